@@ -5,24 +5,6 @@
 
 /* A counter's shards are added up over leaders, and to each a weight at a time. */
 #define COUNT_FAR (INT64_C(1) << 56)
-
-static void within(struct cass_books *books, int64_t *value, int64_t least, int64_t limit);
-static void span(struct cass_books *books, int64_t *span_ns);
-static void stamp(struct cass_books *books, int64_t *micros);
-static void replicas(struct cass_books *books, uint32_t *set);
-static void index_of(struct cass_books *books, const struct cass_pool *pool, uint32_t *index);
-static const struct cass_pool *entities_of(const struct cass_cluster *cluster, const struct message *message);
-static const struct cass_pool *entities_asked(const struct cass_cluster *cluster,
-                                              const struct cass_operation *operation);
-static void ballot(struct cass_books *books, struct ballot *ballot);
-static void proposal(struct cass_books *books, struct proposal *proposal);
-static void shards(struct cass_books *books, struct shard *shards, uint32_t count);
-static void image(struct cass_books *books, struct image *image);
-static void operation_state(struct cass_books *books, struct cass_operation *operation);
-static void statement(struct cass_books *books, struct cass_statement *statement);
-static void statement_columns(struct cass_books *books, struct cass_statement *statement);
-static void reply_fields(struct cass_books *books, struct cass_reply *reply);
-static void stats(struct cass_books *books, struct cass_node_stats *stats);
 void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Each field of these is archived below: when one is added, the sum says so. */
@@ -34,6 +16,51 @@ SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive 
 SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
                   "registers or counters have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 96, "partitions have other fields: archive them");
+
+/* What is loaded lies where sums of a few such numbers still fit; what a run comes to does. */
+static void within(struct cass_books *books, int64_t *value, int64_t least, int64_t limit)
+{
+    sim_archive_i64(books->archive, value);
+    if (books->archive->is_loading)
+        sim_archive_check(books->archive, *value >= least && *value < limit);
+}
+
+static void span(struct cass_books *books, int64_t *span_ns)
+{
+    within(books, span_ns, 0, FAR_NS);
+}
+
+/* Of an item in use, or none. */
+static void index_of(struct cass_books *books, const struct cass_pool *pool, uint32_t *index)
+{
+    sim_archive_u32_below(books->archive, index, pool->used);
+    sim_archive_check(books->archive, *index == CASS_NONE || cass_is_used(books, pool, *index));
+}
+
+/* NULL: what stands there is of no use any more. */
+static const struct cass_pool *entities_of(const struct cass_cluster *cluster, const struct message *message)
+{
+    switch ((enum message_kind)message->kind) {
+    case MESSAGE_WRITE_ROW:
+    case MESSAGE_REPAIR_ROWS:
+    case MESSAGE_READ_ROWS:
+        return &cluster->partitions;
+    case MESSAGE_WRITE_CELLS:
+    case MESSAGE_READ_CELLS:
+    case MESSAGE_PREPARE:
+    case MESSAGE_PROPOSE:
+    case MESSAGE_COMMIT:
+        return &cluster->registers;
+    case MESSAGE_WRITE_SHARD:
+    case MESSAGE_REPAIR_SHARDS:
+    case MESSAGE_READ_SHARDS:
+    case MESSAGE_COUNT:
+    case MESSAGE_COUNT_SHARD:
+        return &cluster->counters;
+    default:
+        return NULL;
+    }
+}
 
 void cass_archive_message(struct cass_books *books, struct message *message)
 {
@@ -70,6 +97,41 @@ void cass_archive_message(struct cass_books *books, struct message *message)
         books->body_holds[message->body]++;
 }
 
+/* In microseconds, and one more for each that follows; or NO_TIME. */
+static void stamp(struct cass_books *books, int64_t *micros)
+{
+    within(books, micros, NO_TIME, 4 * FAR_NS);
+}
+
+static void ballot(struct cass_books *books, struct ballot *ballot)
+{
+    stamp(books, &ballot->micros);
+    sim_archive_u32(books->archive, &ballot->node);
+}
+
+static void image(struct cass_books *books, struct image *image)
+{
+    cass_archive_cells(books, image->cells, CASS_COLUMNS);
+    sim_archive_i64(books->archive, &image->marker_us);
+    sim_archive_i64(books->archive, &image->marker_until_s);
+    sim_archive_i64(books->archive, &image->deleted_us);
+}
+
+static void proposal(struct cass_books *books, struct proposal *proposal)
+{
+    ballot(books, &proposal->ballot);
+    sim_archive_bool(books->archive, &proposal->is_empty);
+    image(books, &proposal->image);
+}
+
+static void shards(struct cass_books *books, struct shard *shards, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        stamp(books, &shards[i].clock);
+        within(books, &shards[i].count, -COUNT_FAR, COUNT_FAR);
+    }
+}
+
 /* What a body says of answers is of one that gathers alone. */
 void cass_archive_body(struct cass_books *books, uint32_t index)
 {
@@ -96,6 +158,144 @@ void cass_archive_body(struct cass_books *books, uint32_t index)
         index_of(books, &cluster->bodies, &body->answers[i]);
         books->body_holds[body->answers[i]]++;
     }
+}
+
+static const struct cass_pool *entities_asked(const struct cass_cluster *cluster,
+                                              const struct cass_operation *operation)
+{
+    switch (operation->statement.kind) {
+    case CASS_WRITE_ROW:
+    case CASS_DELETE_ROW:
+    case CASS_READ_ROWS:
+    case CASS_COUNT_ROWS:
+    case CASS_DELETE_RANGE:
+    case CASS_DELETE_PARTITION:
+        return &cluster->partitions;
+    case CASS_ADD_COUNTER:
+    case CASS_READ_COUNTER:
+    case CASS_DELETE_COUNTER:
+        return &cluster->counters;
+    default:
+        return &cluster->registers;
+    }
+}
+
+static void replicas(struct cass_books *books, uint32_t *set)
+{
+    sim_archive_u32_below(books->archive, set, (uint64_t)cass_all_replicas(books->cluster) + 1);
+}
+
+static void operation_state(struct cass_books *books, struct cass_operation *operation)
+{
+    struct sim_archive *archive = books->archive;
+    const struct cass_cluster *cluster = books->cluster;
+    sim_archive_u8_below(archive, &operation->stage, STAGE_SLEEP + 1);
+    bool *const flags[] = {&operation->is_answered,  &operation->is_leader, &operation->is_condition_failed,
+                           &operation->has_mismatch, &operation->has_lock,  &operation->is_carrying_row};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+    sim_archive_check(archive, operation->is_carrying_row == is_row_kind(operation->statement.kind));
+    sim_archive_u32(archive, &operation->round);
+    sim_archive_u32_below(archive, &operation->place, cluster->node_count);
+    sim_archive_u32_below(archive, &operation->client, cluster->config.client_count);
+    sim_archive_u64(archive, &operation->tag);
+    uint32_t *const sets[] = {&operation->asked,    &operation->acked,   &operation->failed,
+                              &operation->hinted,   &operation->counted, &operation->participants,
+                              &operation->repairing};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        replicas(books, sets[i]);
+    sim_archive_u32(archive, &operation->required);
+    SIM_ARCHIVE_ENUM(archive, operation->level, CASS_CONSISTENCY_COUNT);
+    if (operation->stage != STAGE_TRAVELLING)
+        cass_archive_past(books, &operation->started_ns);
+    sim_archive_u64(archive, &operation->timer);
+    sim_archive_bool(archive, &operation->has_timer);
+    sim_archive_u32_below(archive, &operation->parent, cluster->operations.used);
+    sim_archive_u32(archive, &operation->parent_generation);
+    sim_archive_u32(archive, &operation->parent_round);
+    sim_archive_u32_below(archive, &operation->parent_place, cluster->node_count);
+    sim_archive_u32_below(archive, &operation->leader, cluster->factor);
+    sim_archive_u32(archive, &operation->contentions);
+    sim_archive_u32(archive, &operation->accepted);
+    stamp(books, &operation->ballot_least);
+    ballot(books, &operation->ballot);
+}
+
+static void statement_columns(struct cass_books *books, struct cass_statement *statement)
+{
+    struct sim_archive *archive = books->archive;
+    sim_archive_u32(archive, &statement->set_mask);
+    uint32_t *const masks[] = {&statement->null_mask, &statement->if_mask, &statement->if_null_mask,
+                               &statement->if_not_mask, &statement->if_in_mask};
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
+        sim_archive_u32(archive, masks[i]);
+    bool *const flags[] = {&statement->is_insert, &statement->is_whole_row, &statement->if_absent,
+                           &statement->if_exists};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+    sim_archive_u32_below(archive, &statement->in_count, CASS_IN_MAX + 1);
+    for (uint32_t i = 0; i < statement->in_count; i++)
+        sim_archive_i64(archive, &statement->in[i]);
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        sim_archive_i64(archive, &statement->set[i]);
+        sim_archive_i64(archive, &statement->equal[i]);
+    }
+    sim_archive_u32_below(archive, &statement->named_count, CASS_NAMED_MAX + 1);
+    for (uint32_t i = 0; i < statement->named_count; i++) {
+        struct cass_named *named = &statement->named[i];
+        sim_archive_u32_below(archive, &named->name, books->cluster->config.named_columns);
+        sim_archive_bool(archive, &named->is_delete);
+        sim_archive_i64(archive, &named->value);
+        sim_archive_i64(archive, &named->timestamp_us);
+    }
+}
+
+/* Of a row that is written the kind and the level are looked at, and no more. */
+static void statement(struct cass_books *books, struct cass_statement *statement)
+{
+    struct sim_archive *archive = books->archive;
+    SIM_ARCHIVE_ENUM(archive, statement->kind, CASS_DELETE_PARTITION + 1);
+    SIM_ARCHIVE_ENUM(archive, statement->consistency, CASS_CONSISTENCY_COUNT);
+    if (is_row_kind(statement->kind))
+        return;
+    SIM_ARCHIVE_ENUM(archive, statement->serial_consistency, CASS_CONSISTENCY_COUNT);
+    sim_archive_u64(archive, &statement->key);
+    sim_archive_i64(archive, &statement->bucket);
+    sim_archive_u64(archive, &statement->row_id);
+    sim_archive_i64(archive, &statement->row_time_ns);
+    sim_archive_i64(archive, &statement->row_order);
+    sim_archive_bool(archive, &statement->has_after);
+    sim_archive_i64(archive, &statement->after_time_ns);
+    sim_archive_i64(archive, &statement->after_order);
+    sim_archive_u64(archive, &statement->bytes);
+    within(books, &statement->ttl_ns, CASS_NO_TTL, FAR_NS);
+    sim_archive_u64(archive, &statement->limit);
+    sim_archive_bool(archive, &statement->has_span);
+    sim_archive_i64(archive, &statement->from_ns);
+    sim_archive_i64(archive, &statement->until_ns);
+    sim_archive_i64(archive, &statement->timestamp_us);
+    within(books, &statement->delta, -COUNT_FAR, COUNT_FAR);
+    statement_columns(books, statement);
+}
+
+static void reply_fields(struct cass_books *books, struct cass_reply *reply)
+{
+    struct sim_archive *archive = books->archive;
+    SIM_ARCHIVE_ENUM(archive, reply->result, CASS_INVALID); /* the last, which no statement of a run meets */
+    sim_archive_bool(archive, &reply->applied);
+    sim_archive_bool(archive, &reply->found);
+    sim_archive_u32(archive, &reply->columns_mask);
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++)
+        sim_archive_i64(archive, &reply->columns[i]);
+    within(books, &reply->counter, -FAR_NS * 4, FAR_NS * 4);
+    sim_archive_u64(archive, &reply->rows);
+    sim_archive_u64(archive, &reply->tombstones);
+    sim_archive_u64(archive, &reply->scanned);
+    sim_archive_i64(archive, &reply->bucket);
+    sim_archive_bool(archive, &reply->saw_older);
+    sim_archive_u32(archive, &reply->contentions);
+    sim_archive_u32(archive, &reply->received);
+    sim_archive_u32(archive, &reply->required);
 }
 
 void cass_archive_operation(struct cass_books *books, struct cass_operation *operation)
@@ -256,6 +456,21 @@ void cass_archive_cells(struct cass_books *books, struct cell *cells, uint32_t c
     sim_archive_bytes(books->archive, cells, count * sizeof *cells);
 }
 
+static void stats(struct cass_books *books, struct cass_node_stats *stats)
+{
+    uint64_t *const counts[] = {&stats->rows,          &stats->bytes,
+                                &stats->writes,        &stats->reads,
+                                &stats->paxos,         &stats->counters,
+                                &stats->coordinated,   &stats->hints_stored,
+                                &stats->hints_sent,    &stats->read_repairs,
+                                &stats->slow_queries,  &stats->gc_pauses,
+                                &stats->dropped,       &stats->tombstone_warnings,
+                                &stats->paxos_finished};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        sim_archive_u64(books->archive, counts[i]);
+    within(books, &stats->busy_ns, 0, 4 * FAR_NS);
+}
+
 void cass_archive_node(struct cass_books *books, struct node *node)
 {
     struct sim_archive *archive = books->archive;
@@ -273,14 +488,6 @@ void cass_archive_node(struct cass_books *books, struct node *node)
     stats(books, &node->stats);
 }
 
-/* What is loaded lies where sums of a few such numbers still fit; what a run comes to does. */
-static void within(struct cass_books *books, int64_t *value, int64_t least, int64_t limit)
-{
-    sim_archive_i64(books->archive, value);
-    if (books->archive->is_loading)
-        sim_archive_check(books->archive, *value >= least && *value < limit);
-}
-
 /* A time that has come. */
 void cass_archive_past(struct cass_books *books, int64_t *time_ns)
 {
@@ -295,74 +502,6 @@ void cass_archive_near(struct cass_books *books, int64_t *time_ns)
     within(books, time_ns, NO_TIME, now < SIM_QUEUE_TIME_MAX - 2 * FAR_NS ? now + FAR_NS : now + 1);
 }
 
-static void span(struct cass_books *books, int64_t *span_ns)
-{
-    within(books, span_ns, 0, FAR_NS);
-}
-
-/* In microseconds, and one more for each that follows; or NO_TIME. */
-static void stamp(struct cass_books *books, int64_t *micros)
-{
-    within(books, micros, NO_TIME, 4 * FAR_NS);
-}
-
-static void replicas(struct cass_books *books, uint32_t *set)
-{
-    sim_archive_u32_below(books->archive, set, (uint64_t)cass_all_replicas(books->cluster) + 1);
-}
-
-/* Of an item in use, or none. */
-static void index_of(struct cass_books *books, const struct cass_pool *pool, uint32_t *index)
-{
-    sim_archive_u32_below(books->archive, index, pool->used);
-    sim_archive_check(books->archive, *index == CASS_NONE || cass_is_used(books, pool, *index));
-}
-
-/* NULL: what stands there is of no use any more. */
-static const struct cass_pool *entities_of(const struct cass_cluster *cluster, const struct message *message)
-{
-    switch ((enum message_kind)message->kind) {
-    case MESSAGE_WRITE_ROW:
-    case MESSAGE_REPAIR_ROWS:
-    case MESSAGE_READ_ROWS:
-        return &cluster->partitions;
-    case MESSAGE_WRITE_CELLS:
-    case MESSAGE_READ_CELLS:
-    case MESSAGE_PREPARE:
-    case MESSAGE_PROPOSE:
-    case MESSAGE_COMMIT:
-        return &cluster->registers;
-    case MESSAGE_WRITE_SHARD:
-    case MESSAGE_REPAIR_SHARDS:
-    case MESSAGE_READ_SHARDS:
-    case MESSAGE_COUNT:
-    case MESSAGE_COUNT_SHARD:
-        return &cluster->counters;
-    default:
-        return NULL;
-    }
-}
-
-static const struct cass_pool *entities_asked(const struct cass_cluster *cluster,
-                                              const struct cass_operation *operation)
-{
-    switch (operation->statement.kind) {
-    case CASS_WRITE_ROW:
-    case CASS_DELETE_ROW:
-    case CASS_READ_ROWS:
-    case CASS_COUNT_ROWS:
-    case CASS_DELETE_RANGE:
-    case CASS_DELETE_PARTITION:
-        return &cluster->partitions;
-    case CASS_ADD_COUNTER:
-    case CASS_READ_COUNTER:
-    case CASS_DELETE_COUNTER:
-        return &cluster->counters;
-    default:
-        return &cluster->registers;
-    }
-}
-
 /* A partition that is read need not be there yet. */
 uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
@@ -372,163 +511,6 @@ uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct 
     if (statement->kind == CASS_READ_ROWS || statement->kind == CASS_COUNT_ROWS)
         return cass_partition_position(cluster, statement->key, statement->bucket);
     return cass_position(cluster, statement->key);
-}
-
-static void ballot(struct cass_books *books, struct ballot *ballot)
-{
-    stamp(books, &ballot->micros);
-    sim_archive_u32(books->archive, &ballot->node);
-}
-
-static void proposal(struct cass_books *books, struct proposal *proposal)
-{
-    ballot(books, &proposal->ballot);
-    sim_archive_bool(books->archive, &proposal->is_empty);
-    image(books, &proposal->image);
-}
-
-static void image(struct cass_books *books, struct image *image)
-{
-    cass_archive_cells(books, image->cells, CASS_COLUMNS);
-    sim_archive_i64(books->archive, &image->marker_us);
-    sim_archive_i64(books->archive, &image->marker_until_s);
-    sim_archive_i64(books->archive, &image->deleted_us);
-}
-
-static void shards(struct cass_books *books, struct shard *shards, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        stamp(books, &shards[i].clock);
-        within(books, &shards[i].count, -COUNT_FAR, COUNT_FAR);
-    }
-}
-
-static void operation_state(struct cass_books *books, struct cass_operation *operation)
-{
-    struct sim_archive *archive = books->archive;
-    const struct cass_cluster *cluster = books->cluster;
-    sim_archive_u8_below(archive, &operation->stage, STAGE_SLEEP + 1);
-    bool *const flags[] = {&operation->is_answered,  &operation->is_leader, &operation->is_condition_failed,
-                           &operation->has_mismatch, &operation->has_lock,  &operation->is_carrying_row};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        sim_archive_bool(archive, flags[i]);
-    sim_archive_check(archive, operation->is_carrying_row == is_row_kind(operation->statement.kind));
-    sim_archive_u32(archive, &operation->round);
-    sim_archive_u32_below(archive, &operation->place, cluster->node_count);
-    sim_archive_u32_below(archive, &operation->client, cluster->config.client_count);
-    sim_archive_u64(archive, &operation->tag);
-    uint32_t *const sets[] = {&operation->asked,    &operation->acked,   &operation->failed,
-                              &operation->hinted,   &operation->counted, &operation->participants,
-                              &operation->repairing};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        replicas(books, sets[i]);
-    sim_archive_u32(archive, &operation->required);
-    SIM_ARCHIVE_ENUM(archive, operation->level, CASS_CONSISTENCY_COUNT);
-    if (operation->stage != STAGE_TRAVELLING)
-        cass_archive_past(books, &operation->started_ns);
-    sim_archive_u64(archive, &operation->timer);
-    sim_archive_bool(archive, &operation->has_timer);
-    sim_archive_u32_below(archive, &operation->parent, cluster->operations.used);
-    sim_archive_u32(archive, &operation->parent_generation);
-    sim_archive_u32(archive, &operation->parent_round);
-    sim_archive_u32_below(archive, &operation->parent_place, cluster->node_count);
-    sim_archive_u32_below(archive, &operation->leader, cluster->factor);
-    sim_archive_u32(archive, &operation->contentions);
-    sim_archive_u32(archive, &operation->accepted);
-    stamp(books, &operation->ballot_least);
-    ballot(books, &operation->ballot);
-}
-
-/* Of a row that is written the kind and the level are looked at, and no more. */
-static void statement(struct cass_books *books, struct cass_statement *statement)
-{
-    struct sim_archive *archive = books->archive;
-    SIM_ARCHIVE_ENUM(archive, statement->kind, CASS_DELETE_PARTITION + 1);
-    SIM_ARCHIVE_ENUM(archive, statement->consistency, CASS_CONSISTENCY_COUNT);
-    if (is_row_kind(statement->kind))
-        return;
-    SIM_ARCHIVE_ENUM(archive, statement->serial_consistency, CASS_CONSISTENCY_COUNT);
-    sim_archive_u64(archive, &statement->key);
-    sim_archive_i64(archive, &statement->bucket);
-    sim_archive_u64(archive, &statement->row_id);
-    sim_archive_i64(archive, &statement->row_time_ns);
-    sim_archive_i64(archive, &statement->row_order);
-    sim_archive_bool(archive, &statement->has_after);
-    sim_archive_i64(archive, &statement->after_time_ns);
-    sim_archive_i64(archive, &statement->after_order);
-    sim_archive_u64(archive, &statement->bytes);
-    within(books, &statement->ttl_ns, CASS_NO_TTL, FAR_NS);
-    sim_archive_u64(archive, &statement->limit);
-    sim_archive_bool(archive, &statement->has_span);
-    sim_archive_i64(archive, &statement->from_ns);
-    sim_archive_i64(archive, &statement->until_ns);
-    sim_archive_i64(archive, &statement->timestamp_us);
-    within(books, &statement->delta, -COUNT_FAR, COUNT_FAR);
-    statement_columns(books, statement);
-}
-
-static void statement_columns(struct cass_books *books, struct cass_statement *statement)
-{
-    struct sim_archive *archive = books->archive;
-    sim_archive_u32(archive, &statement->set_mask);
-    uint32_t *const masks[] = {&statement->null_mask, &statement->if_mask, &statement->if_null_mask,
-                               &statement->if_not_mask, &statement->if_in_mask};
-    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
-        sim_archive_u32(archive, masks[i]);
-    bool *const flags[] = {&statement->is_insert, &statement->is_whole_row, &statement->if_absent,
-                           &statement->if_exists};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        sim_archive_bool(archive, flags[i]);
-    sim_archive_u32_below(archive, &statement->in_count, CASS_IN_MAX + 1);
-    for (uint32_t i = 0; i < statement->in_count; i++)
-        sim_archive_i64(archive, &statement->in[i]);
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        sim_archive_i64(archive, &statement->set[i]);
-        sim_archive_i64(archive, &statement->equal[i]);
-    }
-    sim_archive_u32_below(archive, &statement->named_count, CASS_NAMED_MAX + 1);
-    for (uint32_t i = 0; i < statement->named_count; i++) {
-        struct cass_named *named = &statement->named[i];
-        sim_archive_u32_below(archive, &named->name, books->cluster->config.named_columns);
-        sim_archive_bool(archive, &named->is_delete);
-        sim_archive_i64(archive, &named->value);
-        sim_archive_i64(archive, &named->timestamp_us);
-    }
-}
-
-static void reply_fields(struct cass_books *books, struct cass_reply *reply)
-{
-    struct sim_archive *archive = books->archive;
-    SIM_ARCHIVE_ENUM(archive, reply->result, CASS_INVALID); /* the last, which no statement of a run meets */
-    sim_archive_bool(archive, &reply->applied);
-    sim_archive_bool(archive, &reply->found);
-    sim_archive_u32(archive, &reply->columns_mask);
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++)
-        sim_archive_i64(archive, &reply->columns[i]);
-    within(books, &reply->counter, -FAR_NS * 4, FAR_NS * 4);
-    sim_archive_u64(archive, &reply->rows);
-    sim_archive_u64(archive, &reply->tombstones);
-    sim_archive_u64(archive, &reply->scanned);
-    sim_archive_i64(archive, &reply->bucket);
-    sim_archive_bool(archive, &reply->saw_older);
-    sim_archive_u32(archive, &reply->contentions);
-    sim_archive_u32(archive, &reply->received);
-    sim_archive_u32(archive, &reply->required);
-}
-
-static void stats(struct cass_books *books, struct cass_node_stats *stats)
-{
-    uint64_t *const counts[] = {&stats->rows,          &stats->bytes,
-                                &stats->writes,        &stats->reads,
-                                &stats->paxos,         &stats->counters,
-                                &stats->coordinated,   &stats->hints_stored,
-                                &stats->hints_sent,    &stats->read_repairs,
-                                &stats->slow_queries,  &stats->gc_pauses,
-                                &stats->dropped,       &stats->tombstone_warnings,
-                                &stats->paxos_finished};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        sim_archive_u64(books->archive, counts[i]);
-    within(books, &stats->busy_ns, 0, 4 * FAR_NS);
 }
 
 void cass_archive_factor(struct cass_books *books, double *factor)

@@ -4,11 +4,6 @@
 
 #include "cluster.h"
 
-static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position);
-static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_statement *statement,
-                            uint32_t *position);
-static void travel(struct cass_cluster *cluster, uint32_t operation, uint32_t client, uint32_t coordinator);
-
 uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
                        uint64_t a, uint64_t b)
 {
@@ -61,54 +56,6 @@ void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
     default:
         assert(event->kind == EVENT_ARRIVE);
     }
-}
-
-void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
-                  const struct cass_statement *statement)
-{
-    assert(client < cluster->config.client_count);
-    assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
-    for (uint32_t i = 0; i < statement->named_count; i++)
-        assert(i < CASS_NAMED_MAX && statement->named[i].name < cluster->config.named_columns);
-    if (!cass_cluster_is_sound(cluster))
-        return;
-    uint32_t position;
-    uint32_t entity = find_entity(cluster, statement, &position);
-    if (coordinator == CASS_ANY_NODE)
-        coordinator = choose_coordinator(cluster, client, position);
-    /* Messages are doubled between nodes alone: a driver numbers its requests, and one that ran twice would
-     * make a condition that fails mean nothing. */
-    bool is_double, is_row = is_row_kind(statement->kind);
-    if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
-        return;
-    uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
-    uint32_t index = cass_operation_new(cluster, statement);
-    struct cass_operation *operation = operation_at(cluster, index);
-    operation->stage = STAGE_TRAVELLING;
-    operation->client = client;
-    operation->tag = tag;
-    operation->entity = is_row ? row_at(cluster, row)->partition : entity;
-    operation->position = position;
-    operation->body = row;
-    operation->is_carrying_row = is_row;
-    travel(cluster, index, client, coordinator);
-}
-
-void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out)
-{
-    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
-    *out = reply->reply;
-    if (reply->row != CASS_NONE)
-        cass_row_confirm(cluster, reply->row);
-    cass_reply_discard(cluster, slot);
-}
-
-void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot)
-{
-    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
-    cass_row_release(cluster, reply->row);
-    cass_pool_give(&cluster->named, reply->named);
-    cass_pool_give(&cluster->replies, (uint32_t)slot);
 }
 
 static void travel(struct cass_cluster *cluster, uint32_t operation, uint32_t client, uint32_t coordinator)
@@ -176,4 +123,52 @@ static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client
             return node;
     }
     return first + start;
+}
+
+void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
+                  const struct cass_statement *statement)
+{
+    assert(client < cluster->config.client_count);
+    assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
+    for (uint32_t i = 0; i < statement->named_count; i++)
+        assert(i < CASS_NAMED_MAX && statement->named[i].name < cluster->config.named_columns);
+    if (!cass_cluster_is_sound(cluster))
+        return;
+    uint32_t position;
+    uint32_t entity = find_entity(cluster, statement, &position);
+    if (coordinator == CASS_ANY_NODE)
+        coordinator = choose_coordinator(cluster, client, position);
+    /* Messages are doubled between nodes alone: a driver numbers its requests, and one that ran twice would
+     * make a condition that fails mean nothing. */
+    bool is_double, is_row = is_row_kind(statement->kind);
+    if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
+        return;
+    uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
+    uint32_t index = cass_operation_new(cluster, statement);
+    struct cass_operation *operation = operation_at(cluster, index);
+    operation->stage = STAGE_TRAVELLING;
+    operation->client = client;
+    operation->tag = tag;
+    operation->entity = is_row ? row_at(cluster, row)->partition : entity;
+    operation->position = position;
+    operation->body = row;
+    operation->is_carrying_row = is_row;
+    travel(cluster, index, client, coordinator);
+}
+
+void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out)
+{
+    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
+    *out = reply->reply;
+    if (reply->row != CASS_NONE)
+        cass_row_confirm(cluster, reply->row);
+    cass_reply_discard(cluster, slot);
+}
+
+void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot)
+{
+    const struct reply_slot *reply = reply_at(cluster, (uint32_t)slot);
+    cass_row_release(cluster, reply->row);
+    cass_pool_give(&cluster->named, reply->named);
+    cass_pool_give(&cluster->replies, (uint32_t)slot);
 }

@@ -18,9 +18,6 @@ static const char *const names[CASS_CONSISTENCY_COUNT] = {
     [CASS_LOCAL_SERIAL] = "LOCAL_SERIAL",
 };
 
-static bool is_serial(enum cass_consistency level);
-static bool is_write_level(enum cass_consistency level);
-
 bool cass_consistency_parse(const char *name, enum cass_consistency *out)
 {
     for (int i = 0; i < CASS_CONSISTENCY_COUNT; i++) {
@@ -35,6 +32,16 @@ bool cass_consistency_parse(const char *name, enum cass_consistency *out)
 const char *cass_consistency_name(enum cass_consistency consistency)
 {
     return names[consistency];
+}
+
+static bool is_serial(enum cass_consistency level)
+{
+    return level == CASS_SERIAL || level == CASS_LOCAL_SERIAL;
+}
+
+static bool is_write_level(enum cass_consistency level)
+{
+    return (unsigned)level < CASS_CONSISTENCY_COUNT && !is_serial(level);
 }
 
 bool cass_statement_is_valid(const struct cass_statement *statement)
@@ -143,14 +150,4 @@ bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum 
             return false;
     }
     return true;
-}
-
-static bool is_serial(enum cass_consistency level)
-{
-    return level == CASS_SERIAL || level == CASS_LOCAL_SERIAL;
-}
-
-static bool is_write_level(enum cass_consistency level)
-{
-    return (unsigned)level < CASS_CONSISTENCY_COUNT && !is_serial(level);
 }

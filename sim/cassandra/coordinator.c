@@ -6,9 +6,6 @@
 
 #include "cluster.h"
 
-static void begin_read(struct cass_cluster *cluster, uint32_t operation);
-static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation);
-
 int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     int64_t ttl_ns = statement->ttl_ns == 0 ? cluster->config.default_ttl_ns : statement->ttl_ns;
@@ -32,6 +29,15 @@ uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_stat
         operation->reply = (struct cass_reply){.result = CASS_OK};
     }
     return index;
+}
+
+static void begin_read(struct cass_cluster *cluster, uint32_t index)
+{
+    enum cass_consistency level = operation_at(cluster, index)->level;
+    if (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL)
+        cass_cas_begin(cluster, index);
+    else
+        cass_read_begin(cluster, index, level);
 }
 
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t node)
@@ -65,15 +71,6 @@ void cass_operation_begin(struct cass_cluster *cluster, uint32_t index, uint32_t
     default:
         cass_write_begin(cluster, index);
     }
-}
-
-static void begin_read(struct cass_cluster *cluster, uint32_t index)
-{
-    enum cass_consistency level = operation_at(cluster, index)->level;
-    if (level == CASS_SERIAL || level == CASS_LOCAL_SERIAL)
-        cass_cas_begin(cluster, index);
-    else
-        cass_read_begin(cluster, index, level);
 }
 
 void cass_operation_end(struct cass_cluster *cluster, uint32_t index)

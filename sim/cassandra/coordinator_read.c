@@ -3,108 +3,6 @@
  * merge, and the repair of those that lag, which is waited for before the answer. */
 #include "cluster.h"
 
-static uint32_t choose(struct cass_cluster *cluster, uint32_t operation, const struct level_plan *plan);
-static enum message_kind read_kind(const struct cass_operation *operation);
-static bool is_of_rows(const struct cass_operation *operation);
-static void ask(struct cass_cluster *cluster, uint32_t operation, enum stage stage);
-static bool gather(struct cass_cluster *cluster, uint32_t operation);
-static uint32_t laggards(const struct cass_cluster *cluster, uint32_t operation);
-static void repair(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
-static void finish(struct cass_cluster *cluster, uint32_t operation);
-static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_operation *operation);
-static void finish_rows(struct cass_cluster *cluster, uint32_t operation);
-static void finish_count(struct cass_cluster *cluster, uint32_t operation);
-static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation);
-static void finish_cells(struct cass_cluster *cluster, uint32_t operation);
-static void finish_counter(struct cass_cluster *cluster, uint32_t operation);
-
-void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_consistency level)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    struct level_plan plan;
-    operation->stage = STAGE_READ;
-    operation->level = level;
-    cass_read_let_go(cluster, index);
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
-        operation->acked = plan.alive;
-        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
-        cass_operation_end(cluster, index);
-        return;
-    }
-    operation->asked = choose(cluster, index, &plan);
-    uint32_t gathered = cass_body_new(cluster);
-    struct body *body = body_at(cluster, gathered);
-    for (uint32_t i = 0; i < cluster->factor; i++)
-        body->answers[i] = CASS_NONE;
-    operation_at(cluster, index)->gathered = gathered;
-    cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_read_ns);
-    ask(cluster, index, STAGE_READ);
-}
-
-void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t bit = UINT32_C(1) << message->replica;
-    if (message->flags & MESSAGE_FAILED) {
-        operation->failed |= bit;
-        if (operation->stage == STAGE_REPAIR)
-            return; /* the answer then has to wait for its timeout */
-        cass_operation_answer(cluster, index, CASS_READ_FAILURE);
-        cass_operation_end(cluster, index);
-        return;
-    }
-    if (operation->acked & bit)
-        return;
-    operation->acked |= bit;
-    if (operation->stage != STAGE_REPAIR && message->body != CASS_NONE) {
-        body_at(cluster, operation->gathered)->answers[message->replica] = message->body;
-        body_at(cluster, message->body)->references++;
-    }
-    uint32_t wanted = operation->stage == STAGE_REPAIR ? operation->repairing : operation->asked;
-    if (operation->acked != wanted)
-        return;
-    if (operation->stage == STAGE_REPAIR) {
-        finish(cluster, index);
-        return;
-    }
-    bool is_mismatch = gather(cluster, index);
-    uint32_t behind = operation->stage == STAGE_READ_AGAIN ? laggards(cluster, index) : 0;
-    if (behind != 0)
-        repair(cluster, index, behind);
-    else if (is_mismatch && operation->stage == STAGE_READ)
-        ask(cluster, index, STAGE_READ_AGAIN);
-    else
-        finish(cluster, index);
-}
-
-void cass_read_timeout(struct cass_cluster *cluster, uint32_t index)
-{
-    cass_operation_answer(cluster, index, CASS_READ_TIMEOUT);
-    cass_operation_end(cluster, index);
-}
-
-void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    if (operation->gathered == CASS_NONE)
-        return;
-    struct body *body = body_at(cluster, operation->gathered);
-    for (uint32_t i = 0; i < cluster->factor; i++) {
-        cass_body_release(cluster, body->answers[i]);
-        body->answers[i] = CASS_NONE;
-    }
-    cass_body_release(cluster, operation->gathered);
-    operation->gathered = CASS_NONE;
-}
-
-static bool is_of_rows(const struct cass_operation *operation)
-{
-    return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
-}
-
 /* Itself first, then its datacenter, then the others, from a random one on. Quorums of EACH_QUORUM are taken
  * one datacenter after the other. */
 static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
@@ -160,6 +58,64 @@ static void ask(struct cass_cluster *cluster, uint32_t index, enum stage stage)
     cass_operation_send(cluster, index, read_kind(operation), operation->asked, CASS_NONE);
 }
 
+void cass_read_begin(struct cass_cluster *cluster, uint32_t index, enum cass_consistency level)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    struct level_plan plan;
+    operation->stage = STAGE_READ;
+    operation->level = level;
+    cass_read_let_go(cluster, index);
+    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
+        operation->acked = plan.alive;
+        cass_operation_answer(cluster, index, CASS_UNAVAILABLE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    operation->asked = choose(cluster, index, &plan);
+    uint32_t gathered = cass_body_new(cluster);
+    struct body *body = body_at(cluster, gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        body->answers[i] = CASS_NONE;
+    operation_at(cluster, index)->gathered = gathered;
+    cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_read_ns);
+    ask(cluster, index, STAGE_READ);
+}
+
+static bool is_of_rows(const struct cass_operation *operation)
+{
+    return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
+}
+
+/* Those of the asked that lack something of the merge. */
+static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
+{
+    const struct cass_operation *operation = operation_at(cluster, index);
+    const struct body *body = body_at(cluster, operation->gathered);
+    uint32_t behind = 0;
+    if (is_of_rows(operation))
+        return operation->entity == CASS_NONE
+                   ? 0
+                   : cass_rows_laggards(cluster, operation->entity, operation->asked);
+    for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
+        uint32_t replica = first_bit(set);
+        const struct body *answer = body_at(cluster, body->answers[replica]);
+        bool is_behind;
+        if (operation->statement.kind == CASS_READ_COUNTER) {
+            is_behind = false;
+            for (uint32_t leader = 0; leader <= cluster->factor; leader++)
+                is_behind = is_behind || answer->shards[leader].clock != body->shards[leader].clock;
+        } else {
+            is_behind = !cass_image_equal(&answer->image, &body->image) ||
+                        !cass_named_equal(cluster, answer->named, body->named);
+        }
+        behind |= (is_behind ? UINT32_C(1) : 0) << replica;
+    }
+    return behind;
+}
+
 /* Merges the answers; whether they differ. */
 static bool gather(struct cass_cluster *cluster, uint32_t index)
 {
@@ -190,33 +146,6 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
     return laggards(cluster, index) != 0;
 }
 
-/* Those of the asked that lack something of the merge. */
-static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
-{
-    const struct cass_operation *operation = operation_at(cluster, index);
-    const struct body *body = body_at(cluster, operation->gathered);
-    uint32_t behind = 0;
-    if (is_of_rows(operation))
-        return operation->entity == CASS_NONE
-                   ? 0
-                   : cass_rows_laggards(cluster, operation->entity, operation->asked);
-    for (uint32_t set = operation->asked; set != 0; set &= set - 1) {
-        uint32_t replica = first_bit(set);
-        const struct body *answer = body_at(cluster, body->answers[replica]);
-        bool is_behind;
-        if (operation->statement.kind == CASS_READ_COUNTER) {
-            is_behind = false;
-            for (uint32_t leader = 0; leader <= cluster->factor; leader++)
-                is_behind = is_behind || answer->shards[leader].clock != body->shards[leader].clock;
-        } else {
-            is_behind = !cass_image_equal(&answer->image, &body->image) ||
-                        !cass_named_equal(cluster, answer->named, body->named);
-        }
-        behind |= (is_behind ? UINT32_C(1) : 0) << replica;
-    }
-    return behind;
-}
-
 static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -234,32 +163,6 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
         body = CASS_NONE;
     }
     cass_operation_send(cluster, index, kind, set, body);
-}
-
-static void finish(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    cass_operation_no_timer(cluster, index);
-    switch (operation->statement.kind) {
-    case CASS_READ_ROWS:
-        finish_rows(cluster, index);
-        break;
-    case CASS_COUNT_ROWS:
-        finish_count(cluster, index);
-        break;
-    case CASS_READ_COUNTER:
-        finish_counter(cluster, index);
-        break;
-    default:
-        finish_cells(cluster, index);
-        if (operation->ballot.micros != 0) { /* of an LWT or a SERIAL read */
-            cass_cas_read_done(cluster, index);
-            return;
-        }
-    }
-    operation->acked = operation->asked;
-    cass_operation_answer(cluster, index, CASS_OK);
-    cass_operation_end(cluster, index);
 }
 
 /* The partition's live rows that at least one of the asked replicas holds. */
@@ -287,6 +190,28 @@ static void finish_scan(struct cass_cluster *cluster, struct cass_operation *ope
     reply->columns[0] = scan.last.time_ns;
     reply->columns[1] = scan.last.order;
     reply->columns_mask = 3;
+}
+
+/* Tombstones are taken as mixed evenly with the rows. */
+static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation)
+{
+    struct cass_reply *reply = &operation->reply;
+    const struct cass_statement *statement = &operation->statement;
+    const struct partition *partition = partition_at(cluster, operation->entity);
+    uint64_t later =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, INT64_MAX, operation->asked);
+    uint64_t rows =
+        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
+    rows = statement->limit > 0 && statement->limit < rows ? statement->limit : rows;
+    rows = rows < partition->rows ? rows : partition->rows;
+    if (partition->rows > 0)
+        reply->tombstones =
+            (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
+    reply->rows = rows;
+    /* Rows that expired or were deleted still count as later: what is said to be older surely is there. */
+    reply->saw_older = seen_rows(cluster, operation) > later;
+    reply->scanned = rows + reply->saw_older + reply->tombstones;
+    reply->found = rows > 0;
 }
 
 static void finish_rows(struct cass_cluster *cluster, uint32_t index)
@@ -349,28 +274,6 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
     reply->columns_mask = 3;
 }
 
-/* Tombstones are taken as mixed evenly with the rows. */
-static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation)
-{
-    struct cass_reply *reply = &operation->reply;
-    const struct cass_statement *statement = &operation->statement;
-    const struct partition *partition = partition_at(cluster, operation->entity);
-    uint64_t later =
-        cass_span_rows(cluster, operation->entity, statement->from_ns, INT64_MAX, operation->asked);
-    uint64_t rows =
-        cass_span_rows(cluster, operation->entity, statement->from_ns, statement->until_ns, operation->asked);
-    rows = statement->limit > 0 && statement->limit < rows ? statement->limit : rows;
-    rows = rows < partition->rows ? rows : partition->rows;
-    if (partition->rows > 0)
-        reply->tombstones =
-            (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
-    reply->rows = rows;
-    /* Rows that expired or were deleted still count as later: what is said to be older surely is there. */
-    reply->saw_older = seen_rows(cluster, operation) > later;
-    reply->scanned = rows + reply->saw_older + reply->tombstones;
-    reply->found = rows > 0;
-}
-
 static void finish_cells(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -388,4 +291,86 @@ static void finish_counter(struct cass_cluster *cluster, uint32_t index)
     operation->reply.found = cass_count_is_found(body->shards, cluster->factor);
     for (uint32_t leader = 0; leader < cluster->factor && operation->reply.found; leader++)
         operation->reply.counter = cass_count_sum(operation->reply.counter, body->shards[leader].count);
+}
+
+static void finish(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    cass_operation_no_timer(cluster, index);
+    switch (operation->statement.kind) {
+    case CASS_READ_ROWS:
+        finish_rows(cluster, index);
+        break;
+    case CASS_COUNT_ROWS:
+        finish_count(cluster, index);
+        break;
+    case CASS_READ_COUNTER:
+        finish_counter(cluster, index);
+        break;
+    default:
+        finish_cells(cluster, index);
+        if (operation->ballot.micros != 0) { /* of an LWT or a SERIAL read */
+            cass_cas_read_done(cluster, index);
+            return;
+        }
+    }
+    operation->acked = operation->asked;
+    cass_operation_answer(cluster, index, CASS_OK);
+    cass_operation_end(cluster, index);
+}
+
+void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_FAILED) {
+        operation->failed |= bit;
+        if (operation->stage == STAGE_REPAIR)
+            return; /* the answer then has to wait for its timeout */
+        cass_operation_answer(cluster, index, CASS_READ_FAILURE);
+        cass_operation_end(cluster, index);
+        return;
+    }
+    if (operation->acked & bit)
+        return;
+    operation->acked |= bit;
+    if (operation->stage != STAGE_REPAIR && message->body != CASS_NONE) {
+        body_at(cluster, operation->gathered)->answers[message->replica] = message->body;
+        body_at(cluster, message->body)->references++;
+    }
+    uint32_t wanted = operation->stage == STAGE_REPAIR ? operation->repairing : operation->asked;
+    if (operation->acked != wanted)
+        return;
+    if (operation->stage == STAGE_REPAIR) {
+        finish(cluster, index);
+        return;
+    }
+    bool is_mismatch = gather(cluster, index);
+    uint32_t behind = operation->stage == STAGE_READ_AGAIN ? laggards(cluster, index) : 0;
+    if (behind != 0)
+        repair(cluster, index, behind);
+    else if (is_mismatch && operation->stage == STAGE_READ)
+        ask(cluster, index, STAGE_READ_AGAIN);
+    else
+        finish(cluster, index);
+}
+
+void cass_read_timeout(struct cass_cluster *cluster, uint32_t index)
+{
+    cass_operation_answer(cluster, index, CASS_READ_TIMEOUT);
+    cass_operation_end(cluster, index);
+}
+
+void cass_read_let_go(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (operation->gathered == CASS_NONE)
+        return;
+    struct body *body = body_at(cluster, operation->gathered);
+    for (uint32_t i = 0; i < cluster->factor; i++) {
+        cass_body_release(cluster, body->answers[i]);
+        body->answers[i] = CASS_NONE;
+    }
+    cass_body_release(cluster, operation->gathered);
+    operation->gathered = CASS_NONE;
 }

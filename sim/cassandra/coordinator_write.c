@@ -3,9 +3,27 @@
  * replica that is gone, or that has not answered when the time is over, gets a hint. */
 #include "cluster.h"
 
-static uint32_t cells_of(struct cass_cluster *cluster, uint32_t operation);
-static void hint(struct cass_cluster *cluster, uint32_t operation, uint32_t set);
-static void check_end(struct cass_cluster *cluster, uint32_t operation);
+static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
+{
+    uint32_t body_index = cass_body_new(cluster);
+    const struct cass_operation *operation = operation_at(cluster, index);
+    const struct cass_statement *statement = &operation->statement;
+    int64_t timestamp = statement->timestamp_us;
+    if (timestamp == NO_TIME)
+        timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
+    if (statement->kind == CASS_DELETE_COUNTER) {
+        struct body *body = body_at(cluster, body_index);
+        body->leader = cluster->factor;
+        body->shard = (struct shard){.clock = timestamp};
+        return body_index;
+    }
+    cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
+    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
+        uint32_t named = cass_named_set(cluster, statement, timestamp);
+        body_at(cluster, body_index)->named = named;
+    }
+    return body_index;
+}
 
 void cass_write_begin(struct cass_cluster *cluster, uint32_t index)
 {
@@ -37,42 +55,6 @@ enum message_kind cass_write_kind(const struct cass_operation *operation)
     if (operation->is_leader || operation->statement.kind == CASS_DELETE_COUNTER)
         return MESSAGE_WRITE_SHARD;
     return operation->stage == STAGE_COMMIT ? MESSAGE_COMMIT : MESSAGE_WRITE_CELLS;
-}
-
-void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1) & ~except;
-    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
-    operation->asked = alive | except;
-    operation->acked = except;
-    operation->failed = 0;
-    operation->round++;
-    cass_operation_send(cluster, index, cass_write_kind(operation), alive, operation->body);
-    hint(cluster, index, all & ~alive);
-    check_end(cluster, index);
-}
-
-void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t bit = UINT32_C(1) << message->replica;
-    if (message->flags & MESSAGE_FAILED) {
-        operation->failed |= bit & ~operation->acked;
-        hint(cluster, index, bit & ~operation->acked);
-    } else {
-        operation->acked |= bit;
-    }
-    check_end(cluster, index);
-}
-
-/* The time is over: hints for those that are silent, and an answer if there was none. */
-void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct cass_operation *operation = operation_at(cluster, index);
-    hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
-    cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
-    cass_operation_end(cluster, index);
 }
 
 static void check_end(struct cass_cluster *cluster, uint32_t index)
@@ -122,24 +104,38 @@ static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
     }
 }
 
-static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
+void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
 {
-    uint32_t body_index = cass_body_new(cluster);
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1) & ~except;
+    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
+    operation->asked = alive | except;
+    operation->acked = except;
+    operation->failed = 0;
+    operation->round++;
+    cass_operation_send(cluster, index, cass_write_kind(operation), alive, operation->body);
+    hint(cluster, index, all & ~alive);
+    check_end(cluster, index);
+}
+
+void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_FAILED) {
+        operation->failed |= bit & ~operation->acked;
+        hint(cluster, index, bit & ~operation->acked);
+    } else {
+        operation->acked |= bit;
+    }
+    check_end(cluster, index);
+}
+
+/* The time is over: hints for those that are silent, and an answer if there was none. */
+void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
+{
     const struct cass_operation *operation = operation_at(cluster, index);
-    const struct cass_statement *statement = &operation->statement;
-    int64_t timestamp = statement->timestamp_us;
-    if (timestamp == NO_TIME)
-        timestamp = cass_node_timestamp_us(cluster, operation->place, NO_TIME);
-    if (statement->kind == CASS_DELETE_COUNTER) {
-        struct body *body = body_at(cluster, body_index);
-        body->leader = cluster->factor;
-        body->shard = (struct shard){.clock = timestamp};
-        return body_index;
-    }
-    cass_image_set(&body_at(cluster, body_index)->image, statement, timestamp, now_ns(cluster));
-    if (statement->kind == CASS_WRITE_NAMED || statement->kind == CASS_DELETE_NAMED) {
-        uint32_t named = cass_named_set(cluster, statement, timestamp);
-        body_at(cluster, body_index)->named = named;
-    }
-    return body_index;
+    hint(cluster, index, operation->asked & ~operation->acked & ~operation->failed);
+    cass_operation_answer(cluster, index, CASS_WRITE_TIMEOUT);
+    cass_operation_end(cluster, index);
 }

@@ -4,9 +4,34 @@
  * db/CounterMutation.java, StorageProxy.mutateCounter. */
 #include "cluster.h"
 
-static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t operation, uint32_t alive);
-static void refuse(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
-static bool plan_level(struct cass_cluster *cluster, uint32_t operation, struct level_plan *plan);
+static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
+{
+    cass_operation_answer(cluster, index, result);
+    cass_operation_end(cluster, index);
+}
+
+static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct level_plan *plan)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    cass_level_plan(cluster, operation->place, operation->position, operation->level, plan);
+    operation->counted = plan->counted;
+    operation->required = plan->required;
+    return cass_level_met(cluster, operation->position, operation->level, plan->counted, plan->required,
+                          plan->alive);
+}
+
+/* A random live replica of the coordinator's datacenter, else of any. */
+static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
+{
+    const struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t datacenter = cass_place_datacenter(cluster, operation->place);
+    uint32_t near = alive & cass_datacenter_set(cluster, operation->position, datacenter);
+    uint32_t set = near != 0 ? near : alive;
+    uint64_t skip = sim_random_below(&cluster->places[operation->place].choice, bit_count(set));
+    for (; skip > 0; skip--)
+        set &= set - 1;
+    return first_bit(set);
+}
 
 void cass_count_begin(struct cass_cluster *cluster, uint32_t index)
 {
@@ -124,33 +149,4 @@ bool cass_count_is_found(const struct shard *shards, uint32_t factor)
     for (uint32_t leader = 0; leader < factor; leader++)
         latest = at_least(latest, shards[leader].clock);
     return latest > shards[factor].clock;
-}
-
-static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
-{
-    cass_operation_answer(cluster, index, result);
-    cass_operation_end(cluster, index);
-}
-
-static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct level_plan *plan)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    cass_level_plan(cluster, operation->place, operation->position, operation->level, plan);
-    operation->counted = plan->counted;
-    operation->required = plan->required;
-    return cass_level_met(cluster, operation->position, operation->level, plan->counted, plan->required,
-                          plan->alive);
-}
-
-/* A random live replica of the coordinator's datacenter, else of any. */
-static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
-{
-    const struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t datacenter = cass_place_datacenter(cluster, operation->place);
-    uint32_t near = alive & cass_datacenter_set(cluster, operation->position, datacenter);
-    uint32_t set = near != 0 ? near : alive;
-    uint64_t skip = sim_random_below(&cluster->places[operation->place].choice, bit_count(set));
-    for (; skip > 0; skip--)
-        set &= set - 1;
-    return first_bit(set);
 }

@@ -2,7 +2,12 @@
 /* The bucket offsets of Cassandra's EstimatedHistogram. */
 #include "cassandra/estimated_histogram.h"
 
-static uint64_t next(uint64_t offset);
+/* Java's Math.round() is the floor of x + 1/2. */
+static uint64_t next(uint64_t offset)
+{
+    uint64_t grown = (uint64_t)((double)offset * 1.2 + 0.5);
+    return grown == offset ? offset + 1 : grown;
+}
 
 void cass_histogram_offsets(uint64_t *out, size_t count)
 {
@@ -19,11 +24,4 @@ uint64_t cass_histogram_above(uint64_t offset)
         at = next(at);
     }
     return at == offset ? above : 0;
-}
-
-/* Java's Math.round() is the floor of x + 1/2. */
-static uint64_t next(uint64_t offset)
-{
-    uint64_t grown = (uint64_t)((double)offset * 1.2 + 0.5);
-    return grown == offset ? offset + 1 : grown;
 }

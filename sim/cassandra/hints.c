@@ -5,10 +5,19 @@
 
 #define HINTS_IN_FLIGHT 128u
 
-static struct hint_list *list_of(struct cass_cluster *cluster, uint32_t node, uint32_t target);
-static void plan(struct cass_cluster *cluster, uint32_t node, uint32_t target, int64_t after_ns);
-static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, uint32_t hint);
-static void hint_free(struct cass_cluster *cluster, uint32_t hint);
+static struct hint_list *list_of(struct cass_cluster *cluster, uint32_t node, uint32_t target)
+{
+    return &cluster->hints_for[(size_t)node * cluster->node_count + target];
+}
+
+static void plan(struct cass_cluster *cluster, uint32_t node, uint32_t target, int64_t after_ns)
+{
+    struct hint_list *list = list_of(cluster, node, target);
+    if (list->has_event)
+        return;
+    list->has_event = true;
+    list->event = cass_schedule(cluster, now_ns(cluster) + after_ns, EVENT_HINTS, node, target, 0);
+}
 
 bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
                      enum message_kind kind, uint32_t entity, uint32_t body)
@@ -35,6 +44,25 @@ bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t repli
     return true;
 }
 
+static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, uint32_t index)
+{
+    const struct hint *hint = hint_at(cluster, index);
+    uint32_t fresh = cass_message_new(cluster, (enum message_kind)hint->kind, node, target);
+    struct message *message = message_at(cluster, fresh);
+    message->flags = MESSAGE_HINT;
+    message->replica = hint->replica;
+    message->operation = index;
+    message->round = list_of(cluster, node, target)->page;
+    message->entity = hint->entity;
+    message->body = hint->body;
+    if (hint->kind == MESSAGE_WRITE_ROW)
+        row_at(cluster, hint->body)->references++;
+    else
+        body_at(cluster, hint->body)->references++;
+    cluster->nodes[node].stats.hints_sent++;
+    cass_message_send(cluster, fresh);
+}
+
 /* Sends a page, then looks again: sooner when all of it arrived. */
 void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target)
 {
@@ -59,6 +87,16 @@ void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t targ
         send(cluster, node, target, at);
         at = next;
     }
+}
+
+static void hint_free(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct hint *hint = hint_at(cluster, index);
+    if (hint->kind == MESSAGE_WRITE_ROW)
+        cass_row_release(cluster, hint->body);
+    else
+        cass_body_release(cluster, hint->body);
+    cass_pool_give(&cluster->hints, index);
 }
 
 void cass_hint_ack(struct cass_cluster *cluster, const struct message *message)
@@ -110,47 +148,4 @@ void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t 
     if (list->has_event)
         cass_unschedule(cluster, list->event);
     cass_hints_event(cluster, node, target);
-}
-
-static struct hint_list *list_of(struct cass_cluster *cluster, uint32_t node, uint32_t target)
-{
-    return &cluster->hints_for[(size_t)node * cluster->node_count + target];
-}
-
-static void plan(struct cass_cluster *cluster, uint32_t node, uint32_t target, int64_t after_ns)
-{
-    struct hint_list *list = list_of(cluster, node, target);
-    if (list->has_event)
-        return;
-    list->has_event = true;
-    list->event = cass_schedule(cluster, now_ns(cluster) + after_ns, EVENT_HINTS, node, target, 0);
-}
-
-static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, uint32_t index)
-{
-    const struct hint *hint = hint_at(cluster, index);
-    uint32_t fresh = cass_message_new(cluster, (enum message_kind)hint->kind, node, target);
-    struct message *message = message_at(cluster, fresh);
-    message->flags = MESSAGE_HINT;
-    message->replica = hint->replica;
-    message->operation = index;
-    message->round = list_of(cluster, node, target)->page;
-    message->entity = hint->entity;
-    message->body = hint->body;
-    if (hint->kind == MESSAGE_WRITE_ROW)
-        row_at(cluster, hint->body)->references++;
-    else
-        body_at(cluster, hint->body)->references++;
-    cluster->nodes[node].stats.hints_sent++;
-    cass_message_send(cluster, fresh);
-}
-
-static void hint_free(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct hint *hint = hint_at(cluster, index);
-    if (hint->kind == MESSAGE_WRITE_ROW)
-        cass_row_release(cluster, hint->body);
-    else
-        cass_body_release(cluster, hint->body);
-    cass_pool_give(&cluster->hints, index);
 }

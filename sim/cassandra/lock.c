@@ -3,9 +3,24 @@
  * Paxos v2 takes at its coordinator. */
 #include "cluster.h"
 
-static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter);
-static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uint32_t entity,
-                          bool is_counter);
+static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter)
+{
+    uint64_t name = (uint64_t)node << 33 | (uint64_t)entity << 1 | (is_counter ? 1 : 0);
+    return (uint32_t)(sim_mix64(name) >> 32);
+}
+
+static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uint32_t entity, bool is_counter)
+{
+    const struct cass_table *table = &cluster->lock_table;
+    uint32_t hash = lock_hash(node, entity, is_counter);
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        const struct lock *lock = lock_at(cluster, slot->index);
+        if (lock->node == node && lock->entity == entity && (lock->is_counter != 0) == is_counter)
+            return slot->index;
+    }
+    return CASS_NONE;
+}
 
 bool cass_lock_take(struct cass_cluster *cluster, uint32_t index, bool is_counter)
 {
@@ -74,23 +89,4 @@ void cass_lock_forget(struct cass_cluster *cluster, uint32_t index, bool is_coun
         operation_at(cluster, before)->next = operation->next;
     if (lock->tail == index)
         lock->tail = before;
-}
-
-static uint32_t lock_find(const struct cass_cluster *cluster, uint32_t node, uint32_t entity, bool is_counter)
-{
-    const struct cass_table *table = &cluster->lock_table;
-    uint32_t hash = lock_hash(node, entity, is_counter);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
-        const struct lock *lock = lock_at(cluster, slot->index);
-        if (lock->node == node && lock->entity == entity && (lock->is_counter != 0) == is_counter)
-            return slot->index;
-    }
-    return CASS_NONE;
-}
-
-static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter)
-{
-    uint64_t name = (uint64_t)node << 33 | (uint64_t)entity << 1 | (is_counter ? 1 : 0);
-    return (uint32_t)(sim_mix64(name) >> 32);
 }

@@ -4,12 +4,18 @@
  * the rows of a partition. */
 #include "cluster.h"
 
-static struct cell *copy_at(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
-static uint32_t fresh(struct cass_cluster *cluster);
-static void clear(const struct cass_cluster *cluster, struct cell *cells);
-static void merge(const struct cass_cluster *cluster, struct cell *into, const struct cell *from);
-static uint32_t live(const struct cass_cluster *cluster, const struct cell *cells, struct cass_named *out,
-                     uint32_t capacity);
+static struct cell *copy_at(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
+{
+    size_t at = register_at(cluster, entity)->named * cluster->named_copies.item_size;
+    return (struct cell *)(void *)(cluster->named_copies.items + at) +
+           (size_t)replica * cluster->config.named_columns;
+}
+
+static void clear(const struct cass_cluster *cluster, struct cell *cells)
+{
+    for (uint32_t i = 0; i < cluster->config.named_columns; i++)
+        cells[i] = (struct cell){.timestamp_us = NO_TIME, .deletion_s = NEVER};
+}
 
 void cass_named_need(struct cass_cluster *cluster, uint32_t entity)
 {
@@ -19,6 +25,13 @@ void cass_named_need(struct cass_cluster *cluster, uint32_t entity)
     register_at(cluster, entity)->named = copies;
     for (uint32_t replica = 0; replica < cluster->factor; replica++)
         clear(cluster, copy_at(cluster, entity, replica));
+}
+
+static uint32_t fresh(struct cass_cluster *cluster)
+{
+    uint32_t index = cass_pool_take(&cluster->named);
+    clear(cluster, named_at(cluster, index));
+    return index;
 }
 
 uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statement *statement,
@@ -38,6 +51,14 @@ uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statemen
             *into = cell;
     }
     return index;
+}
+
+static void merge(const struct cass_cluster *cluster, struct cell *into, const struct cell *from)
+{
+    for (uint32_t i = 0; i < cluster->config.named_columns; i++) {
+        if (cass_cell_wins(&from[i], &into[i]))
+            into[i] = from[i];
+    }
 }
 
 uint32_t cass_named_copy(struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
@@ -83,6 +104,21 @@ bool cass_named_equal(const struct cass_cluster *cluster, uint32_t left, uint32_
     return true;
 }
 
+static uint32_t live(const struct cass_cluster *cluster, const struct cell *cells, struct cass_named *out,
+                     uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < cluster->config.named_columns; i++) {
+        if (cells[i].timestamp_us == NO_TIME || cells[i].deletion_s != NEVER)
+            continue;
+        if (count < capacity)
+            out[count] = (struct cass_named){
+                .name = i, .value = cells[i].value, .timestamp_us = cells[i].timestamp_us};
+        count++;
+    }
+    return count;
+}
+
 bool cass_named_is_found(const struct cass_cluster *cluster, uint32_t named)
 {
     return named != CASS_NONE && live(cluster, named_at(cluster, named), NULL, 0) > 0;
@@ -119,48 +155,5 @@ uint32_t cass_peek_named(struct cass_cluster *cluster, uint64_t key, struct cass
         merge(cluster, named_at(cluster, index), copy_at(cluster, entity, replica));
     uint32_t count = live(cluster, named_at(cluster, index), out, capacity);
     cass_pool_give(&cluster->named, index);
-    return count;
-}
-
-static struct cell *copy_at(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
-{
-    size_t at = register_at(cluster, entity)->named * cluster->named_copies.item_size;
-    return (struct cell *)(void *)(cluster->named_copies.items + at) +
-           (size_t)replica * cluster->config.named_columns;
-}
-
-static uint32_t fresh(struct cass_cluster *cluster)
-{
-    uint32_t index = cass_pool_take(&cluster->named);
-    clear(cluster, named_at(cluster, index));
-    return index;
-}
-
-static void clear(const struct cass_cluster *cluster, struct cell *cells)
-{
-    for (uint32_t i = 0; i < cluster->config.named_columns; i++)
-        cells[i] = (struct cell){.timestamp_us = NO_TIME, .deletion_s = NEVER};
-}
-
-static void merge(const struct cass_cluster *cluster, struct cell *into, const struct cell *from)
-{
-    for (uint32_t i = 0; i < cluster->config.named_columns; i++) {
-        if (cass_cell_wins(&from[i], &into[i]))
-            into[i] = from[i];
-    }
-}
-
-static uint32_t live(const struct cass_cluster *cluster, const struct cell *cells, struct cass_named *out,
-                     uint32_t capacity)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < cluster->config.named_columns; i++) {
-        if (cells[i].timestamp_us == NO_TIME || cells[i].deletion_s != NEVER)
-            continue;
-        if (count < capacity)
-            out[count] = (struct cass_named){
-                .name = i, .value = cells[i].value, .timestamp_us = cells[i].timestamp_us};
-        count++;
-    }
     return count;
 }

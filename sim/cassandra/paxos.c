@@ -3,13 +3,27 @@
  * service/paxos/PaxosState.java. */
 #include "cluster.h"
 
-static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
-
 bool cass_ballot_after(const struct ballot *left, const struct ballot *right)
 {
     if (left->micros != right->micros)
         return left->micros > right->micros;
     return left->node > right->node;
+}
+
+static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
+{
+    if (register_at(cluster, entity)->paxos == CASS_NONE) {
+        uint32_t fresh = cass_pool_take(&cluster->paxos);
+        struct paxos_state *states =
+            (struct paxos_state *)(void *)(cluster->paxos.items + fresh * cluster->paxos.item_size);
+        for (uint32_t i = 0; i < cluster->factor; i++) {
+            states[i].promised = states[i].accepted.ballot = states[i].committed.ballot =
+                (struct ballot){.micros = NO_TIME};
+        }
+        register_at(cluster, entity)->paxos = fresh;
+    }
+    size_t offset = register_at(cluster, entity)->paxos * cluster->paxos.item_size;
+    return (struct paxos_state *)(void *)(cluster->paxos.items + offset) + replica;
 }
 
 void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t index)
@@ -57,20 +71,4 @@ void cass_paxos_commit(struct cass_cluster *cluster, const struct message *messa
         state->accepted.ballot = (struct ballot){.micros = NO_TIME};
     cass_image_merge(image_need(cluster, message->entity, message->replica), &decided->image);
     cass_register_tell(cluster, message->entity);
-}
-
-static struct paxos_state *state_need(struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
-{
-    if (register_at(cluster, entity)->paxos == CASS_NONE) {
-        uint32_t fresh = cass_pool_take(&cluster->paxos);
-        struct paxos_state *states =
-            (struct paxos_state *)(void *)(cluster->paxos.items + fresh * cluster->paxos.item_size);
-        for (uint32_t i = 0; i < cluster->factor; i++) {
-            states[i].promised = states[i].accepted.ballot = states[i].committed.ballot =
-                (struct ballot){.micros = NO_TIME};
-        }
-        register_at(cluster, entity)->paxos = fresh;
-    }
-    size_t offset = register_at(cluster, entity)->paxos * cluster->paxos.item_size;
-    return (struct paxos_state *)(void *)(cluster->paxos.items + offset) + replica;
 }

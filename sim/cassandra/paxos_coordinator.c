@@ -10,67 +10,24 @@
 #include "cluster.h"
 #include "kernel/number.h"
 
-static void attempt(struct cass_cluster *cluster, uint32_t operation);
-static void on_promise(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
-static void on_accept(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
-static void on_commit_repair(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
-static void promised(struct cass_cluster *cluster, uint32_t operation);
-static void look_from_promises(struct cass_cluster *cluster, uint32_t operation);
-static void propose(struct cass_cluster *cluster, uint32_t operation, enum stage stage, bool is_empty,
-                    const struct image *image);
-static void accepted(struct cass_cluster *cluster, uint32_t operation);
-static void commit_repair(struct cass_cluster *cluster, uint32_t operation, const struct proposal *decided,
-                          uint32_t set, uint32_t wanted);
-static void commit(struct cass_cluster *cluster, uint32_t operation);
-static bool condition_holds(const struct cass_operation *operation);
-static void contend(struct cass_cluster *cluster, uint32_t operation);
-static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation);
-static void give_up(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
-static void finish_not_applied(struct cass_cluster *cluster, uint32_t operation);
-static bool is_read(const struct cass_operation *operation);
-static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation);
-
-void cass_cas_begin(struct cass_cluster *cluster, uint32_t index)
+static bool is_read(const struct cass_operation *operation)
 {
-    struct cass_operation *operation = operation_at(cluster, index);
-    operation->ballot_least = NO_TIME;
-    operation->ballot.micros = NO_TIME;
-    if (cluster->config.paxos == CASS_PAXOS_V2 && !cass_lock_take(cluster, index, false)) {
-        operation->stage = STAGE_LOCK_WAIT;
-        cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_cas_ns);
-        return;
-    }
-    attempt(cluster, index);
+    return operation->statement.kind == CASS_READ_COLUMNS;
 }
 
-void cass_cas_locked(struct cass_cluster *cluster, uint32_t index)
+static void give_up(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {
-    attempt(cluster, index);
+    if (result == CASS_WRITE_TIMEOUT && is_read(operation_at(cluster, index)))
+        result = CASS_READ_TIMEOUT;
+    cass_operation_answer(cluster, index, result);
+    cass_operation_end(cluster, index);
 }
 
-void cass_cas_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
-    /* A replica that fails answers nothing of use; the phase then ends by its time. */
-    if (message->flags & MESSAGE_FAILED)
-        return;
-    switch ((enum stage)operation_at(cluster, index)->stage) {
-    case STAGE_PREPARE:
-        on_promise(cluster, index, message);
-        break;
-    case STAGE_COMMIT_REPAIR:
-        on_commit_repair(cluster, index, message);
-        break;
-    default:
-        on_accept(cluster, index, message);
-    }
-}
-
-void cass_cas_timer(struct cass_cluster *cluster, uint32_t index)
-{
-    if (operation_at(cluster, index)->stage == STAGE_SLEEP)
-        attempt(cluster, index);
-    else
-        give_up(cluster, index, CASS_WRITE_TIMEOUT);
+    bool is_v2 = cluster->config.paxos == CASS_PAXOS_V2;
+    return operation->started_ns +
+           (is_v2 ? cluster->config.timeout_cas_ns : cluster->config.timeout_write_ns);
 }
 
 static void attempt(struct cass_cluster *cluster, uint32_t index)
@@ -108,23 +65,93 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
     cass_body_release(cluster, body);
 }
 
-static void on_promise(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+void cass_cas_begin(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    const struct body *answer = body_at(cluster, message->body);
-    if (message->flags & MESSAGE_REFUSED) {
-        operation->ballot_least = at_least(operation->ballot_least, answer->promised.micros);
-        contend(cluster, index);
+    operation->ballot_least = NO_TIME;
+    operation->ballot.micros = NO_TIME;
+    if (cluster->config.paxos == CASS_PAXOS_V2 && !cass_lock_take(cluster, index, false)) {
+        operation->stage = STAGE_LOCK_WAIT;
+        cass_operation_timer(cluster, index, operation->started_ns + cluster->config.timeout_cas_ns);
         return;
     }
-    uint32_t bit = UINT32_C(1) << message->replica;
-    if (operation->acked & bit)
-        return;
-    operation->acked |= bit;
-    body_at(cluster, operation->gathered)->answers[message->replica] = message->body;
-    body_at(cluster, message->body)->references++;
-    if (bit_count(operation->acked) >= operation->required)
-        promised(cluster, index);
+    attempt(cluster, index);
+}
+
+void cass_cas_locked(struct cass_cluster *cluster, uint32_t index)
+{
+    attempt(cluster, index);
+}
+
+static void propose(struct cass_cluster *cluster, uint32_t index, enum stage stage, bool is_empty,
+                    const struct image *image)
+{
+    uint32_t body = cass_body_new(cluster);
+    struct cass_operation *operation = operation_at(cluster, index);
+    struct proposal *proposal = &body_at(cluster, body)->accepted;
+    proposal->ballot = operation->ballot;
+    proposal->is_empty = is_empty;
+    if (image != NULL)
+        proposal->image = *image;
+    else
+        cass_image_clear(&proposal->image);
+    struct level_plan plan;
+    enum cass_consistency level = operation->statement.serial_consistency;
+    if (is_read(operation))
+        level = operation->statement.consistency;
+    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    operation->asked = plan.alive & plan.counted;
+    operation->acked = operation->failed = 0;
+    operation->stage = (uint8_t)stage;
+    operation->round++;
+    cass_body_release(cluster, operation->body);
+    operation->body = body;
+    cass_operation_timer(cluster, index, phase_deadline(cluster, operation));
+    cass_operation_send(cluster, index, MESSAGE_PROPOSE, operation->asked, body);
+}
+
+/* Paxos v2: the promises brought the row. Where all agree, nothing is left to settle. */
+static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    struct body *gathered = body_at(cluster, operation->gathered);
+    cass_image_clear(&gathered->image);
+    for (uint32_t set = operation->acked; set != 0; set &= set - 1)
+        cass_image_merge(&gathered->image, &body_at(cluster, gathered->answers[first_bit(set)])->image);
+    operation->has_mismatch = false;
+    for (uint32_t set = operation->acked; set != 0; set &= set - 1) {
+        const struct body *answer = body_at(cluster, gathered->answers[first_bit(set)]);
+        bool is_pending = cass_ballot_after(&answer->accepted.ballot, &answer->committed.ballot);
+        operation->has_mismatch =
+            operation->has_mismatch || is_pending || !cass_image_equal(&answer->image, &gathered->image);
+    }
+    struct cass_reply *reply = &operation->reply;
+    reply->columns_mask = cass_image_live(&gathered->image, now_ns(cluster), reply->columns);
+    reply->found = cass_image_is_found(&gathered->image, now_ns(cluster), reply->columns_mask);
+    if (!is_read(operation)) {
+        cass_cas_read_done(cluster, index);
+    } else if (operation->has_mismatch) {
+        propose(cluster, index, STAGE_PROPOSE, true, NULL);
+    } else {
+        give_up(cluster, index, CASS_OK);
+    }
+}
+
+static void commit_repair(struct cass_cluster *cluster, uint32_t index, const struct proposal *decided,
+                          uint32_t set, uint32_t wanted)
+{
+    uint32_t body = cass_body_new(cluster);
+    struct cass_operation *operation = operation_at(cluster, index);
+    body_at(cluster, body)->committed = *decided;
+    operation->stage = STAGE_COMMIT_REPAIR;
+    operation->round++;
+    operation->asked = set;
+    operation->acked = operation->failed = 0;
+    operation->required = wanted;
+    cass_operation_send(cluster, index, MESSAGE_COMMIT, set, body);
+    cass_body_release(cluster, body);
 }
 
 /* A quorum has promised: finish what others left, or go on. */
@@ -166,110 +193,52 @@ static void promised(struct cass_cluster *cluster, uint32_t index)
                                                                                : CASS_LOCAL_QUORUM);
 }
 
-/* Paxos v2: the promises brought the row. Where all agree, nothing is left to settle. */
-static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
+/* ContentionStrategy's defaults, with the mean of the node's LWTs in place of p50 and twice it in place of
+ * p95: between p50 * 0.66 and 10 ms <= p95 * 1.8^attempts <= 100 ms, drawn as u^1.5. */
+static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation)
 {
-    struct cass_operation *operation = operation_at(cluster, index);
-    struct body *gathered = body_at(cluster, operation->gathered);
-    cass_image_clear(&gathered->image);
-    for (uint32_t set = operation->acked; set != 0; set &= set - 1)
-        cass_image_merge(&gathered->image, &body_at(cluster, gathered->answers[first_bit(set)])->image);
-    operation->has_mismatch = false;
-    for (uint32_t set = operation->acked; set != 0; set &= set - 1) {
-        const struct body *answer = body_at(cluster, gathered->answers[first_bit(set)]);
-        bool is_pending = cass_ballot_after(&answer->accepted.ballot, &answer->committed.ballot);
-        operation->has_mismatch =
-            operation->has_mismatch || is_pending || !cass_image_equal(&answer->image, &gathered->image);
-    }
-    struct cass_reply *reply = &operation->reply;
-    reply->columns_mask = cass_image_live(&gathered->image, now_ns(cluster), reply->columns);
-    reply->found = cass_image_is_found(&gathered->image, now_ns(cluster), reply->columns_mask);
-    if (!is_read(operation)) {
-        cass_cas_read_done(cluster, index);
-    } else if (operation->has_mismatch) {
-        propose(cluster, index, STAGE_PROPOSE, true, NULL);
-    } else {
-        give_up(cluster, index, CASS_OK);
-    }
+    struct node *node = &cluster->nodes[operation->place];
+    double least = 0.66 * (double)node->paxos_mean_ns, most = 2 * (double)node->paxos_mean_ns;
+    for (uint32_t i = 0; i < operation->contentions && most < 1e8; i++)
+        most *= 1.8;
+    most = most < 1e7 ? 1e7 : most > 1e8 ? 1e8 : most;
+    least = least > most / 2 ? most / 2 : least;
+    double u = sim_random_unit(&node->backoff) + 0x1p-54; /* never 0, which has no logarithm */
+    return (int64_t)(least + (most - least) * sim_pow(u, 1.5));
 }
 
-/* The row is known: of a SERIAL read that is its end, of an LWT the moment of its condition. */
-void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
+/* A round is lost: sleep, then begin again with a higher ballot. */
+static void contend(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    if (is_read(operation)) {
-        give_up(cluster, index, CASS_OK);
-        return;
-    }
-    operation->is_condition_failed = !condition_holds(operation);
-    if (operation->is_condition_failed) {
-        if (cluster->config.paxos == CASS_PAXOS_V2 && !operation->has_mismatch)
-            finish_not_applied(cluster, index);
-        else
-            propose(cluster, index, STAGE_PROPOSE, true, NULL);
-        return;
-    }
-    struct image image;
-    cass_image_set(&image, &operation->statement, operation->ballot.micros, now_ns(cluster));
-    if (operation->statement.is_whole_row)
-        cass_image_date(&image, operation->ballot.micros);
-    propose(cluster, index, STAGE_PROPOSE, false, &image);
-}
-
-static void propose(struct cass_cluster *cluster, uint32_t index, enum stage stage, bool is_empty,
-                    const struct image *image)
-{
-    uint32_t body = cass_body_new(cluster);
-    struct cass_operation *operation = operation_at(cluster, index);
-    struct proposal *proposal = &body_at(cluster, body)->accepted;
-    proposal->ballot = operation->ballot;
-    proposal->is_empty = is_empty;
-    if (image != NULL)
-        proposal->image = *image;
-    else
-        cass_image_clear(&proposal->image);
-    struct level_plan plan;
-    enum cass_consistency level = operation->statement.serial_consistency;
-    if (is_read(operation))
-        level = operation->statement.consistency;
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    operation->asked = plan.alive & plan.counted;
-    operation->acked = operation->failed = 0;
-    operation->stage = (uint8_t)stage;
+    operation->contentions++;
+    operation->stage = STAGE_SLEEP;
     operation->round++;
-    cass_body_release(cluster, operation->body);
-    operation->body = body;
-    cass_operation_timer(cluster, index, phase_deadline(cluster, operation));
-    cass_operation_send(cluster, index, MESSAGE_PROPOSE, operation->asked, body);
+    int64_t wait;
+    if (cluster->config.paxos == CASS_PAXOS_V2)
+        wait = wait_v2(cluster, operation);
+    else
+        wait = (int64_t)sim_random_below(&cluster->nodes[operation->place].backoff, 100) * SIM_MS;
+    cass_operation_timer(cluster, index, now_ns(cluster) + wait);
 }
 
-static void on_accept(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+static void on_promise(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t bit = UINT32_C(1) << message->replica;
+    const struct body *answer = body_at(cluster, message->body);
     if (message->flags & MESSAGE_REFUSED) {
-        int64_t seen = body_at(cluster, message->body)->promised.micros;
-        operation->ballot_least = at_least(operation->ballot_least, seen);
-        operation->failed |= bit & ~operation->acked;
-    } else {
-        operation->acked |= bit;
-    }
-    if (bit_count(operation->acked) >= operation->required) {
-        accepted(cluster, index);
+        operation->ballot_least = at_least(operation->ballot_least, answer->promised.micros);
+        contend(cluster, index);
         return;
     }
-    bool is_fast = operation->stage == STAGE_PROPOSE_REPAIR || is_read(operation);
-    bool is_lost = bit_count(operation->asked & ~operation->failed) < operation->required;
-    bool is_over = (operation->acked | operation->failed) == operation->asked;
-    if (is_fast && is_lost)
-        contend(cluster, index);
-    else if (!is_fast && is_over && operation->acked == 0)
-        contend(cluster, index);
-    else if (!is_fast && is_over)
-        give_up(cluster, index,
-                cluster->config.paxos == CASS_PAXOS_V2 ? CASS_WRITE_TIMEOUT : CASS_CAS_UNKNOWN);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (operation->acked & bit)
+        return;
+    operation->acked |= bit;
+    body_at(cluster, operation->gathered)->answers[message->replica] = message->body;
+    body_at(cluster, message->body)->references++;
+    if (bit_count(operation->acked) >= operation->required)
+        promised(cluster, index);
 }
 
 /* Another's proposal is decided, and is to be committed. Paxos v1 does that at the level of the own commit,
@@ -292,47 +261,6 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
         operation->required = plan.required;
     }
     commit_repair(cluster, index, &decided, plan.alive, operation->required);
-}
-
-static void accepted(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    if (operation->stage == STAGE_PROPOSE_REPAIR) {
-        accepted_repair(cluster, index);
-    } else if (is_read(operation) && cluster->config.paxos == CASS_PAXOS_V2) {
-        give_up(cluster, index, CASS_OK);
-    } else if (is_read(operation)) {
-        cass_read_begin(cluster, index,
-                        operation->statement.consistency == CASS_SERIAL ? CASS_QUORUM : CASS_LOCAL_QUORUM);
-    } else if (operation->is_condition_failed) {
-        finish_not_applied(cluster, index);
-    } else {
-        commit(cluster, index);
-    }
-}
-
-static void commit_repair(struct cass_cluster *cluster, uint32_t index, const struct proposal *decided,
-                          uint32_t set, uint32_t wanted)
-{
-    uint32_t body = cass_body_new(cluster);
-    struct cass_operation *operation = operation_at(cluster, index);
-    body_at(cluster, body)->committed = *decided;
-    operation->stage = STAGE_COMMIT_REPAIR;
-    operation->round++;
-    operation->asked = set;
-    operation->acked = operation->failed = 0;
-    operation->required = wanted;
-    cass_operation_send(cluster, index, MESSAGE_COMMIT, set, body);
-    cass_body_release(cluster, body);
-}
-
-static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const struct message *message)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    operation->acked |= UINT32_C(1) << message->replica;
-    uint32_t counted = operation->counted & operation->acked;
-    if (bit_count(counted) >= operation->required)
-        attempt(cluster, index);
 }
 
 /* The value is decided; what can still fail is to hear so. Paxos v2 does not look whether the level can be
@@ -363,6 +291,92 @@ static void commit(struct cass_cluster *cluster, uint32_t index)
         deadline = at_least(deadline, operation->started_ns + cluster->config.timeout_cas_ns);
     cass_operation_timer(cluster, index, deadline);
     cass_write_spread(cluster, index, 0);
+}
+
+static void finish_not_applied(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (!operation->statement.if_absent)
+        operation->reply.columns_mask &= operation->statement.if_mask;
+    give_up(cluster, index, CASS_OK);
+}
+
+static void accepted(struct cass_cluster *cluster, uint32_t index)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    if (operation->stage == STAGE_PROPOSE_REPAIR) {
+        accepted_repair(cluster, index);
+    } else if (is_read(operation) && cluster->config.paxos == CASS_PAXOS_V2) {
+        give_up(cluster, index, CASS_OK);
+    } else if (is_read(operation)) {
+        cass_read_begin(cluster, index,
+                        operation->statement.consistency == CASS_SERIAL ? CASS_QUORUM : CASS_LOCAL_QUORUM);
+    } else if (operation->is_condition_failed) {
+        finish_not_applied(cluster, index);
+    } else {
+        commit(cluster, index);
+    }
+}
+
+static void on_accept(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    uint32_t bit = UINT32_C(1) << message->replica;
+    if (message->flags & MESSAGE_REFUSED) {
+        int64_t seen = body_at(cluster, message->body)->promised.micros;
+        operation->ballot_least = at_least(operation->ballot_least, seen);
+        operation->failed |= bit & ~operation->acked;
+    } else {
+        operation->acked |= bit;
+    }
+    if (bit_count(operation->acked) >= operation->required) {
+        accepted(cluster, index);
+        return;
+    }
+    bool is_fast = operation->stage == STAGE_PROPOSE_REPAIR || is_read(operation);
+    bool is_lost = bit_count(operation->asked & ~operation->failed) < operation->required;
+    bool is_over = (operation->acked | operation->failed) == operation->asked;
+    if (is_fast && is_lost)
+        contend(cluster, index);
+    else if (!is_fast && is_over && operation->acked == 0)
+        contend(cluster, index);
+    else if (!is_fast && is_over)
+        give_up(cluster, index,
+                cluster->config.paxos == CASS_PAXOS_V2 ? CASS_WRITE_TIMEOUT : CASS_CAS_UNKNOWN);
+}
+
+static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    struct cass_operation *operation = operation_at(cluster, index);
+    operation->acked |= UINT32_C(1) << message->replica;
+    uint32_t counted = operation->counted & operation->acked;
+    if (bit_count(counted) >= operation->required)
+        attempt(cluster, index);
+}
+
+void cass_cas_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
+{
+    /* A replica that fails answers nothing of use; the phase then ends by its time. */
+    if (message->flags & MESSAGE_FAILED)
+        return;
+    switch ((enum stage)operation_at(cluster, index)->stage) {
+    case STAGE_PREPARE:
+        on_promise(cluster, index, message);
+        break;
+    case STAGE_COMMIT_REPAIR:
+        on_commit_repair(cluster, index, message);
+        break;
+    default:
+        on_accept(cluster, index, message);
+    }
+}
+
+void cass_cas_timer(struct cass_cluster *cluster, uint32_t index)
+{
+    if (operation_at(cluster, index)->stage == STAGE_SLEEP)
+        attempt(cluster, index);
+    else
+        give_up(cluster, index, CASS_WRITE_TIMEOUT);
 }
 
 /* ColumnCondition: null equals null alone, and is in no list. */
@@ -396,59 +410,25 @@ static bool condition_holds(const struct cass_operation *operation)
     return true;
 }
 
-/* A round is lost: sleep, then begin again with a higher ballot. */
-static void contend(struct cass_cluster *cluster, uint32_t index)
+/* The row is known: of a SERIAL read that is its end, of an LWT the moment of its condition. */
+void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    operation->contentions++;
-    operation->stage = STAGE_SLEEP;
-    operation->round++;
-    int64_t wait;
-    if (cluster->config.paxos == CASS_PAXOS_V2)
-        wait = wait_v2(cluster, operation);
-    else
-        wait = (int64_t)sim_random_below(&cluster->nodes[operation->place].backoff, 100) * SIM_MS;
-    cass_operation_timer(cluster, index, now_ns(cluster) + wait);
-}
-
-/* ContentionStrategy's defaults, with the mean of the node's LWTs in place of p50 and twice it in place of
- * p95: between p50 * 0.66 and 10 ms <= p95 * 1.8^attempts <= 100 ms, drawn as u^1.5. */
-static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation)
-{
-    struct node *node = &cluster->nodes[operation->place];
-    double least = 0.66 * (double)node->paxos_mean_ns, most = 2 * (double)node->paxos_mean_ns;
-    for (uint32_t i = 0; i < operation->contentions && most < 1e8; i++)
-        most *= 1.8;
-    most = most < 1e7 ? 1e7 : most > 1e8 ? 1e8 : most;
-    least = least > most / 2 ? most / 2 : least;
-    double u = sim_random_unit(&node->backoff) + 0x1p-54; /* never 0, which has no logarithm */
-    return (int64_t)(least + (most - least) * sim_pow(u, 1.5));
-}
-
-static void finish_not_applied(struct cass_cluster *cluster, uint32_t index)
-{
-    struct cass_operation *operation = operation_at(cluster, index);
-    if (!operation->statement.if_absent)
-        operation->reply.columns_mask &= operation->statement.if_mask;
-    give_up(cluster, index, CASS_OK);
-}
-
-static void give_up(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
-{
-    if (result == CASS_WRITE_TIMEOUT && is_read(operation_at(cluster, index)))
-        result = CASS_READ_TIMEOUT;
-    cass_operation_answer(cluster, index, result);
-    cass_operation_end(cluster, index);
-}
-
-static bool is_read(const struct cass_operation *operation)
-{
-    return operation->statement.kind == CASS_READ_COLUMNS;
-}
-
-static int64_t phase_deadline(const struct cass_cluster *cluster, const struct cass_operation *operation)
-{
-    bool is_v2 = cluster->config.paxos == CASS_PAXOS_V2;
-    return operation->started_ns +
-           (is_v2 ? cluster->config.timeout_cas_ns : cluster->config.timeout_write_ns);
+    if (is_read(operation)) {
+        give_up(cluster, index, CASS_OK);
+        return;
+    }
+    operation->is_condition_failed = !condition_holds(operation);
+    if (operation->is_condition_failed) {
+        if (cluster->config.paxos == CASS_PAXOS_V2 && !operation->has_mismatch)
+            finish_not_applied(cluster, index);
+        else
+            propose(cluster, index, STAGE_PROPOSE, true, NULL);
+        return;
+    }
+    struct image image;
+    cass_image_set(&image, &operation->statement, operation->ballot.micros, now_ns(cluster));
+    if (operation->statement.is_whole_row)
+        cass_image_date(&image, operation->ballot.micros);
+    propose(cluster, index, STAGE_PROPOSE, false, &image);
 }

@@ -10,10 +10,6 @@
 
 #define CAPACITY_FIRST 16u
 
-static bool pool_grow(struct cass_pool *pool);
-static bool table_grow(struct cass_table *table);
-static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item);
-
 bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken)
 {
     *pool = (struct cass_pool){
@@ -26,6 +22,21 @@ void cass_pool_destroy(struct cass_pool *pool)
 {
     free(pool->items);
     pool->items = NULL;
+}
+
+/* By half, so that a large pool has at most a third of its memory idle. */
+static bool pool_grow(struct cass_pool *pool)
+{
+    if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
+        return false;
+    uint32_t capacity = pool->capacity + pool->capacity / 2;
+    uint8_t *items =
+        sim_memory_grow(pool->items, pool->capacity * pool->item_size, capacity * pool->item_size);
+    if (items == NULL)
+        return false;
+    pool->items = items;
+    pool->capacity = capacity;
+    return true;
 }
 
 uint32_t cass_pool_take(struct cass_pool *pool)
@@ -54,21 +65,6 @@ void cass_pool_give(struct cass_pool *pool, uint32_t index)
     pool->live--;
 }
 
-/* By half, so that a large pool has at most a third of its memory idle. */
-static bool pool_grow(struct cass_pool *pool)
-{
-    if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
-        return false;
-    uint32_t capacity = pool->capacity + pool->capacity / 2;
-    uint8_t *items =
-        sim_memory_grow(pool->items, pool->capacity * pool->item_size, capacity * pool->item_size);
-    if (items == NULL)
-        return false;
-    pool->items = items;
-    pool->capacity = capacity;
-    return true;
-}
-
 bool cass_table_create(struct cass_table *table, bool *is_broken)
 {
     *table = (struct cass_table){.mask = CAPACITY_FIRST - 1, .is_broken = is_broken};
@@ -80,6 +76,32 @@ void cass_table_destroy(struct cass_table *table)
 {
     free(table->slots);
     *table = (struct cass_table){0};
+}
+
+static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item)
+{
+    uint32_t at = item.hash & mask;
+    while (slots[at].index != CASS_NONE)
+        at = (at + 1) & mask;
+    slots[at] = item;
+}
+
+static bool table_grow(struct cass_table *table)
+{
+    size_t size = (size_t)table->mask + 1;
+    if (size > UINT32_MAX / 2)
+        return false;
+    struct cass_slot *slots = sim_memory_zeroed(size * 2 * sizeof(*slots));
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (table->slots[i].index != CASS_NONE)
+            insert(slots, (uint32_t)(size * 2 - 1), table->slots[i]);
+    }
+    free(table->slots);
+    table->slots = slots;
+    table->mask = (uint32_t)(size * 2 - 1);
+    return true;
 }
 
 void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index)
@@ -113,30 +135,4 @@ void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
     }
     slots[hole].index = CASS_NONE;
     table->count--;
-}
-
-static bool table_grow(struct cass_table *table)
-{
-    size_t size = (size_t)table->mask + 1;
-    if (size > UINT32_MAX / 2)
-        return false;
-    struct cass_slot *slots = sim_memory_zeroed(size * 2 * sizeof(*slots));
-    if (slots == NULL)
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        if (table->slots[i].index != CASS_NONE)
-            insert(slots, (uint32_t)(size * 2 - 1), table->slots[i]);
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->mask = (uint32_t)(size * 2 - 1);
-    return true;
-}
-
-static void insert(struct cass_slot *slots, uint32_t mask, struct cass_slot item)
-{
-    uint32_t at = item.hash & mask;
-    while (slots[at].index != CASS_NONE)
-        at = (at + 1) & mask;
-    slots[at] = item;
 }

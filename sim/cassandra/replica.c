@@ -2,11 +2,31 @@
 /* What a replica does with a request: what it costs, and what it changes. */
 #include "cluster.h"
 
-static int64_t scan_cost(struct cass_cluster *cluster, uint32_t message);
-static void apply(struct cass_cluster *cluster, const struct message *message);
-static void apply_shard(struct shard *own, const struct shard *other);
-static uint32_t read_copy(struct cass_cluster *cluster, const struct message *message);
-static void count_served(struct cass_cluster *cluster, const struct message *message);
+/* Where lifetimes are kept the coordinator knows. Elsewhere rows and tombstones are taken as mixed evenly, so
+ * that a read that stops at its limit has met its share. */
+static int64_t scan_cost(struct cass_cluster *cluster, uint32_t index)
+{
+    struct message *message = message_at(cluster, index);
+    uint64_t rows = message->limit, tombstones = message->tombstones, limit = message->limit;
+    if (!(message->flags & MESSAGE_SCANS)) {
+        cass_partition_expire(cluster, message->entity);
+        rows = partition_at(cluster, message->entity)->rows;
+        tombstones = partition_at(cluster, message->entity)->tombstones;
+    }
+    if (!(message->flags & MESSAGE_SCANS) && limit > 0 && limit < rows) {
+        tombstones = (uint64_t)((double)tombstones * (double)limit / (double)rows);
+        rows = limit;
+    }
+    struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
+    stats->tombstone_warnings += tombstones > cluster->config.tombstone_warn ? 1 : 0;
+    if (tombstones > cluster->config.tombstone_fail) {
+        /* The read breaks off there. */
+        tombstones = cluster->config.tombstone_fail;
+        message->flags |= MESSAGE_FAILED;
+    }
+    return (int64_t)rows * cluster->config.scan_row_ns +
+           (int64_t)tombstones * cluster->config.scan_tombstone_ns;
+}
 
 void cass_replica_receive(struct cass_cluster *cluster, uint32_t index)
 {
@@ -41,64 +61,10 @@ void cass_replica_receive(struct cass_cluster *cluster, uint32_t index)
     cass_node_enqueue(cluster, index, service, message->flags & MESSAGE_HINT ? NEVER : timeout);
 }
 
-void cass_replica_execute(struct cass_cluster *cluster, uint32_t index)
+static void apply_shard(struct shard *own, const struct shard *other)
 {
-    struct message *message = message_at(cluster, index);
-    count_served(cluster, message);
-    if (message->kind == MESSAGE_COUNT_SHARD) {
-        cass_count_shard(cluster, index);
-        return;
-    }
-    enum message_kind answer = message->flags & MESSAGE_HINT ? MESSAGE_HINT_ACK : MESSAGE_ACK;
-    if (cluster->nodes[message->to].is_failing) {
-        message->flags |= MESSAGE_FAILED;
-        cass_message_answer(cluster, index, answer, CASS_NONE);
-        return;
-    }
-    uint32_t body;
-    switch ((enum message_kind)message->kind) {
-    case MESSAGE_PREPARE:
-        cass_paxos_prepare(cluster, index);
-        break;
-    case MESSAGE_PROPOSE:
-        cass_paxos_propose(cluster, index);
-        break;
-    case MESSAGE_READ_ROWS:
-    case MESSAGE_READ_CELLS:
-    case MESSAGE_READ_SHARDS:
-        body = read_copy(cluster, message);
-        cass_message_answer(cluster, index, MESSAGE_ANSWER, body);
-        break;
-    default:
-        apply(cluster, message);
-        cass_message_answer(cluster, index, answer, CASS_NONE);
-    }
-}
-
-/* Where lifetimes are kept the coordinator knows. Elsewhere rows and tombstones are taken as mixed evenly, so
- * that a read that stops at its limit has met its share. */
-static int64_t scan_cost(struct cass_cluster *cluster, uint32_t index)
-{
-    struct message *message = message_at(cluster, index);
-    uint64_t rows = message->limit, tombstones = message->tombstones, limit = message->limit;
-    if (!(message->flags & MESSAGE_SCANS)) {
-        cass_partition_expire(cluster, message->entity);
-        rows = partition_at(cluster, message->entity)->rows;
-        tombstones = partition_at(cluster, message->entity)->tombstones;
-    }
-    if (!(message->flags & MESSAGE_SCANS) && limit > 0 && limit < rows) {
-        tombstones = (uint64_t)((double)tombstones * (double)limit / (double)rows);
-        rows = limit;
-    }
-    struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
-    stats->tombstone_warnings += tombstones > cluster->config.tombstone_warn ? 1 : 0;
-    if (tombstones > cluster->config.tombstone_fail) {
-        /* The read breaks off there. */
-        tombstones = cluster->config.tombstone_fail;
-        message->flags |= MESSAGE_FAILED;
-    }
-    return (int64_t)rows * cluster->config.scan_row_ns +
-           (int64_t)tombstones * cluster->config.scan_tombstone_ns;
+    if (other->clock > own->clock)
+        *own = *other;
 }
 
 static void apply(struct cass_cluster *cluster, const struct message *message)
@@ -134,12 +100,6 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
     default:
         break;
     }
-}
-
-static void apply_shard(struct shard *own, const struct shard *other)
-{
-    if (other->clock > own->clock)
-        *own = *other;
 }
 
 /* What the replica has now; rows are looked at by the coordinator when the answers are together. */
@@ -180,5 +140,39 @@ static void count_served(struct cass_cluster *cluster, const struct message *mes
         break;
     default:
         stats->writes++;
+    }
+}
+
+void cass_replica_execute(struct cass_cluster *cluster, uint32_t index)
+{
+    struct message *message = message_at(cluster, index);
+    count_served(cluster, message);
+    if (message->kind == MESSAGE_COUNT_SHARD) {
+        cass_count_shard(cluster, index);
+        return;
+    }
+    enum message_kind answer = message->flags & MESSAGE_HINT ? MESSAGE_HINT_ACK : MESSAGE_ACK;
+    if (cluster->nodes[message->to].is_failing) {
+        message->flags |= MESSAGE_FAILED;
+        cass_message_answer(cluster, index, answer, CASS_NONE);
+        return;
+    }
+    uint32_t body;
+    switch ((enum message_kind)message->kind) {
+    case MESSAGE_PREPARE:
+        cass_paxos_prepare(cluster, index);
+        break;
+    case MESSAGE_PROPOSE:
+        cass_paxos_propose(cluster, index);
+        break;
+    case MESSAGE_READ_ROWS:
+    case MESSAGE_READ_CELLS:
+    case MESSAGE_READ_SHARDS:
+        body = read_copy(cluster, message);
+        cass_message_answer(cluster, index, MESSAGE_ANSWER, body);
+        break;
+    default:
+        apply(cluster, message);
+        cass_message_answer(cluster, index, answer, CASS_NONE);
     }
 }

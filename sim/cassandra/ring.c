@@ -10,13 +10,80 @@
 
 #define NUM_TOKENS_MAX 4096u
 
-static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
-                       uint32_t replication_factor, struct cass_ring **out, struct sim_error *error);
-static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
-                           struct sim_error *error);
+/* The walk from the last token on: its node, then the ring from the start. */
 static void walk_last(const struct cass_ring_entry *entries, uint32_t replication_factor, uint32_t last_node,
-                      bool *met, uint32_t *out);
-static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_factor, uint32_t *out);
+                      bool *met, uint32_t *out)
+{
+    out[0] = last_node;
+    met[last_node] = true;
+    uint32_t found = 1;
+    for (size_t i = 0; found < replication_factor; i++) {
+        if (met[entries[i].node])
+            continue;
+        met[entries[i].node] = true;
+        out[found++] = entries[i].node;
+    }
+}
+
+/* node, then `next` without it, as long as there is room. */
+static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_factor, uint32_t *out)
+{
+    uint32_t found = 1;
+    out[0] = node;
+    for (uint32_t i = 0; found < replication_factor; i++) {
+        if (next[i] != node)
+            out[found++] = next[i];
+    }
+}
+
+/* Against the clock: the replicas of a token are its node and then those of the next token, so that one walk
+ * for the last token is enough, whatever the order of the nodes. */
+static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
+                           struct sim_error *error)
+{
+    uint32_t factor = ring->replication_factor;
+    bool *met = calloc(ring->node_count, sizeof(*met));
+    if (met == NULL)
+        return sim_fail_memory(error);
+    uint32_t nodes_with_tokens = 0;
+    for (size_t i = 0; i < ring->token_count; i++) {
+        ring->tokens[i] = entries[i].token;
+        nodes_with_tokens += met[entries[i].node] ? 0 : 1;
+        met[entries[i].node] = true;
+    }
+    if (nodes_with_tokens < factor) {
+        free(met);
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "only %" PRIu32 " nodes have tokens, too few for %" PRIu32
+                        " replicas; give more nodes tokens or lower the replication factor",
+                        nodes_with_tokens, factor);
+    }
+    memset(met, 0, ring->node_count * sizeof(*met));
+    size_t last = ring->token_count - 1;
+    walk_last(entries, factor, entries[last].node, met, ring->replicas + last * factor);
+    for (size_t i = last; i-- > 0;) {
+        const uint32_t *next = ring->replicas + (i + 1) * factor;
+        prepend(entries[i].node, next, factor, ring->replicas + i * factor);
+    }
+    free(met);
+    return true;
+}
+
+/* From sorted entries with different tokens. */
+static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
+                       uint32_t replication_factor, struct cass_ring **out, struct sim_error *error)
+{
+    struct cass_ring *ring = cass_ring_allocate(count, nodes, replication_factor);
+    if (ring == NULL)
+        return sim_fail_memory(error);
+    bool ok = place_replicas(ring, entries, error);
+    if (!ok) {
+        cass_ring_destroy(ring);
+        return false;
+    }
+    *out = ring;
+    return true;
+}
 
 bool cass_ring_create(uint64_t seed, uint32_t nodes, uint32_t num_tokens, uint32_t replication_factor,
                       struct cass_ring **out, struct sim_error *error)
@@ -186,79 +253,4 @@ struct cass_ring *cass_ring_allocate(size_t token_count, uint32_t nodes, uint32_
         return NULL;
     }
     return ring;
-}
-
-/* From sorted entries with different tokens. */
-static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
-                       uint32_t replication_factor, struct cass_ring **out, struct sim_error *error)
-{
-    struct cass_ring *ring = cass_ring_allocate(count, nodes, replication_factor);
-    if (ring == NULL)
-        return sim_fail_memory(error);
-    bool ok = place_replicas(ring, entries, error);
-    if (!ok) {
-        cass_ring_destroy(ring);
-        return false;
-    }
-    *out = ring;
-    return true;
-}
-
-/* Against the clock: the replicas of a token are its node and then those of the next token, so that one walk
- * for the last token is enough, whatever the order of the nodes. */
-static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
-                           struct sim_error *error)
-{
-    uint32_t factor = ring->replication_factor;
-    bool *met = calloc(ring->node_count, sizeof(*met));
-    if (met == NULL)
-        return sim_fail_memory(error);
-    uint32_t nodes_with_tokens = 0;
-    for (size_t i = 0; i < ring->token_count; i++) {
-        ring->tokens[i] = entries[i].token;
-        nodes_with_tokens += met[entries[i].node] ? 0 : 1;
-        met[entries[i].node] = true;
-    }
-    if (nodes_with_tokens < factor) {
-        free(met);
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "only %" PRIu32 " nodes have tokens, too few for %" PRIu32
-                        " replicas; give more nodes tokens or lower the replication factor",
-                        nodes_with_tokens, factor);
-    }
-    memset(met, 0, ring->node_count * sizeof(*met));
-    size_t last = ring->token_count - 1;
-    walk_last(entries, factor, entries[last].node, met, ring->replicas + last * factor);
-    for (size_t i = last; i-- > 0;) {
-        const uint32_t *next = ring->replicas + (i + 1) * factor;
-        prepend(entries[i].node, next, factor, ring->replicas + i * factor);
-    }
-    free(met);
-    return true;
-}
-
-/* The walk from the last token on: its node, then the ring from the start. */
-static void walk_last(const struct cass_ring_entry *entries, uint32_t replication_factor, uint32_t last_node,
-                      bool *met, uint32_t *out)
-{
-    out[0] = last_node;
-    met[last_node] = true;
-    uint32_t found = 1;
-    for (size_t i = 0; found < replication_factor; i++) {
-        if (met[entries[i].node])
-            continue;
-        met[entries[i].node] = true;
-        out[found++] = entries[i].node;
-    }
-}
-
-/* node, then `next` without it, as long as there is room. */
-static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_factor, uint32_t *out)
-{
-    uint32_t found = 1;
-    out[0] = node;
-    for (uint32_t i = 0; found < replication_factor; i++) {
-        if (next[i] != node)
-            out[found++] = next[i];
-    }
 }

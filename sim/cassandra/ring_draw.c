@@ -4,12 +4,19 @@
 
 #include <stdlib.h>
 
-static int compare_entries(const void *left, const void *right);
-
 int64_t cass_ring_draw(struct sim_random *stream)
 {
     int64_t token = (int64_t)sim_random_next(stream);
     return token == INT64_MIN ? INT64_MAX : token;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct cass_ring_entry *a = left;
+    const struct cass_ring_entry *b = right;
+    if (a->token != b->token)
+        return a->token < b->token ? -1 : 1;
+    return (a->node > b->node) - (a->node < b->node);
 }
 
 void cass_ring_sort(struct cass_ring_entry *entries, size_t count)
@@ -38,13 +45,4 @@ void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_
         }
         cass_ring_sort(entries, count);
     }
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct cass_ring_entry *a = left;
-    const struct cass_ring_entry *b = right;
-    if (a->token != b->token)
-        return a->token < b->token ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
 }

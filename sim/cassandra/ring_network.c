@@ -16,71 +16,14 @@ struct walk {
     uint32_t stamp;
 };
 
-static bool walk_create(struct walk *walk, const struct cass_topology *topology,
-                        const struct cass_ring_entry *entries, size_t count);
-static void walk_destroy(struct walk *walk);
-static bool network_build(const struct cass_ring_entry *entries, size_t count,
-                          const struct cass_topology *topology, struct cass_ring **out,
-                          struct sim_error *error);
-static uint32_t factor_total(const struct walk *walk);
-static void walk_from(struct walk *walk, const struct cass_ring_entry *entries, size_t count, size_t position,
-                      uint32_t factor, uint32_t *out);
-
-bool cass_ring_create_network(uint64_t seed, const struct cass_topology *topology, uint32_t num_tokens,
-                              struct cass_ring **out, struct sim_error *error)
+static void walk_destroy(struct walk *walk)
 {
-    *out = NULL;
-    uint32_t nodes = topology->node_count;
-    size_t count = (size_t)nodes * num_tokens;
-    if (!cass_ring_check_tokens(num_tokens, error) || !cass_ring_check(nodes, count, 1, error))
-        return false;
-    struct cass_ring_entry *entries = malloc(count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_draw_all(seed, nodes, num_tokens, entries)
-                  ? network_build(entries, count, topology, out, error)
-                  : sim_fail_memory(error);
-    free(entries);
-    return ok;
-}
-
-bool cass_ring_create_network_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
-                                   const struct cass_topology *topology, struct cass_ring **out,
-                                   struct sim_error *error)
-{
-    *out = NULL;
-    if (!cass_ring_check(topology->node_count, token_count, 1, error))
-        return false;
-    struct cass_ring_entry *entries = malloc(token_count * sizeof(*entries));
-    if (entries == NULL)
-        return sim_fail_memory(error);
-    bool ok = cass_ring_take_all(tokens, token_nodes, token_count, topology->node_count, entries, error) &&
-              network_build(entries, token_count, topology, out, error);
-    free(entries);
-    return ok;
-}
-
-static bool network_build(const struct cass_ring_entry *entries, size_t count,
-                          const struct cass_topology *topology, struct cass_ring **out,
-                          struct sim_error *error)
-{
-    struct walk walk;
-    if (!walk_create(&walk, topology, entries, count))
-        return sim_fail_memory(error);
-    uint32_t factor = factor_total(&walk);
-    struct cass_ring *ring = NULL;
-    bool ok = cass_ring_check(topology->node_count, count, factor, error);
-    if (ok) {
-        ring = cass_ring_allocate(count, topology->node_count, factor);
-        ok = ring != NULL || sim_fail_memory(error);
-    }
-    for (size_t i = 0; ok && i < count; i++) {
-        ring->tokens[i] = entries[i].token;
-        walk_from(&walk, entries, count, i, factor, ring->replicas + i * factor);
-    }
-    walk_destroy(&walk);
-    *out = ring;
-    return ok;
+    free(walk->rack_counts);
+    free(walk->node_counts);
+    free(walk->left);
+    free(walk->repeats);
+    free(walk->node_stamps);
+    free(walk->rack_stamps);
 }
 
 static bool walk_create(struct walk *walk, const struct cass_topology *topology,
@@ -114,16 +57,6 @@ static bool walk_create(struct walk *walk, const struct cass_topology *topology,
         walk->rack_stamps[rack] = 1;
     }
     return true;
-}
-
-static void walk_destroy(struct walk *walk)
-{
-    free(walk->rack_counts);
-    free(walk->node_counts);
-    free(walk->left);
-    free(walk->repeats);
-    free(walk->node_stamps);
-    free(walk->rack_stamps);
 }
 
 static uint32_t factor_total(const struct walk *walk)
@@ -161,4 +94,61 @@ static void walk_from(struct walk *walk, const struct cass_ring_entry *entries, 
         walk->left[datacenter]--;
         out[found++] = node;
     }
+}
+
+static bool network_build(const struct cass_ring_entry *entries, size_t count,
+                          const struct cass_topology *topology, struct cass_ring **out,
+                          struct sim_error *error)
+{
+    struct walk walk;
+    if (!walk_create(&walk, topology, entries, count))
+        return sim_fail_memory(error);
+    uint32_t factor = factor_total(&walk);
+    struct cass_ring *ring = NULL;
+    bool ok = cass_ring_check(topology->node_count, count, factor, error);
+    if (ok) {
+        ring = cass_ring_allocate(count, topology->node_count, factor);
+        ok = ring != NULL || sim_fail_memory(error);
+    }
+    for (size_t i = 0; ok && i < count; i++) {
+        ring->tokens[i] = entries[i].token;
+        walk_from(&walk, entries, count, i, factor, ring->replicas + i * factor);
+    }
+    walk_destroy(&walk);
+    *out = ring;
+    return ok;
+}
+
+bool cass_ring_create_network(uint64_t seed, const struct cass_topology *topology, uint32_t num_tokens,
+                              struct cass_ring **out, struct sim_error *error)
+{
+    *out = NULL;
+    uint32_t nodes = topology->node_count;
+    size_t count = (size_t)nodes * num_tokens;
+    if (!cass_ring_check_tokens(num_tokens, error) || !cass_ring_check(nodes, count, 1, error))
+        return false;
+    struct cass_ring_entry *entries = malloc(count * sizeof(*entries));
+    if (entries == NULL)
+        return sim_fail_memory(error);
+    bool ok = cass_ring_draw_all(seed, nodes, num_tokens, entries)
+                  ? network_build(entries, count, topology, out, error)
+                  : sim_fail_memory(error);
+    free(entries);
+    return ok;
+}
+
+bool cass_ring_create_network_from(const int64_t *tokens, const uint32_t *token_nodes, size_t token_count,
+                                   const struct cass_topology *topology, struct cass_ring **out,
+                                   struct sim_error *error)
+{
+    *out = NULL;
+    if (!cass_ring_check(topology->node_count, token_count, 1, error))
+        return false;
+    struct cass_ring_entry *entries = malloc(token_count * sizeof(*entries));
+    if (entries == NULL)
+        return sim_fail_memory(error);
+    bool ok = cass_ring_take_all(tokens, token_nodes, token_count, topology->node_count, entries, error) &&
+              network_build(entries, token_count, topology, out, error);
+    free(entries);
+    return ok;
 }

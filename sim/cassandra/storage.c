@@ -15,11 +15,6 @@ const struct image cass_image_none = {.cells = {NO_CELL, NO_CELL, NO_CELL, NO_CE
                                       .deleted_us = NO_TIME};
 static_assert(CASS_COLUMNS == 6, "one for each column");
 
-static uint32_t key_hash(uint64_t key);
-static bool is_dead(const struct cell *cell, int64_t now_s);
-static bool marker_wins(const struct image *left, const struct image *right);
-static void drop_deleted(struct image *image);
-
 /* The key is a bigint. */
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key)
 {
@@ -27,6 +22,11 @@ uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key)
     for (uint32_t i = 0; i < 8; i++)
         bytes[i] = (uint8_t)(key >> (56 - 8 * i));
     return (uint32_t)cass_ring_position(cluster->ring, cass_token(bytes, sizeof(bytes)));
+}
+
+static uint32_t key_hash(uint64_t key)
+{
+    return (uint32_t)(sim_mix64(key + UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
 uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key)
@@ -142,6 +142,28 @@ bool cass_cell_wins(const struct cell *left, const struct cell *right)
     return !left_tomb && (uint64_t)left->value > (uint64_t)right->value;
 }
 
+/* LivenessInfo.supersedes: the higher timestamp; on a tie one that expires, then the later expiry. */
+static bool marker_wins(const struct image *left, const struct image *right)
+{
+    if (left->marker_us != right->marker_us)
+        return left->marker_us > right->marker_us;
+    bool left_dies = left->marker_until_s != NEVER, right_dies = right->marker_until_s != NEVER;
+    return left_dies != right_dies ? left_dies : left->marker_until_s > right->marker_until_s;
+}
+
+/* A deletion covers what has its timestamp, too. */
+static void drop_deleted(struct image *image)
+{
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        if (image->cells[i].timestamp_us <= image->deleted_us)
+            image->cells[i] = cass_image_none.cells[i];
+    }
+    if (image->marker_us <= image->deleted_us) {
+        image->marker_us = NO_TIME;
+        image->marker_until_s = NEVER;
+    }
+}
+
 void cass_image_merge(struct image *into, const struct image *from)
 {
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
@@ -167,6 +189,11 @@ bool cass_image_equal(const struct image *left, const struct image *right)
     }
     return left->marker_us == right->marker_us && left->marker_until_s == right->marker_until_s &&
            left->deleted_us == right->deleted_us;
+}
+
+static bool is_dead(const struct cell *cell, int64_t now_s)
+{
+    return cell->deletion_s < 0 || cell->deletion_s <= now_s;
 }
 
 uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns)
@@ -197,38 +224,6 @@ void cass_image_date(struct image *image, int64_t timestamp_us)
         image->marker_us = timestamp_us;
     if (image->deleted_us != NO_TIME)
         image->deleted_us = timestamp_us - 1;
-}
-
-/* LivenessInfo.supersedes: the higher timestamp; on a tie one that expires, then the later expiry. */
-static bool marker_wins(const struct image *left, const struct image *right)
-{
-    if (left->marker_us != right->marker_us)
-        return left->marker_us > right->marker_us;
-    bool left_dies = left->marker_until_s != NEVER, right_dies = right->marker_until_s != NEVER;
-    return left_dies != right_dies ? left_dies : left->marker_until_s > right->marker_until_s;
-}
-
-/* A deletion covers what has its timestamp, too. */
-static void drop_deleted(struct image *image)
-{
-    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
-        if (image->cells[i].timestamp_us <= image->deleted_us)
-            image->cells[i] = cass_image_none.cells[i];
-    }
-    if (image->marker_us <= image->deleted_us) {
-        image->marker_us = NO_TIME;
-        image->marker_until_s = NEVER;
-    }
-}
-
-static bool is_dead(const struct cell *cell, int64_t now_s)
-{
-    return cell->deletion_s < 0 || cell->deletion_s <= now_s;
-}
-
-static uint32_t key_hash(uint64_t key)
-{
-    return (uint32_t)(sim_mix64(key + UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,

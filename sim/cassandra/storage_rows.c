@@ -5,16 +5,6 @@
 #include "cassandra/token.h"
 #include "cluster.h"
 
-static uint32_t partition_hash(uint64_t key, int64_t bucket);
-static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags);
-static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
-                         uint32_t flags);
-static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition,
-                        const struct cass_statement *statement, uint32_t flags);
-static void row_settle(struct cass_cluster *cluster, uint32_t row);
-static void count_first(struct cass_cluster *cluster, const struct row *row);
-static void expiry_add(struct cass_cluster *cluster, uint32_t partition, int64_t second, uint64_t bytes);
-
 static inline uint32_t all_replicas(const struct cass_cluster *cluster)
 {
     return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
@@ -32,6 +22,11 @@ uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t ke
     uint8_t serialised[2 * (8 + 3)];
     cass_key_serialise(parts, 2, serialised);
     return (uint32_t)cass_ring_position(cluster->ring, cass_token(serialised, sizeof(serialised)));
+}
+
+static uint32_t partition_hash(uint64_t key, int64_t bucket)
+{
+    return (uint32_t)(sim_mix64(key * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64((uint64_t)bucket + 1)) >> 32);
 }
 
 uint32_t cass_partition_find(const struct cass_cluster *cluster, uint64_t key, int64_t bucket)
@@ -99,6 +94,58 @@ void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
+static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
+                        const struct cass_statement *statement, uint32_t flags)
+{
+    uint32_t index = cass_pool_take(&cluster->rows);
+    struct partition *partition = partition_at(cluster, partition_index);
+    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster);
+    int64_t ttl_s = (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+    *row_at(cluster, index) = (struct row){
+        .next = partition->unresolved,
+        .partition = partition_index,
+        .flags = flags,
+        .row_id = statement->row_id,
+        .bytes = statement->bytes,
+        .time_ns = statement->row_time_ns,
+        .order = statement->row_order,
+        .expires_s = ttl_ns > 0 ? now / SIM_SECOND + ttl_s : NEVER,
+        .timestamp_us = statement->timestamp_us != NO_TIME ? statement->timestamp_us : now / SIM_US,
+    };
+    if (flags & ROW_RANGE) {
+        bool is_all = flags & ROW_ALL;
+        row_at(cluster, index)->time_ns = is_all ? INT64_MIN : statement->from_ns;
+        row_at(cluster, index)->order =
+            is_all ? INT64_MAX : statement->until_ns - (statement->until_ns != INT64_MIN);
+    }
+    if (partition->unresolved != CASS_NONE)
+        row_at(cluster, partition->unresolved)->previous = index;
+    if (index != CASS_NONE)
+        partition->unresolved = index;
+    cass_row_enter(cluster, index);
+    return index;
+}
+
+static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
+{
+    return (uint32_t)(sim_mix64(row_id ^ sim_mix64(partition) ^ flags) >> 32);
+}
+
+static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
+                         uint32_t flags)
+{
+    const struct cass_table *table = &cluster->row_table;
+    uint32_t hash = row_hash(partition, row_id, flags);
+    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
+         slot = cass_table_next(table, slot)) {
+        const struct row *row = row_at(cluster, slot->index);
+        if (slot->hash == hash && row->partition == partition && row->row_id == row_id &&
+            (row->flags & ROW_KIND) == flags)
+            return slot->index;
+    }
+    return CASS_NONE;
+}
+
 uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement)
 {
     uint32_t flags = statement->kind == CASS_WRITE_ROW ? 0 : ROW_DELETE;
@@ -123,6 +170,25 @@ uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, u
     return row_find(cluster, partition, row_id, 0);
 }
 
+/* Forgets a row about which nothing is open. A row that no replica got, and that nothing carries any more,
+ * was never written. */
+static void row_settle(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
+    if (row->references > 0 || !(is_complete || row->held == 0))
+        return;
+    uint32_t flags = row->flags & ROW_KIND;
+    cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, flags), index);
+    if (row->previous != CASS_NONE)
+        row_at(cluster, row->previous)->next = row->next;
+    else
+        partition_at(cluster, row->partition)->unresolved = row->next;
+    if (row->next != CASS_NONE)
+        row_at(cluster, row->next)->previous = row->previous;
+    cass_pool_give(&cluster->rows, index);
+}
+
 void cass_row_release(struct cass_cluster *cluster, uint32_t index)
 {
     if (index == CASS_NONE)
@@ -143,6 +209,60 @@ static void tell_copy(const struct cass_cluster *cluster, const struct row *row,
     const struct partition *partition = partition_at(cluster, row->partition);
     cluster->observer.row_copied(cluster->observer.context, partition->key, partition->bucket, row->row_id,
                                  replica);
+}
+
+/* In order of seconds; mostly the last one, or one after it. */
+static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t second, uint64_t bytes)
+{
+    struct partition *partition = partition_at(cluster, index);
+    uint32_t before = CASS_NONE, at = partition->expiry_head;
+    if (at != CASS_NONE && expiry_at(cluster, partition->expiry_tail)->second <= second)
+        at = partition->expiry_tail;
+    while (at != CASS_NONE && expiry_at(cluster, at)->second < second) {
+        before = at;
+        at = expiry_at(cluster, at)->next;
+    }
+    if (at == CASS_NONE || expiry_at(cluster, at)->second != second) {
+        uint32_t fresh = cass_pool_take(&cluster->expiries);
+        *expiry_at(cluster, fresh) = (struct expiry){.next = at, .second = second};
+        if (before != CASS_NONE)
+            expiry_at(cluster, before)->next = fresh;
+        else
+            partition->expiry_head = fresh;
+        if (at == CASS_NONE)
+            partition->expiry_tail = fresh;
+        at = fresh;
+    }
+    expiry_at(cluster, at)->rows++;
+    expiry_at(cluster, at)->bytes += bytes;
+}
+
+static void count_first(struct cass_cluster *cluster, const struct row *row)
+{
+    struct partition *partition = partition_at(cluster, row->partition);
+    if (row->flags & ROW_DELETE) {
+        partition->tombstones++;
+        partition->rows -= partition->rows > 0 ? 1 : 0;
+        partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
+        return;
+    }
+    if (cluster->config.keeps_order && !cluster->config.keeps_lifetimes) {
+        cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
+        partition = partition_at(cluster, row->partition);
+    }
+    partition->rows++;
+    partition->bytes += row->bytes;
+    partition->written_rows++;
+    partition->written_bytes += row->bytes;
+    partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
+    partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
+    if (row->expires_s != NEVER)
+        expiry_add(cluster, row->partition, row->expires_s, row->bytes);
+    if (cluster->observer.row_stored != NULL) {
+        partition = partition_at(cluster, row->partition);
+        cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
+                                     row->row_id, row->time_ns, row->order);
+    }
 }
 
 void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t replica)
@@ -196,136 +316,6 @@ void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t
             cass_row_apply(cluster, at, replica);
         at = next;
     }
-}
-
-static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
-                        const struct cass_statement *statement, uint32_t flags)
-{
-    uint32_t index = cass_pool_take(&cluster->rows);
-    struct partition *partition = partition_at(cluster, partition_index);
-    int64_t ttl_ns = cass_ttl(cluster, statement), now = now_ns(cluster);
-    int64_t ttl_s = (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
-    *row_at(cluster, index) = (struct row){
-        .next = partition->unresolved,
-        .partition = partition_index,
-        .flags = flags,
-        .row_id = statement->row_id,
-        .bytes = statement->bytes,
-        .time_ns = statement->row_time_ns,
-        .order = statement->row_order,
-        .expires_s = ttl_ns > 0 ? now / SIM_SECOND + ttl_s : NEVER,
-        .timestamp_us = statement->timestamp_us != NO_TIME ? statement->timestamp_us : now / SIM_US,
-    };
-    if (flags & ROW_RANGE) {
-        bool is_all = flags & ROW_ALL;
-        row_at(cluster, index)->time_ns = is_all ? INT64_MIN : statement->from_ns;
-        row_at(cluster, index)->order =
-            is_all ? INT64_MAX : statement->until_ns - (statement->until_ns != INT64_MIN);
-    }
-    if (partition->unresolved != CASS_NONE)
-        row_at(cluster, partition->unresolved)->previous = index;
-    if (index != CASS_NONE)
-        partition->unresolved = index;
-    cass_row_enter(cluster, index);
-    return index;
-}
-
-/* Forgets a row about which nothing is open. A row that no replica got, and that nothing carries any more,
- * was never written. */
-static void row_settle(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct row *row = row_at(cluster, index);
-    bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
-    if (row->references > 0 || !(is_complete || row->held == 0))
-        return;
-    uint32_t flags = row->flags & ROW_KIND;
-    cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, flags), index);
-    if (row->previous != CASS_NONE)
-        row_at(cluster, row->previous)->next = row->next;
-    else
-        partition_at(cluster, row->partition)->unresolved = row->next;
-    if (row->next != CASS_NONE)
-        row_at(cluster, row->next)->previous = row->previous;
-    cass_pool_give(&cluster->rows, index);
-}
-
-static void count_first(struct cass_cluster *cluster, const struct row *row)
-{
-    struct partition *partition = partition_at(cluster, row->partition);
-    if (row->flags & ROW_DELETE) {
-        partition->tombstones++;
-        partition->rows -= partition->rows > 0 ? 1 : 0;
-        partition->bytes -= row->bytes < partition->bytes ? row->bytes : partition->bytes;
-        return;
-    }
-    if (cluster->config.keeps_order && !cluster->config.keeps_lifetimes) {
-        cass_clustering_add(cluster, row->partition, row->time_ns, row->order);
-        partition = partition_at(cluster, row->partition);
-    }
-    partition->rows++;
-    partition->bytes += row->bytes;
-    partition->written_rows++;
-    partition->written_bytes += row->bytes;
-    partition->first_row_ns = row->time_ns < partition->first_row_ns ? row->time_ns : partition->first_row_ns;
-    partition->last_row_ns = row->time_ns > partition->last_row_ns ? row->time_ns : partition->last_row_ns;
-    if (row->expires_s != NEVER)
-        expiry_add(cluster, row->partition, row->expires_s, row->bytes);
-    if (cluster->observer.row_stored != NULL) {
-        partition = partition_at(cluster, row->partition);
-        cluster->observer.row_stored(cluster->observer.context, partition->key, partition->bucket,
-                                     row->row_id, row->time_ns, row->order);
-    }
-}
-
-/* In order of seconds; mostly the last one, or one after it. */
-static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t second, uint64_t bytes)
-{
-    struct partition *partition = partition_at(cluster, index);
-    uint32_t before = CASS_NONE, at = partition->expiry_head;
-    if (at != CASS_NONE && expiry_at(cluster, partition->expiry_tail)->second <= second)
-        at = partition->expiry_tail;
-    while (at != CASS_NONE && expiry_at(cluster, at)->second < second) {
-        before = at;
-        at = expiry_at(cluster, at)->next;
-    }
-    if (at == CASS_NONE || expiry_at(cluster, at)->second != second) {
-        uint32_t fresh = cass_pool_take(&cluster->expiries);
-        *expiry_at(cluster, fresh) = (struct expiry){.next = at, .second = second};
-        if (before != CASS_NONE)
-            expiry_at(cluster, before)->next = fresh;
-        else
-            partition->expiry_head = fresh;
-        if (at == CASS_NONE)
-            partition->expiry_tail = fresh;
-        at = fresh;
-    }
-    expiry_at(cluster, at)->rows++;
-    expiry_at(cluster, at)->bytes += bytes;
-}
-
-static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
-                         uint32_t flags)
-{
-    const struct cass_table *table = &cluster->row_table;
-    uint32_t hash = row_hash(partition, row_id, flags);
-    for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
-         slot = cass_table_next(table, slot)) {
-        const struct row *row = row_at(cluster, slot->index);
-        if (slot->hash == hash && row->partition == partition && row->row_id == row_id &&
-            (row->flags & ROW_KIND) == flags)
-            return slot->index;
-    }
-    return CASS_NONE;
-}
-
-static uint32_t partition_hash(uint64_t key, int64_t bucket)
-{
-    return (uint32_t)(sim_mix64(key * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64((uint64_t)bucket + 1)) >> 32);
-}
-
-static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
-{
-    return (uint32_t)(sim_mix64(row_id ^ sim_mix64(partition) ^ flags) >> 32);
 }
 
 uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas)

@@ -11,8 +11,6 @@
     3u /* of a composite's component: two bytes of length before it, one zero byte after it                  \
         */
 
-static uint8_t *write_component(uint8_t *out, const void *data, size_t size);
-
 int64_t cass_token(const void *serialised_key, size_t size)
 {
     /* Murmur3Partitioner.getToken answers MINIMUM for an empty key without hashing it. */
@@ -32,6 +30,17 @@ size_t cass_key_size(const struct cass_component *components, size_t count)
     for (size_t i = 0; i < count; i++)
         size += components[i].size + FRAME_SIZE;
     return size;
+}
+
+static uint8_t *write_component(uint8_t *out, const void *data, size_t size)
+{
+    assert(size <= CASS_COMPONENT_SIZE_MAX);
+    out[0] = (uint8_t)(size >> 8);
+    out[1] = (uint8_t)size;
+    if (size > 0)
+        memcpy(out + 2, data, size);
+    out[2 + size] = 0;
+    return out + 2 + size + 1;
 }
 
 void cass_key_serialise(const struct cass_component *components, size_t count, uint8_t *out)
@@ -55,15 +64,4 @@ int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket)
     uint8_t *end = write_component(serialised, key, key_size);
     end = write_component(end, number, sizeof(number));
     return cass_token(serialised, (size_t)(end - serialised));
-}
-
-static uint8_t *write_component(uint8_t *out, const void *data, size_t size)
-{
-    assert(size <= CASS_COMPONENT_SIZE_MAX);
-    out[0] = (uint8_t)(size >> 8);
-    out[1] = (uint8_t)size;
-    if (size > 0)
-        memcpy(out + 2, data, size);
-    out[2 + size] = 0;
-    return out + 2 + size + 1;
 }

@@ -44,16 +44,6 @@ static const char *const wanted_forms[CASS_TYPE_COUNT] = {
     [CASS_COUNTER] = "a counter has no literal",
 };
 
-static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error);
-static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size);
-static bool write_text(const char *text, uint8_t *out, size_t size);
-static bool write_hex(const char *text, uint8_t *out, size_t size);
-static bool write_integer(const char *text, uint8_t *out, size_t size);
-static bool write_number(const char *text, uint8_t *out, size_t size);
-static bool write_uuid(const char *text, uint8_t *out);
-static int hex_digit(char c);
-static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why);
-
 bool cass_type_parse(const char *name, enum cass_type *out)
 {
     for (int type = 0; type < CASS_TYPE_COUNT; type++) {
@@ -78,26 +68,31 @@ uint32_t cass_type_size(enum cass_type type)
     return type == CASS_TINYINT || type == CASS_SMALLINT ? 0 : value_sizes[type];
 }
 
-bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
-                      struct sim_error *error)
+/* The value stands in the error, cut and with a '?' for each byte that is no UTF-8, so that the wanted form
+ * is always there to read. */
+static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why)
 {
-    assert(type < CASS_TYPE_COUNT);
-    *out = NULL;
-    *out_size = 0;
-    size_t size = 0;
-    if (!value_size(type, text, &size, error))
-        return false;
-    /* An empty value is a pointer too, so that NULL always means that nothing was parsed. */
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
-    if (bytes == NULL)
-        return sim_fail_memory(error);
-    if (!write_value(type, text, bytes, size)) {
-        free(bytes);
-        return fail_value(error, type, text, "");
+    char shown[SHOWN_SIZE_MAX + 4];
+    size_t used = 0;
+    const char *c = text;
+    while (*c != '\0') {
+        size_t length = sim_utf8(c, SIM_UTF8_SIZE_MAX, NULL);
+        size_t step = length == 0 ? 1 : length;
+        if (used + step > SHOWN_SIZE_MAX) {
+            memcpy(shown + used, "...", 3);
+            used += 3;
+            break;
+        }
+        if (length == 0)
+            shown[used] = '?';
+        else
+            memcpy(shown + used, c, length);
+        used += step;
+        c += step;
     }
-    *out = bytes;
-    *out_size = size;
-    return true;
+    shown[used] = '\0';
+    return sim_fail(error, SIM_ERROR_INPUT, "'%s' is not %s %s%s; %s", shown, type == CASS_INT ? "an" : "a",
+                    type_names[type], why, wanted_forms[type]);
 }
 
 /* How many bytes the value has, by the length of its text alone. */
@@ -122,40 +117,23 @@ static bool value_size(enum cass_type type, const char *text, size_t *size, stru
     return true;
 }
 
-static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size)
-{
-    switch (type) {
-    case CASS_TEXT:
-        return write_text(text, out, size);
-    case CASS_BLOB:
-        return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
-    case CASS_INT:
-    case CASS_BIGINT:
-    case CASS_TINYINT:
-    case CASS_SMALLINT:
-    case CASS_TIMESTAMP:
-        return write_integer(text, out, size);
-    case CASS_BOOLEAN:
-        out[0] = strcmp(text, "true") == 0;
-        return out[0] == 1 || strcmp(text, "false") == 0;
-    case CASS_FLOAT:
-    case CASS_DOUBLE:
-        return write_number(text, out, size);
-    case CASS_COUNTER:
-        return false;
-    case CASS_UUID:
-        return write_uuid(text, out);
-    default:
-        return write_uuid(text, out) && out[6] >> 4 == 1;
-    }
-}
-
 static bool write_text(const char *text, uint8_t *out, size_t size)
 {
     if (sim_utf8_valid(text, size) < size)
         return false;
     memcpy(out, text, size);
     return true;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
 }
 
 /* Two digits a byte; the digits end with the text or at the first character that is none. */
@@ -234,40 +212,52 @@ static bool write_uuid(const char *text, uint8_t *out)
     return true;
 }
 
-static int hex_digit(char c)
+static bool write_value(enum cass_type type, const char *text, uint8_t *out, size_t size)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    switch (type) {
+    case CASS_TEXT:
+        return write_text(text, out, size);
+    case CASS_BLOB:
+        return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && write_hex(text + 2, out, size);
+    case CASS_INT:
+    case CASS_BIGINT:
+    case CASS_TINYINT:
+    case CASS_SMALLINT:
+    case CASS_TIMESTAMP:
+        return write_integer(text, out, size);
+    case CASS_BOOLEAN:
+        out[0] = strcmp(text, "true") == 0;
+        return out[0] == 1 || strcmp(text, "false") == 0;
+    case CASS_FLOAT:
+    case CASS_DOUBLE:
+        return write_number(text, out, size);
+    case CASS_COUNTER:
+        return false;
+    case CASS_UUID:
+        return write_uuid(text, out);
+    default:
+        return write_uuid(text, out) && out[6] >> 4 == 1;
+    }
 }
 
-/* The value stands in the error, cut and with a '?' for each byte that is no UTF-8, so that the wanted form
- * is always there to read. */
-static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why)
+bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
+                      struct sim_error *error)
 {
-    char shown[SHOWN_SIZE_MAX + 4];
-    size_t used = 0;
-    const char *c = text;
-    while (*c != '\0') {
-        size_t length = sim_utf8(c, SIM_UTF8_SIZE_MAX, NULL);
-        size_t step = length == 0 ? 1 : length;
-        if (used + step > SHOWN_SIZE_MAX) {
-            memcpy(shown + used, "...", 3);
-            used += 3;
-            break;
-        }
-        if (length == 0)
-            shown[used] = '?';
-        else
-            memcpy(shown + used, c, length);
-        used += step;
-        c += step;
+    assert(type < CASS_TYPE_COUNT);
+    *out = NULL;
+    *out_size = 0;
+    size_t size = 0;
+    if (!value_size(type, text, &size, error))
+        return false;
+    /* An empty value is a pointer too, so that NULL always means that nothing was parsed. */
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    if (bytes == NULL)
+        return sim_fail_memory(error);
+    if (!write_value(type, text, bytes, size)) {
+        free(bytes);
+        return fail_value(error, type, text, "");
     }
-    shown[used] = '\0';
-    return sim_fail(error, SIM_ERROR_INPUT, "'%s' is not %s %s%s; %s", shown, type == CASS_INT ? "an" : "a",
-                    type_names[type], why, wanted_forms[type]);
+    *out = bytes;
+    *out_size = size;
+    return true;
 }

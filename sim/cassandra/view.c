@@ -15,9 +15,6 @@ static const char *const result_names[CASS_RESULT_COUNT] = {
     [CASS_INVALID] = "INVALID",
 };
 
-static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out);
-static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node);
-
 const char *cass_result_name(enum cass_result result)
 {
     return result_names[result];
@@ -57,6 +54,15 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
         bool is_missed = is_row && row->held != 0 && row->held != all;
         out->missing_rows += is_missed ? 1 : 0;
     }
+}
+
+/* factor when the node has none. */
+static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
+{
+    uint32_t replica = 0;
+    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
+        replica++;
+    return replica;
 }
 
 bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
@@ -144,6 +150,13 @@ uint64_t cass_counters_total(const struct cass_cluster *cluster)
     return total;
 }
 
+static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out)
+{
+    for (uint32_t i = 0; i < cluster->factor; i++)
+        out[i] = replicas_at(cluster, position)[i];
+    return cluster->factor;
+}
+
 uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out)
 {
     return copy_replicas(cluster, cass_position(cluster, key), out);
@@ -189,20 +202,4 @@ size_t cass_cluster_memory(const struct cass_cluster *cluster)
     for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
         bytes += ((size_t)cluster->tables[i].mask + 1) * 2 * sizeof(uint32_t);
     return bytes;
-}
-
-static uint32_t copy_replicas(const struct cass_cluster *cluster, uint32_t position, uint32_t *out)
-{
-    for (uint32_t i = 0; i < cluster->factor; i++)
-        out[i] = replicas_at(cluster, position)[i];
-    return cluster->factor;
-}
-
-/* factor when the node has none. */
-static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
-{
-    uint32_t replica = 0;
-    while (replica < cluster->factor && replicas_at(cluster, position)[replica] != node)
-        replica++;
-    return replica;
 }

@@ -22,16 +22,6 @@
 /* What the other ranks do for rank 0. */
 enum { SERVICES = LAB_SERVICES + 1 };
 
-static void guard_standard_streams(void);
-static void serve(struct ranks *ranks);
-static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error);
-static int help_command(int argc, char **argv, struct sim_error *error);
-static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
-                       struct sim_error *error);
-static const struct cli_command *find_command(const char *name);
-static int unknown_command(const char *name, struct sim_error *error);
-static void print_help(FILE *stream);
-
 /* The first thread's stack is the shell's to limit; other threads have one of a fixed size. */
 static bool check_stack(struct sim_error *error)
 {
@@ -52,42 +42,6 @@ static void print_error(const struct sim_error *error)
     fputc('\n', stderr);
 }
 
-int main(int argc, char **argv)
-{
-    struct sim_error error = {.class = SIM_ERROR_NONE};
-    guard_standard_streams();
-    /* A file that outgrows the limit of the shell is then an error of its write, as on a full disk. */
-    signal(SIGXFSZ, SIG_IGN);
-    struct ranks *ranks;
-    int code = 0;
-    if (!check_stack(&error)) {
-        print_error(&error);
-        return SIM_ERROR_ENVIRONMENT;
-    }
-    if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
-        code = (int)error.class;
-    else if (ranks_own(ranks) > 0)
-        serve(ranks);
-    else
-        code = dispatch(argc, argv, ranks, &error);
-    errno = 0;
-    bool was_lost = ferror(stdout) != 0;
-    if (fclose(stdout) != 0)
-        was_lost = true;
-    /* Who cannot read what was checked is not told that it failed: one error, one line. */
-    if (was_lost && code <= (int)SIM_ERROR_CHECK)
-        code = SIM_ERROR_ENVIRONMENT;
-    else
-        was_lost = false;
-    if (was_lost)
-        fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
-                errno == 0 ? "could not be written" : strerror(errno));
-    else if (error.class != SIM_ERROR_NONE && error.text[0] != '\0')
-        print_error(&error);
-    ranks_end(ranks, code);
-    return code;
-}
-
 static void serve(struct ranks *ranks)
 {
     struct ranks_service services[SERVICES];
@@ -106,64 +60,6 @@ static void guard_standard_streams(void)
         (void)!open("/dev/null", O_RDONLY);
     if (fcntl(STDERR_FILENO, F_GETFD) == -1)
         (void)!open("/dev/null", O_RDONLY);
-}
-
-static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error)
-{
-    if (argc < 2) {
-        print_help(stderr);
-        return SIM_ERROR_INPUT;
-    }
-    const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-        print_help(stdout);
-        return 0;
-    }
-    if (strcmp(name, "--version") == 0) {
-        printf("bucketlab %s\n", BUCKETLAB_VERSION);
-        return 0;
-    }
-    if (strcmp(name, "help") == 0)
-        return help_command(argc, argv, error);
-    const struct cli_command *command = find_command(name);
-    return command == NULL ? unknown_command(name, error)
-                           : run_command(command, argc - 1, argv + 1, ranks, error);
-}
-
-static int help_command(int argc, char **argv, struct sim_error *error)
-{
-    if (argc == 2 || strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "help") == 0) {
-        print_help(stdout);
-        return 0;
-    }
-    const struct cli_command *command = find_command(argv[2]);
-    if (command == NULL)
-        return unknown_command(argv[2], error);
-    if (argc > 3) {
-        sim_fail(error, SIM_ERROR_INPUT,
-                 "bucketlab: 'help' takes one command, and '%s' is one too many; write 'bucketlab help %s'",
-                 argv[3], argv[2]);
-        return SIM_ERROR_INPUT;
-    }
-    cli_help(command, stdout);
-    return 0;
-}
-
-static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
-                       struct sim_error *error)
-{
-    struct cli_args *args;
-    int code = 0;
-    if (!cli_args_parse(command, argc, argv, &args, error)) {
-        code = (int)error->class;
-    } else if (cli_has(args, "help")) {
-        cli_help(command, stdout);
-    } else {
-        cli_args_lend(args, ranks);
-        code = command->run(args, error);
-    }
-    cli_args_free(args);
-    return code;
 }
 
 static const struct cli_command *find_command(const char *name)
@@ -208,4 +104,98 @@ static void print_help(FILE *stream)
                     "'bucketlab --version' is the version.\n\n"
                     "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
+}
+
+static int help_command(int argc, char **argv, struct sim_error *error)
+{
+    if (argc == 2 || strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    const struct cli_command *command = find_command(argv[2]);
+    if (command == NULL)
+        return unknown_command(argv[2], error);
+    if (argc > 3) {
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "bucketlab: 'help' takes one command, and '%s' is one too many; write 'bucketlab help %s'",
+                 argv[3], argv[2]);
+        return SIM_ERROR_INPUT;
+    }
+    cli_help(command, stdout);
+    return 0;
+}
+
+static int run_command(const struct cli_command *command, int argc, char **argv, struct ranks *ranks,
+                       struct sim_error *error)
+{
+    struct cli_args *args;
+    int code = 0;
+    if (!cli_args_parse(command, argc, argv, &args, error)) {
+        code = (int)error->class;
+    } else if (cli_has(args, "help")) {
+        cli_help(command, stdout);
+    } else {
+        cli_args_lend(args, ranks);
+        code = command->run(args, error);
+    }
+    cli_args_free(args);
+    return code;
+}
+
+static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error *error)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return SIM_ERROR_INPUT;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("bucketlab %s\n", BUCKETLAB_VERSION);
+        return 0;
+    }
+    if (strcmp(name, "help") == 0)
+        return help_command(argc, argv, error);
+    const struct cli_command *command = find_command(name);
+    return command == NULL ? unknown_command(name, error)
+                           : run_command(command, argc - 1, argv + 1, ranks, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    guard_standard_streams();
+    /* A file that outgrows the limit of the shell is then an error of its write, as on a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
+    struct ranks *ranks;
+    int code = 0;
+    if (!check_stack(&error)) {
+        print_error(&error);
+        return SIM_ERROR_ENVIRONMENT;
+    }
+    if (!ranks_begin("bucketlab " BUCKETLAB_VERSION, &ranks, &error))
+        code = (int)error.class;
+    else if (ranks_own(ranks) > 0)
+        serve(ranks);
+    else
+        code = dispatch(argc, argv, ranks, &error);
+    errno = 0;
+    bool was_lost = ferror(stdout) != 0;
+    if (fclose(stdout) != 0)
+        was_lost = true;
+    /* Who cannot read what was checked is not told that it failed: one error, one line. */
+    if (was_lost && code <= (int)SIM_ERROR_CHECK)
+        code = SIM_ERROR_ENVIRONMENT;
+    else
+        was_lost = false;
+    if (was_lost)
+        fprintf(stderr, "standard output: %s; free space there, or send the output elsewhere\n",
+                errno == 0 ? "could not be written" : strerror(errno));
+    else if (error.class != SIM_ERROR_NONE && error.text[0] != '\0')
+        print_error(&error);
+    ranks_end(ranks, code);
+    return code;
 }

@@ -25,15 +25,36 @@ struct header {
     uint64_t kind;
 };
 
-static void make_header(struct header *header, uint64_t kind);
-static bool check_order(const struct header *header, struct sim_error *error);
-static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error);
-static uint64_t checksum(const unsigned char *data, size_t size);
-static void put(struct sim_archive *archive, const void *data, size_t size);
-static void get(struct sim_archive *archive, void *data, size_t size);
-static void transfer(struct sim_archive *archive, void *data, size_t size);
-static size_t bytes_left(const struct sim_archive *archive);
-static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind);
+static void make_header(struct header *header, uint64_t kind)
+{
+    const uint64_t order = UINT64_C(0x0102030405060708);
+    *header = (struct header){.format = FORMAT, .kind = kind};
+    memcpy(header->magic, magic, sizeof magic);
+    memcpy(header->order, &order, sizeof order);
+    const unsigned char words[8] = {
+        sizeof(void *),   sizeof(size_t), sizeof(long), sizeof(int), sizeof(enum sim_archive_trouble),
+        alignof(int64_t), alignof(double)};
+    memcpy(header->words, words, sizeof words);
+}
+
+static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind)
+{
+    if (sim_archive_is_fine(archive))
+        archive->trouble = kind;
+}
+
+static void put(struct sim_archive *archive, const void *data, size_t size)
+{
+    if (!sim_archive_is_fine(archive))
+        return;
+    if (size > SIZE_MAX - archive->size ||
+        !sim_grow(&archive->data, &archive->capacity, archive->size + size, sizeof *archive->data)) {
+        trouble(archive, SIM_ARCHIVE_NO_MEMORY);
+        return;
+    }
+    memcpy(archive->data + archive->size, data, size);
+    archive->size += size;
+}
 
 void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind)
 {
@@ -41,6 +62,21 @@ void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind)
     *archive = (struct sim_archive){.is_loading = false};
     make_header(&header, kind);
     put(archive, &header, sizeof header);
+}
+
+/* A step is a bijection of what came before and of the word: no change within one word goes unseen. */
+static uint64_t checksum(const unsigned char *data, size_t size)
+{
+    uint64_t sum = sim_digest_chain(0, size), word;
+    size_t i = 0;
+    for (; size - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, data + i, sizeof word);
+        sum = sim_digest_chain(sum, word);
+    }
+    word = 0;
+    if (i < size)
+        memcpy(&word, data + i, size - i);
+    return sim_digest_chain(sum, word);
 }
 
 bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, size_t *size,
@@ -59,6 +95,38 @@ bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, 
     *data = archive->data;
     *size = archive->size;
     *archive = (struct sim_archive){.is_loading = false};
+    return true;
+}
+
+/* Before the checksum, which goes by words. */
+static bool check_order(const struct header *header, struct sim_error *error)
+{
+    struct header own;
+    make_header(&own, 0);
+    for (size_t i = 0; i < sizeof own.order; i++) {
+        if (header->order[i] != own.order[sizeof own.order - 1 - i])
+            return true;
+    }
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "the snapshot comes from a machine of another byte order; resume there, or run again");
+}
+
+static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
+{
+    struct header own;
+    make_header(&own, kind);
+    if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none of bucketlab's; run again");
+    if (memcmp(header->words, own.words, sizeof own.words) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot comes from a machine of other word sizes; resume there, or run again");
+    if (header->format != own.format)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "the snapshot was written by another version of bucketlab; resume with that, or run again");
+    if (header->kind != own.kind)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "the snapshot is of another run, or of another version of bucketlab; run again");
     return true;
 }
 
@@ -82,6 +150,11 @@ bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *da
     archive->position = sizeof header;
     archive->size = size - sizeof sum;
     return true;
+}
+
+static size_t bytes_left(const struct sim_archive *archive)
+{
+    return archive->size - archive->position;
 }
 
 bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error)
@@ -124,6 +197,26 @@ void sim_archive_bool(struct sim_archive *archive, bool *value)
     uint8_t byte = *value;
     sim_archive_u8_below(archive, &byte, 2);
     *value = byte == 1;
+}
+
+static void get(struct sim_archive *archive, void *data, size_t size)
+{
+    if (sim_archive_is_fine(archive) && size > bytes_left(archive))
+        trouble(archive, SIM_ARCHIVE_DAMAGED);
+    if (!sim_archive_is_fine(archive)) {
+        memset(data, 0, size);
+        return;
+    }
+    memcpy(data, archive->data + archive->position, size);
+    archive->position += size;
+}
+
+static void transfer(struct sim_archive *archive, void *data, size_t size)
+{
+    if (archive->is_loading)
+        get(archive, data, size);
+    else
+        put(archive, data, size);
 }
 
 void sim_archive_u8(struct sim_archive *archive, uint8_t *value)
@@ -258,107 +351,4 @@ void *sim_archive_allocate(struct sim_archive *archive, size_t count, size_t ite
     if (memory == NULL)
         trouble(archive, SIM_ARCHIVE_NO_MEMORY);
     return memory;
-}
-
-static void make_header(struct header *header, uint64_t kind)
-{
-    const uint64_t order = UINT64_C(0x0102030405060708);
-    *header = (struct header){.format = FORMAT, .kind = kind};
-    memcpy(header->magic, magic, sizeof magic);
-    memcpy(header->order, &order, sizeof order);
-    const unsigned char words[8] = {
-        sizeof(void *),   sizeof(size_t), sizeof(long), sizeof(int), sizeof(enum sim_archive_trouble),
-        alignof(int64_t), alignof(double)};
-    memcpy(header->words, words, sizeof words);
-}
-
-/* Before the checksum, which goes by words. */
-static bool check_order(const struct header *header, struct sim_error *error)
-{
-    struct header own;
-    make_header(&own, 0);
-    for (size_t i = 0; i < sizeof own.order; i++) {
-        if (header->order[i] != own.order[sizeof own.order - 1 - i])
-            return true;
-    }
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "the snapshot comes from a machine of another byte order; resume there, or run again");
-}
-
-static bool check_header(const struct header *header, uint64_t kind, struct sim_error *error)
-{
-    struct header own;
-    make_header(&own, kind);
-    if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none of bucketlab's; run again");
-    if (memcmp(header->words, own.words, sizeof own.words) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot comes from a machine of other word sizes; resume there, or run again");
-    if (header->format != own.format)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "the snapshot was written by another version of bucketlab; resume with that, or run again");
-    if (header->kind != own.kind)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "the snapshot is of another run, or of another version of bucketlab; run again");
-    return true;
-}
-
-/* A step is a bijection of what came before and of the word: no change within one word goes unseen. */
-static uint64_t checksum(const unsigned char *data, size_t size)
-{
-    uint64_t sum = sim_digest_chain(0, size), word;
-    size_t i = 0;
-    for (; size - i >= sizeof word; i += sizeof word) {
-        memcpy(&word, data + i, sizeof word);
-        sum = sim_digest_chain(sum, word);
-    }
-    word = 0;
-    if (i < size)
-        memcpy(&word, data + i, size - i);
-    return sim_digest_chain(sum, word);
-}
-
-static void put(struct sim_archive *archive, const void *data, size_t size)
-{
-    if (!sim_archive_is_fine(archive))
-        return;
-    if (size > SIZE_MAX - archive->size ||
-        !sim_grow(&archive->data, &archive->capacity, archive->size + size, sizeof *archive->data)) {
-        trouble(archive, SIM_ARCHIVE_NO_MEMORY);
-        return;
-    }
-    memcpy(archive->data + archive->size, data, size);
-    archive->size += size;
-}
-
-static void get(struct sim_archive *archive, void *data, size_t size)
-{
-    if (sim_archive_is_fine(archive) && size > bytes_left(archive))
-        trouble(archive, SIM_ARCHIVE_DAMAGED);
-    if (!sim_archive_is_fine(archive)) {
-        memset(data, 0, size);
-        return;
-    }
-    memcpy(data, archive->data + archive->position, size);
-    archive->position += size;
-}
-
-static void transfer(struct sim_archive *archive, void *data, size_t size)
-{
-    if (archive->is_loading)
-        get(archive, data, size);
-    else
-        put(archive, data, size);
-}
-
-static size_t bytes_left(const struct sim_archive *archive)
-{
-    return archive->size - archive->position;
-}
-
-static void trouble(struct sim_archive *archive, enum sim_archive_trouble kind)
-{
-    if (sim_archive_is_fine(archive))
-        archive->trouble = kind;
 }

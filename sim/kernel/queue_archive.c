@@ -7,49 +7,6 @@
 /* What an item takes of an archive at least, and what a free slot does. */
 #define BYTES_EACH 4u
 
-static void clock_of(struct sim_queue *queue, struct sim_archive *archive);
-static bool make_room(struct sim_queue *queue, struct sim_archive *archive, uint32_t slots_used,
-                      uint8_t **seen);
-static void item_of(struct sim_queue *queue, struct sim_archive *archive, size_t i, uint8_t *seen);
-static void free_slots_of(struct sim_queue *queue, struct sim_archive *archive, uint32_t count,
-                          uint8_t *seen);
-static bool take(struct sim_archive *archive, const struct sim_queue *queue, uint64_t slot, uint8_t *seen);
-
-void sim_queue_archive(struct sim_queue *queue, struct sim_archive *archive)
-{
-    uint8_t *seen = NULL; /* the slots that were met, when loading */
-    sim_archive_mark(archive, 0x71756575);
-    if (!archive->is_loading)
-        sim_queue_gather(queue);
-    clock_of(queue, archive);
-    uint32_t slots_used = queue->slots_used, items = (uint32_t)(queue->end - SIM_QUEUE_ROOT);
-    sim_archive_u32_below(archive, &slots_used, (uint64_t)SIM_QUEUE_MAX + 1);
-    sim_archive_u32_below(archive, &items, (uint64_t)slots_used + 1);
-    if (archive->is_loading && !make_room(queue, archive, slots_used, &seen))
-        return;
-    for (size_t i = SIM_QUEUE_ROOT; i < SIM_QUEUE_ROOT + (size_t)items; i++) {
-        item_of(queue, archive, i, seen);
-        if (!sim_archive_is_fine(archive))
-            break;
-    }
-    if (sim_archive_is_fine(archive))
-        free_slots_of(queue, archive, slots_used - items, seen);
-    free(seen);
-}
-
-bool sim_queue_next_pending(const struct sim_queue *queue, size_t *at, struct sim_pending *out)
-{
-    for (size_t i = SIM_QUEUE_ROOT + *at; i < queue->end; i++) {
-        const struct sim_queue_slot *slot = &queue->slots[queue->heap[i].tag & SIM_QUEUE_SLOT_MASK];
-        if (slot->stamp == 0)
-            continue;
-        *out = (struct sim_pending){queue->heap[i].time_ns, slot->stamp, slot->event};
-        *at = i + 1 - SIM_QUEUE_ROOT;
-        return true;
-    }
-    return false;
-}
-
 /* How ties are broken is how the queue was made, and is held against it. */
 static void clock_of(struct sim_queue *queue, struct sim_archive *archive)
 {
@@ -88,6 +45,15 @@ static bool make_room(struct sim_queue *queue, struct sim_archive *archive, uint
     sim_queue_destroy(queue);
     *queue = fresh;
     return true;
+}
+
+static bool take(struct sim_archive *archive, const struct sim_queue *queue, uint64_t slot, uint8_t *seen)
+{
+    bool is_new = slot >= 1 && slot <= queue->slots_used && seen[slot] == 0;
+    sim_archive_check(archive, is_new);
+    if (is_new)
+        seen[slot] = 1;
+    return is_new && sim_archive_is_fine(archive);
 }
 
 /* The items stand as a heap, and each has a slot of its own; the slot of a cancelled one has no stamp. */
@@ -143,11 +109,37 @@ static void free_slots_of(struct sim_queue *queue, struct sim_archive *archive, 
     }
 }
 
-static bool take(struct sim_archive *archive, const struct sim_queue *queue, uint64_t slot, uint8_t *seen)
+void sim_queue_archive(struct sim_queue *queue, struct sim_archive *archive)
 {
-    bool is_new = slot >= 1 && slot <= queue->slots_used && seen[slot] == 0;
-    sim_archive_check(archive, is_new);
-    if (is_new)
-        seen[slot] = 1;
-    return is_new && sim_archive_is_fine(archive);
+    uint8_t *seen = NULL; /* the slots that were met, when loading */
+    sim_archive_mark(archive, 0x71756575);
+    if (!archive->is_loading)
+        sim_queue_gather(queue);
+    clock_of(queue, archive);
+    uint32_t slots_used = queue->slots_used, items = (uint32_t)(queue->end - SIM_QUEUE_ROOT);
+    sim_archive_u32_below(archive, &slots_used, (uint64_t)SIM_QUEUE_MAX + 1);
+    sim_archive_u32_below(archive, &items, (uint64_t)slots_used + 1);
+    if (archive->is_loading && !make_room(queue, archive, slots_used, &seen))
+        return;
+    for (size_t i = SIM_QUEUE_ROOT; i < SIM_QUEUE_ROOT + (size_t)items; i++) {
+        item_of(queue, archive, i, seen);
+        if (!sim_archive_is_fine(archive))
+            break;
+    }
+    if (sim_archive_is_fine(archive))
+        free_slots_of(queue, archive, slots_used - items, seen);
+    free(seen);
+}
+
+bool sim_queue_next_pending(const struct sim_queue *queue, size_t *at, struct sim_pending *out)
+{
+    for (size_t i = SIM_QUEUE_ROOT + *at; i < queue->end; i++) {
+        const struct sim_queue_slot *slot = &queue->slots[queue->heap[i].tag & SIM_QUEUE_SLOT_MASK];
+        if (slot->stamp == 0)
+            continue;
+        *out = (struct sim_pending){queue->heap[i].time_ns, slot->stamp, slot->event};
+        *at = i + 1 - SIM_QUEUE_ROOT;
+        return true;
+    }
+    return false;
 }

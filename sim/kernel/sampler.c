@@ -11,9 +11,11 @@
 
 #define SIZE_MAX_BYTES 0x1p62
 
-static double layer_height(const struct sim_layer *layers, uint64_t layer, double unit);
-static double normal_tail(struct sim_random *random);
-static double zipf_weights(double s, double from, double until);
+static double layer_height(const struct sim_layer *layers, uint64_t layer, double unit)
+{
+    double low = layers[layer].height, high = layer == 255 ? 1.0 : layers[layer + 1].height;
+    return low + unit * (high - low);
+}
 
 double sim_exponential_rare(struct sim_random *random, uint64_t bits)
 {
@@ -33,6 +35,17 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
         }
         bits = sim_random_next(random);
     }
+}
+
+/* Marsaglia's method for the tail of the normal distribution. */
+static double normal_tail(struct sim_random *random)
+{
+    double x, y;
+    do {
+        x = sim_exponential(random) / NORMAL_TAIL;
+        y = sim_exponential(random);
+    } while (y + y < x * x);
+    return NORMAL_TAIL + x;
 }
 
 double sim_normal(struct sim_random *random)
@@ -113,6 +126,20 @@ double sim_size_mean(const struct sim_size *size)
 
 #define ZIPF_SUMMED 1000
 
+/* The sum of k^-s for from < k <= until, by Euler and Maclaurin; its error is below 1e-17 of the whole for
+ * from >= 1000. */
+static double zipf_weights(double s, double from, double until)
+{
+    double f_from = sim_pow(from, -s), f_until = sim_pow(until, -s);
+    double ratio = sim_log(until / from), y = (1 - s) * ratio, integral;
+    if (y > -1e-3 && y < 1e-3)
+        integral = from * f_from * ratio * (1 + y * (1.0 / 2 + y * (1.0 / 6 + y * (1.0 / 24 + y / 120))));
+    else
+        integral = from * f_from * (sim_exp(y) - 1) / (1 - s);
+    double slope = (-s * f_until / until + s * f_from / from) / 12;
+    return integral + (f_until - f_from) / 2 + slope;
+}
+
 void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count)
 {
     assert(s >= 0 && count >= 1);
@@ -131,35 +158,4 @@ double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
 {
     assert(index < zipf->count);
     return (zipf->s == 0 ? 1.0 : sim_pow((double)(index + 1), -zipf->s)) / zipf->total;
-}
-
-static double layer_height(const struct sim_layer *layers, uint64_t layer, double unit)
-{
-    double low = layers[layer].height, high = layer == 255 ? 1.0 : layers[layer + 1].height;
-    return low + unit * (high - low);
-}
-
-/* Marsaglia's method for the tail of the normal distribution. */
-static double normal_tail(struct sim_random *random)
-{
-    double x, y;
-    do {
-        x = sim_exponential(random) / NORMAL_TAIL;
-        y = sim_exponential(random);
-    } while (y + y < x * x);
-    return NORMAL_TAIL + x;
-}
-
-/* The sum of k^-s for from < k <= until, by Euler and Maclaurin; its error is below 1e-17 of the whole for
- * from >= 1000. */
-static double zipf_weights(double s, double from, double until)
-{
-    double f_from = sim_pow(from, -s), f_until = sim_pow(until, -s);
-    double ratio = sim_log(until / from), y = (1 - s) * ratio, integral;
-    if (y > -1e-3 && y < 1e-3)
-        integral = from * f_from * ratio * (1 + y * (1.0 / 2 + y * (1.0 / 6 + y * (1.0 / 24 + y / 120))));
-    else
-        integral = from * f_from * (sim_exp(y) - 1) / (1 - s);
-    double slope = (-s * f_until / until + s * f_from / from) / 12;
-    return integral + (f_until - f_from) / 2 + slope;
 }

@@ -9,8 +9,6 @@
 
 #define NAME_SIZE 48
 
-static size_t distance(const char *a, const char *b);
-
 size_t sim_utf8(const char *text, size_t size, unsigned *code)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -65,28 +63,6 @@ size_t sim_text_step(const char *text, size_t size, const char *kept, bool *is_f
     return length == 0 ? 1 : length;
 }
 
-const char *sim_nearest(const char *name, const char *const *names, size_t count)
-{
-    size_t length = strlen(name), least = 2 + length / 4;
-    const char *nearest = NULL;
-    bool is_cut = false; /* `nearest` goes on where the name was cut short: of equals that was meant */
-    if (length > NAME_SIZE)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(names[i]) > 2 * NAME_SIZE)
-            continue;
-        size_t found = distance(name, names[i]);
-        bool goes_on = strncmp(name, names[i], length) == 0;
-        bool is_nearer = found < least || (found == least && nearest != NULL && goes_on && !is_cut);
-        if (is_nearer && found < strlen(names[i])) {
-            least = found;
-            nearest = names[i];
-            is_cut = goes_on;
-        }
-    }
-    return nearest;
-}
-
 /* Damerau and Levenshtein, neighbours swapped counting one; over bytes, b of at most 2 * NAME_SIZE. */
 static size_t distance(const char *a, const char *b)
 {
@@ -111,6 +87,28 @@ static size_t distance(const char *a, const char *b)
         }
     }
     return rows[a_length % 3][b_length];
+}
+
+const char *sim_nearest(const char *name, const char *const *names, size_t count)
+{
+    size_t length = strlen(name), least = 2 + length / 4;
+    const char *nearest = NULL;
+    bool is_cut = false; /* `nearest` goes on where the name was cut short: of equals that was meant */
+    if (length > NAME_SIZE)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(names[i]) > 2 * NAME_SIZE)
+            continue;
+        size_t found = distance(name, names[i]);
+        bool goes_on = strncmp(name, names[i], length) == 0;
+        bool is_nearer = found < least || (found == least && nearest != NULL && goes_on && !is_cut);
+        if (is_nearer && found < strlen(names[i])) {
+            least = found;
+            nearest = names[i];
+            is_cut = goes_on;
+        }
+    }
+    return nearest;
 }
 
 char *sim_text_copy(const char *text)

@@ -7,10 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Days since 1970 <-> civil dates; Hinnant, chrono-Compatible Low-Level Date Algorithms. */
-static int64_t days_from_civil(int64_t year, int month, int day);
-static void civil_from_days(int64_t days, int64_t *year, int *month, int *day);
-static bool digits(const char **text, int count, int *out);
+static void civil_from_days(int64_t days, int64_t *year, int *month, int *day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t day_of_era = days - era * 146097;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t from_march = (5 * day_of_year + 2) / 153;
+    *day = (int)(day_of_year - (153 * from_march + 2) / 5 + 1);
+    *month = (int)(from_march < 10 ? from_march + 3 : from_march - 9);
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
 
 void sim_time_format(int64_t time_ns, char *buffer)
 {
@@ -30,6 +38,27 @@ void sim_time_format(int64_t time_ns, char *buffer)
             snprintf(buffer + length, (size_t)(SIM_TIME_TEXT_SIZE - length), ".%0*" PRId64, places, fraction);
     }
     snprintf(buffer + length, (size_t)(SIM_TIME_TEXT_SIZE - length), "Z");
+}
+
+/* Days since 1970 <-> civil dates; Hinnant, chrono-Compatible Low-Level Date Algorithms. */
+static int64_t days_from_civil(int64_t year, int month, int day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+static bool digits(const char **text, int count, int *out)
+{
+    *out = 0;
+    for (int i = 0; i < count; i++, (*text)++) {
+        if (**text < '0' || **text > '9')
+            return false;
+        *out = *out * 10 + (**text - '0');
+    }
+    return true;
 }
 
 int sim_time_parse(const char *text, int64_t *out_ns)
@@ -70,37 +99,4 @@ int sim_time_parse(const char *text, int64_t *out_ns)
     *out_ns = days_from_civil(year, month, day) * SIM_DAY + hour * SIM_HOUR + minute * SIM_MINUTE +
               second * SIM_SECOND + fraction;
     return 0;
-}
-
-static int64_t days_from_civil(int64_t year, int month, int day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
-static void civil_from_days(int64_t days, int64_t *year, int *month, int *day)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t from_march = (5 * day_of_year + 2) / 153;
-    *day = (int)(day_of_year - (153 * from_march + 2) / 5 + 1);
-    *month = (int)(from_march < 10 ? from_march + 3 : from_march - 9);
-    *year = year_of_era + era * 400 + (*month <= 2);
-}
-
-static bool digits(const char **text, int count, int *out)
-{
-    *out = 0;
-    for (int i = 0; i < count; i++, (*text)++) {
-        if (**text < '0' || **text > '9')
-            return false;
-        *out = *out * 10 + (**text - '0');
-    }
-    return true;
 }

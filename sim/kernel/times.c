@@ -7,7 +7,18 @@
 
 #include "kernel/grow.h"
 
-static bool make_room(struct sim_times *times);
+static bool make_room(struct sim_times *times)
+{
+    size_t kept = times->end - times->begin;
+    if ((kept > times->capacity / 2 || times->capacity == 0) &&
+        !sim_grow(&times->items, &times->capacity, times->capacity + 1, sizeof *times->items))
+        return false;
+    if (times->begin > 0)
+        memmove(times->items, times->items + times->begin, kept * sizeof *times->items);
+    times->begin = 0;
+    times->end = kept;
+    return true;
+}
 
 bool sim_times_add(struct sim_times *times, int64_t time_ns)
 {
@@ -42,17 +53,4 @@ void sim_times_clear(struct sim_times *times)
 {
     free(times->items);
     memset(times, 0, sizeof *times);
-}
-
-static bool make_room(struct sim_times *times)
-{
-    size_t kept = times->end - times->begin;
-    if ((kept > times->capacity / 2 || times->capacity == 0) &&
-        !sim_grow(&times->items, &times->capacity, times->capacity + 1, sizeof *times->items))
-        return false;
-    if (times->begin > 0)
-        memmove(times->items, times->items + times->begin, kept * sizeof *times->items);
-    times->begin = 0;
-    times->end = kept;
-    return true;
 }

@@ -21,69 +21,17 @@ static const char *const statements_sql[STATEMENT_COUNT] = {
                        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
 };
 
-static bool save_one(struct store *store, sqlite3_stmt **statements, const struct store_baseline *baseline,
-                     int64_t *run, struct sim_error *error);
 static bool run_for(struct store *store, sqlite3_stmt *statement, const char *scenario,
-                    struct sim_error *error);
-static double unbounded_as_null(double bound);
-static bool find(struct store *store, const char *scenario, int64_t *run, struct store_baseline *out,
-                 bool *is_there, struct sim_error *error);
-static bool load_metrics(struct store *store, const char *scenario, struct store_baseline *out,
-                         struct sim_error *error);
-static bool take_metric(struct store *store, struct store_row *row, struct store_baseline *out,
-                        size_t *capacity, struct sim_error *error);
-
-bool store_baselines_save(struct store *store, struct store_baseline *baselines, size_t count,
-                          struct sim_error *error)
+                    struct sim_error *error)
 {
-    assert(store->mode == STORE_WRITE);
-    sqlite3_stmt *statements[STATEMENT_COUNT] = {NULL};
-    int64_t *runs = calloc(count > 0 ? count : 1, sizeof *runs);
-    if (runs == NULL)
-        return sim_fail_memory(error);
-    bool is_new, fine = store_begin(store, &is_new, error);
-    for (int i = 0; fine && i < STATEMENT_COUNT; i++)
-        fine = store_prepare(store, statements_sql[i], &statements[i], error);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = save_one(store, statements, &baselines[i], &runs[i], error);
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        sqlite3_finalize(statements[i]);
-    fine = fine && store_execute(store, "COMMIT", error);
-    store_end(store, is_new, fine);
-    for (size_t i = 0; fine && i < count; i++)
-        baselines[i].info.run = runs[i];
-    free(runs);
-    return fine;
+    struct store_binder binder = {.statement = statement};
+    store_bind_text(&binder, scenario);
+    return store_bind_run(store, &binder, error);
 }
 
-bool store_baseline_load(struct store *store, const char *scenario, struct store_baseline *out,
-                         bool *is_there, struct sim_error *error)
+static double unbounded_as_null(double bound)
 {
-    int64_t run = 0;
-    *out = (struct store_baseline){0};
-    *is_there = false;
-    if (store->db == NULL)
-        return true;
-    /* One transaction, so that all of it is of one moment. */
-    bool fine = store_execute(store, "BEGIN", error) && find(store, scenario, &run, out, is_there, error);
-    if (fine && *is_there)
-        fine = store_load_within(store, run, &out->info, &out->result, error) &&
-               load_metrics(store, scenario, out, error);
-    store_rollback(store);
-    if (!fine) {
-        *is_there = false;
-        store_baseline_clear(out);
-    }
-    return fine;
-}
-
-void store_baseline_clear(struct store_baseline *baseline)
-{
-    for (size_t i = 0; i < baseline->metric_count; i++)
-        free(baseline->metrics[i].label);
-    free(baseline->metrics);
-    lab_result_destroy(baseline->result);
-    *baseline = (struct store_baseline){0};
+    return isinf(bound) ? (double)NAN : bound;
 }
 
 static bool save_one(struct store *store, sqlite3_stmt **statements, const struct store_baseline *baseline,
@@ -115,17 +63,27 @@ static bool save_one(struct store *store, sqlite3_stmt **statements, const struc
     return fine;
 }
 
-static bool run_for(struct store *store, sqlite3_stmt *statement, const char *scenario,
-                    struct sim_error *error)
+bool store_baselines_save(struct store *store, struct store_baseline *baselines, size_t count,
+                          struct sim_error *error)
 {
-    struct store_binder binder = {.statement = statement};
-    store_bind_text(&binder, scenario);
-    return store_bind_run(store, &binder, error);
-}
-
-static double unbounded_as_null(double bound)
-{
-    return isinf(bound) ? (double)NAN : bound;
+    assert(store->mode == STORE_WRITE);
+    sqlite3_stmt *statements[STATEMENT_COUNT] = {NULL};
+    int64_t *runs = calloc(count > 0 ? count : 1, sizeof *runs);
+    if (runs == NULL)
+        return sim_fail_memory(error);
+    bool is_new, fine = store_begin(store, &is_new, error);
+    for (int i = 0; fine && i < STATEMENT_COUNT; i++)
+        fine = store_prepare(store, statements_sql[i], &statements[i], error);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = save_one(store, statements, &baselines[i], &runs[i], error);
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(statements[i]);
+    fine = fine && store_execute(store, "COMMIT", error);
+    store_end(store, is_new, fine);
+    for (size_t i = 0; fine && i < count; i++)
+        baselines[i].info.run = runs[i];
+    free(runs);
+    return fine;
 }
 
 static bool find(struct store *store, const char *scenario, int64_t *run, struct store_baseline *out,
@@ -145,25 +103,6 @@ static bool find(struct store *store, const char *scenario, int64_t *run, struct
         row.is_damaged = row.is_damaged || *run <= 0;
         fine = store_row_check(store, &row, error);
     }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool load_metrics(struct store *store, const char *scenario, struct store_baseline *out,
-                         struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    size_t capacity = 0;
-    if (!store_prepare(store,
-                       "SELECT label, name, count, mean, stddev, low, high FROM baseline_metric WHERE "
-                       "scenario = ? ORDER BY label, name",
-                       &statement, error))
-        return false;
-    int code = sqlite3_bind_text(statement, 1, scenario, -1, SQLITE_STATIC);
-    bool more = true, fine = code == SQLITE_OK || store_fail(store, code, error);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more)
-        fine = take_metric(store, &row, out, &capacity, error);
     sqlite3_finalize(statement);
     return fine;
 }
@@ -189,4 +128,53 @@ static bool take_metric(struct store *store, struct store_row *row, struct store
     metric->low = isnan(metric->low) ? -(double)INFINITY : metric->low;
     metric->high = isnan(metric->high) ? (double)INFINITY : metric->high;
     return store_row_check(store, row, error);
+}
+
+static bool load_metrics(struct store *store, const char *scenario, struct store_baseline *out,
+                         struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    size_t capacity = 0;
+    if (!store_prepare(store,
+                       "SELECT label, name, count, mean, stddev, low, high FROM baseline_metric WHERE "
+                       "scenario = ? ORDER BY label, name",
+                       &statement, error))
+        return false;
+    int code = sqlite3_bind_text(statement, 1, scenario, -1, SQLITE_STATIC);
+    bool more = true, fine = code == SQLITE_OK || store_fail(store, code, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more)
+        fine = take_metric(store, &row, out, &capacity, error);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+bool store_baseline_load(struct store *store, const char *scenario, struct store_baseline *out,
+                         bool *is_there, struct sim_error *error)
+{
+    int64_t run = 0;
+    *out = (struct store_baseline){0};
+    *is_there = false;
+    if (store->db == NULL)
+        return true;
+    /* One transaction, so that all of it is of one moment. */
+    bool fine = store_execute(store, "BEGIN", error) && find(store, scenario, &run, out, is_there, error);
+    if (fine && *is_there)
+        fine = store_load_within(store, run, &out->info, &out->result, error) &&
+               load_metrics(store, scenario, out, error);
+    store_rollback(store);
+    if (!fine) {
+        *is_there = false;
+        store_baseline_clear(out);
+    }
+    return fine;
+}
+
+void store_baseline_clear(struct store_baseline *baseline)
+{
+    for (size_t i = 0; i < baseline->metric_count; i++)
+        free(baseline->metrics[i].label);
+    free(baseline->metrics);
+    lab_result_destroy(baseline->result);
+    *baseline = (struct store_baseline){0};
 }

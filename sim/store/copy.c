@@ -40,121 +40,6 @@ static const char jobs[] = "sweep_job";
 /* A scenario has one baseline: where there is one already, it stays. */
 static const char baselines[] = "baseline";
 
-static bool add_links(struct store_copier *copier, struct sim_error *error);
-static bool add_link(struct store_copier *copier, char *table, char *parent, const char *column,
-                     struct sim_error *error);
-static bool prepare(struct store_copier *copier, struct link *link, const char *column,
-                    struct sim_error *error);
-static bool copy_rows(struct store_copier *copier, struct link *link, const struct key *old,
-                      const struct key *number, struct sim_error *error);
-static bool copy_row(struct store_copier *copier, struct link *link, const struct key *parent,
-                     struct key *out, bool *is_copied, struct sim_error *error);
-static bool copy_children(struct store_copier *copier, struct link *link, const struct key *number,
-                          struct sim_error *error);
-static void bind_key(sqlite3_stmt *statement, int index, const struct key *key);
-static bool take_key(struct store_copier *copier, sqlite3_stmt *select, int column, struct key *out,
-                     struct sim_error *error);
-
-bool store_copier_make(struct store *from, struct store *into, struct store_copier **out,
-                       struct sim_error *error)
-{
-    struct store_copier *copier = *out = calloc(1, sizeof *copier);
-    if (copier == NULL)
-        return sim_fail_memory(error);
-    *copier = (struct store_copier){.from = from, .into = into};
-    if (add_links(copier, error))
-        return true;
-    store_copier_free(copier);
-    *out = NULL;
-    return false;
-}
-
-void store_copier_free(struct store_copier *copier)
-{
-    for (size_t i = 0; copier != NULL && i < copier->count; i++) {
-        sqlite3_finalize(copier->links[i].select);
-        sqlite3_finalize(copier->links[i].insert);
-        free(copier->links[i].table);
-        free(copier->links[i].parent);
-    }
-    if (copier != NULL)
-        free(copier->links);
-    free(copier);
-}
-
-bool store_copier_copy(struct store_copier *copier, const char *table, int64_t old, int64_t *number,
-                       struct sim_error *error)
-{
-    struct link *root = copier->links;
-    while (strcmp(root->table, table) != 0)
-        root++;
-    const struct key key = {old, NULL};
-    bind_key(root->select, 1, &key);
-    int code = sqlite3_step(root->select);
-    struct key made = {0, NULL};
-    /* That there is no such row is a failure like any other. */
-    bool is_copied, fine = code == SQLITE_ROW || store_fail(copier->from, code, error);
-    fine = fine && copy_row(copier, root, NULL, &made, &is_copied, error) &&
-           copy_children(copier, root, &made, error);
-    sqlite3_reset(root->select);
-    *number = made.number;
-    return fine;
-}
-
-static bool add_links(struct store_copier *copier, struct sim_error *error)
-{
-    static const char sql[] = "SELECT name, \"table\", \"from\" FROM (SELECT name FROM sqlite_schema WHERE "
-                              "type = 'table'), pragma_foreign_key_list(name)";
-    bool more = true, fine = true;
-    for (size_t i = 0; fine && i < sizeof roots / sizeof *roots; i++) {
-        char *table = strdup(roots[i]), *parent = strdup(roots[i]);
-        fine = add_link(copier, table, parent, NULL, error);
-    }
-    sqlite3_stmt *statement = NULL;
-    struct store_row row;
-    fine = fine && store_prepare(copier->into, sql, &statement, error);
-    while (fine && (fine = store_next(copier->into, statement, &row, &more, error)) && more) {
-        char *table = store_take_text(&row), *parent = store_take_text(&row), *column = store_take_text(&row);
-        fine = store_row_check(copier->into, &row, error);
-        if (fine && strcmp(table, jobs) != 0) {
-            fine = add_link(copier, table, parent, column, error);
-        } else {
-            free(table);
-            free(parent);
-        }
-        free(column);
-    }
-    sqlite3_finalize(statement);
-    for (size_t i = 0; fine && i < copier->count; i++) {
-        for (size_t j = 0; j < copier->count; j++) {
-            struct link *link = &copier->links[i];
-            link->is_parent = link->is_parent || (copier->links[j].reference >= 0 &&
-                                                  strcmp(copier->links[j].parent, link->table) == 0);
-        }
-    }
-    return fine;
-}
-
-/* Takes the names over. */
-static bool add_link(struct store_copier *copier, char *table, char *parent, const char *column,
-                     struct sim_error *error)
-{
-    struct link *larger = realloc(copier->links, (copier->count + 1) * sizeof *larger);
-    if (larger != NULL)
-        copier->links = larger;
-    if (larger == NULL || table == NULL || parent == NULL) {
-        free(table);
-        free(parent);
-        return sim_fail_memory(error);
-    }
-    /* A row with two owners would come twice; it needs a way of its own, as the jobs have. */
-    for (size_t i = 0; i < copier->count; i++)
-        assert(strcmp(copier->links[i].table, table) != 0);
-    struct link *link = &copier->links[copier->count++];
-    *link = (struct link){.table = table, .parent = parent, .reference = -1, .key = -1};
-    return prepare(copier, link, column, error);
-}
-
 static bool prepare(struct store_copier *copier, struct link *link, const char *column,
                     struct sim_error *error)
 {
@@ -200,22 +85,108 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
            store_prepare(copier->into, insert, &link->insert, error);
 }
 
-static bool copy_rows(struct store_copier *copier, struct link *link, const struct key *old,
-                      const struct key *number, struct sim_error *error)
+/* Takes the names over. */
+static bool add_link(struct store_copier *copier, char *table, char *parent, const char *column,
+                     struct sim_error *error)
 {
-    int code = SQLITE_OK;
-    bool fine = true;
-    bind_key(link->select, 1, old);
-    while (fine && (code = sqlite3_step(link->select)) == SQLITE_ROW) {
-        struct key made = {0, NULL};
-        bool is_copied;
-        fine = copy_row(copier, link, number, &made, &is_copied, error) &&
-               (!is_copied || copy_children(copier, link, &made, error));
-        free(made.text);
+    struct link *larger = realloc(copier->links, (copier->count + 1) * sizeof *larger);
+    if (larger != NULL)
+        copier->links = larger;
+    if (larger == NULL || table == NULL || parent == NULL) {
+        free(table);
+        free(parent);
+        return sim_fail_memory(error);
     }
-    sqlite3_reset(link->select);
-    sqlite3_clear_bindings(link->select);
-    return fine && (code == SQLITE_DONE || store_fail(copier->from, code, error));
+    /* A row with two owners would come twice; it needs a way of its own, as the jobs have. */
+    for (size_t i = 0; i < copier->count; i++)
+        assert(strcmp(copier->links[i].table, table) != 0);
+    struct link *link = &copier->links[copier->count++];
+    *link = (struct link){.table = table, .parent = parent, .reference = -1, .key = -1};
+    return prepare(copier, link, column, error);
+}
+
+static bool add_links(struct store_copier *copier, struct sim_error *error)
+{
+    static const char sql[] = "SELECT name, \"table\", \"from\" FROM (SELECT name FROM sqlite_schema WHERE "
+                              "type = 'table'), pragma_foreign_key_list(name)";
+    bool more = true, fine = true;
+    for (size_t i = 0; fine && i < sizeof roots / sizeof *roots; i++) {
+        char *table = strdup(roots[i]), *parent = strdup(roots[i]);
+        fine = add_link(copier, table, parent, NULL, error);
+    }
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    fine = fine && store_prepare(copier->into, sql, &statement, error);
+    while (fine && (fine = store_next(copier->into, statement, &row, &more, error)) && more) {
+        char *table = store_take_text(&row), *parent = store_take_text(&row), *column = store_take_text(&row);
+        fine = store_row_check(copier->into, &row, error);
+        if (fine && strcmp(table, jobs) != 0) {
+            fine = add_link(copier, table, parent, column, error);
+        } else {
+            free(table);
+            free(parent);
+        }
+        free(column);
+    }
+    sqlite3_finalize(statement);
+    for (size_t i = 0; fine && i < copier->count; i++) {
+        for (size_t j = 0; j < copier->count; j++) {
+            struct link *link = &copier->links[i];
+            link->is_parent = link->is_parent || (copier->links[j].reference >= 0 &&
+                                                  strcmp(copier->links[j].parent, link->table) == 0);
+        }
+    }
+    return fine;
+}
+
+bool store_copier_make(struct store *from, struct store *into, struct store_copier **out,
+                       struct sim_error *error)
+{
+    struct store_copier *copier = *out = calloc(1, sizeof *copier);
+    if (copier == NULL)
+        return sim_fail_memory(error);
+    *copier = (struct store_copier){.from = from, .into = into};
+    if (add_links(copier, error))
+        return true;
+    store_copier_free(copier);
+    *out = NULL;
+    return false;
+}
+
+void store_copier_free(struct store_copier *copier)
+{
+    for (size_t i = 0; copier != NULL && i < copier->count; i++) {
+        sqlite3_finalize(copier->links[i].select);
+        sqlite3_finalize(copier->links[i].insert);
+        free(copier->links[i].table);
+        free(copier->links[i].parent);
+    }
+    if (copier != NULL)
+        free(copier->links);
+    free(copier);
+}
+
+static void bind_key(sqlite3_stmt *statement, int index, const struct key *key)
+{
+    if (key->text != NULL)
+        sqlite3_bind_text(statement, index, key->text, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_int64(statement, index, key->number);
+}
+
+static bool take_key(struct store_copier *copier, sqlite3_stmt *select, int column, struct key *out,
+                     struct sim_error *error)
+{
+    *out = (struct key){0, NULL};
+    if (sqlite3_column_type(select, column) == SQLITE_INTEGER) {
+        out->number = sqlite3_column_int64(select, column);
+        return true;
+    }
+    const char *text = (const char *)sqlite3_column_text(select, column);
+    if (text == NULL)
+        return store_fail_damaged(copier->from, "a row without its key", error);
+    out->text = strdup(text);
+    return out->text != NULL || sim_fail_memory(error);
 }
 
 /* The row that the link's select stands on. *out: how the copy is referred to. */
@@ -250,6 +221,27 @@ static bool copy_row(struct store_copier *copier, struct link *link, const struc
 }
 
 static bool copy_children(struct store_copier *copier, struct link *link, const struct key *number,
+                          struct sim_error *error);
+
+static bool copy_rows(struct store_copier *copier, struct link *link, const struct key *old,
+                      const struct key *number, struct sim_error *error)
+{
+    int code = SQLITE_OK;
+    bool fine = true;
+    bind_key(link->select, 1, old);
+    while (fine && (code = sqlite3_step(link->select)) == SQLITE_ROW) {
+        struct key made = {0, NULL};
+        bool is_copied;
+        fine = copy_row(copier, link, number, &made, &is_copied, error) &&
+               (!is_copied || copy_children(copier, link, &made, error));
+        free(made.text);
+    }
+    sqlite3_reset(link->select);
+    sqlite3_clear_bindings(link->select);
+    return fine && (code == SQLITE_DONE || store_fail(copier->from, code, error));
+}
+
+static bool copy_children(struct store_copier *copier, struct link *link, const struct key *number,
                           struct sim_error *error)
 {
     struct key old = {0, NULL};
@@ -264,25 +256,21 @@ static bool copy_children(struct store_copier *copier, struct link *link, const 
     return fine;
 }
 
-static void bind_key(sqlite3_stmt *statement, int index, const struct key *key)
+bool store_copier_copy(struct store_copier *copier, const char *table, int64_t old, int64_t *number,
+                       struct sim_error *error)
 {
-    if (key->text != NULL)
-        sqlite3_bind_text(statement, index, key->text, -1, SQLITE_TRANSIENT);
-    else
-        sqlite3_bind_int64(statement, index, key->number);
-}
-
-static bool take_key(struct store_copier *copier, sqlite3_stmt *select, int column, struct key *out,
-                     struct sim_error *error)
-{
-    *out = (struct key){0, NULL};
-    if (sqlite3_column_type(select, column) == SQLITE_INTEGER) {
-        out->number = sqlite3_column_int64(select, column);
-        return true;
-    }
-    const char *text = (const char *)sqlite3_column_text(select, column);
-    if (text == NULL)
-        return store_fail_damaged(copier->from, "a row without its key", error);
-    out->text = strdup(text);
-    return out->text != NULL || sim_fail_memory(error);
+    struct link *root = copier->links;
+    while (strcmp(root->table, table) != 0)
+        root++;
+    const struct key key = {old, NULL};
+    bind_key(root->select, 1, &key);
+    int code = sqlite3_step(root->select);
+    struct key made = {0, NULL};
+    /* That there is no such row is a failure like any other. */
+    bool is_copied, fine = code == SQLITE_ROW || store_fail(copier->from, code, error);
+    fine = fine && copy_row(copier, root, NULL, &made, &is_copied, error) &&
+           copy_children(copier, root, &made, error);
+    sqlite3_reset(root->select);
+    *number = made.number;
+    return fine;
 }

@@ -6,14 +6,6 @@
 
 #define MARK_BYTES 2
 
-static bool is_sound(const struct lab_event_log *events, size_t bytes);
-static bool take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size);
-static size_t take_change(struct store_row *row, struct lab_views *out);
-static bool load_beliefs(struct store *store, int64_t id, struct lab_views *out, size_t count,
-                         struct sim_error *error);
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error);
-
 bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                        const struct lab_event_log *events, struct sim_error *error)
 {
@@ -35,6 +27,33 @@ bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
     bool fine = store_bind_run(store, &binder, error);
     free(bytes);
     return fine;
+}
+
+static bool is_sound(const struct lab_event_log *events, size_t bytes)
+{
+    bool is_power = events->stride != 0 && (events->stride & (events->stride - 1)) == 0;
+    return is_power && bytes % MARK_BYTES == 0 && bytes / MARK_BYTES <= LAB_EVENT_MARKS_MAX &&
+           bytes / MARK_BYTES == events->events / events->stride;
+}
+
+static bool take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
+{
+    events->marks = calloc(size > 0 ? size / MARK_BYTES : 1, sizeof *events->marks);
+    if (events->marks == NULL)
+        return false;
+    events->mark_count = size / MARK_BYTES;
+    for (size_t i = 0; i < events->mark_count; i++)
+        events->marks[i] = (uint16_t)(bytes[MARK_BYTES * i] | bytes[MARK_BYTES * i + 1] << 8);
+    return true;
+}
+
+static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
+                  struct sim_error *error)
+{
+    if (!store_prepare(store, sql, out, error))
+        return false;
+    sqlite3_bind_int64(*out, 1, id);
+    return true;
 }
 
 bool store_events_load(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error)
@@ -87,40 +106,6 @@ bool store_views_save(struct store *store, sqlite3_stmt *insert_change, sqlite3_
     return fine;
 }
 
-bool store_views_load(struct store *store, int64_t id, struct lab_views *out, struct sim_error *error)
-{
-    static const char sql[] = "SELECT key, change_ns, until_ns, agents, (SELECT count(*) FROM belief WHERE "
-                              "belief.strategy = change.strategy) FROM change WHERE strategy = ?";
-    sqlite3_stmt *statement = NULL;
-    struct store_row row;
-    bool is_there = false, fine = query(store, sql, id, &statement, error) &&
-                                  store_next(store, statement, &row, &is_there, error);
-    if (fine && is_there) {
-        size_t count = take_change(&row, out);
-        fine = store_row_check(store, &row, error) && load_beliefs(store, id, out, count, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool is_sound(const struct lab_event_log *events, size_t bytes)
-{
-    bool is_power = events->stride != 0 && (events->stride & (events->stride - 1)) == 0;
-    return is_power && bytes % MARK_BYTES == 0 && bytes / MARK_BYTES <= LAB_EVENT_MARKS_MAX &&
-           bytes / MARK_BYTES == events->events / events->stride;
-}
-
-static bool take_marks(struct lab_event_log *events, const unsigned char *bytes, size_t size)
-{
-    events->marks = calloc(size > 0 ? size / MARK_BYTES : 1, sizeof *events->marks);
-    if (events->marks == NULL)
-        return false;
-    events->mark_count = size / MARK_BYTES;
-    for (size_t i = 0; i < events->mark_count; i++)
-        events->marks[i] = (uint16_t)(bytes[MARK_BYTES * i] | bytes[MARK_BYTES * i + 1] << 8);
-    return true;
-}
-
 /* Returns the number of beliefs. */
 static size_t take_change(struct store_row *row, struct lab_views *out)
 {
@@ -162,11 +147,18 @@ static bool load_beliefs(struct store *store, int64_t id, struct lab_views *out,
     return fine;
 }
 
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error)
+bool store_views_load(struct store *store, int64_t id, struct lab_views *out, struct sim_error *error)
 {
-    if (!store_prepare(store, sql, out, error))
-        return false;
-    sqlite3_bind_int64(*out, 1, id);
-    return true;
+    static const char sql[] = "SELECT key, change_ns, until_ns, agents, (SELECT count(*) FROM belief WHERE "
+                              "belief.strategy = change.strategy) FROM change WHERE strategy = ?";
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    bool is_there = false, fine = query(store, sql, id, &statement, error) &&
+                                  store_next(store, statement, &row, &is_there, error);
+    if (fine && is_there) {
+        size_t count = take_change(&row, out);
+        fine = store_row_check(store, &row, error) && load_beliefs(store, id, out, count, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
 }

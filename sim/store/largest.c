@@ -7,8 +7,6 @@
 
 static const char *const units[LAB_SIZE_UNITS] = {[LAB_IN_ROWS] = "rows", [LAB_IN_BYTES] = "bytes"};
 
-static void take_largest(struct store_row *row, struct lab_largest *largest);
-
 bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                         const struct lab_largest *largest, struct sim_error *error)
 {
@@ -26,6 +24,19 @@ bool store_largest_save(struct store *store, sqlite3_stmt *insert, int64_t id,
         fine = store_bind_run(store, &binder, error);
     }
     return fine;
+}
+
+static void take_largest(struct store_row *row, struct lab_largest *largest)
+{
+    char *key = store_take_text(row);
+    if (key == NULL || strlen(key) >= sizeof largest->key)
+        row->is_damaged = true;
+    else
+        strcpy(largest->key, key);
+    free(key);
+    largest->key_index = (uint64_t)store_take_whole(row, UINT64_MAX);
+    largest->bucket = store_take_integer(row);
+    largest->size = (uint64_t)store_take_whole(row, UINT64_MAX);
 }
 
 bool store_largest_load(struct store *store, int64_t id, struct lab_largest *out, struct sim_error *error)
@@ -52,17 +63,4 @@ bool store_largest_load(struct store *store, int64_t id, struct lab_largest *out
     }
     sqlite3_finalize(statement);
     return fine;
-}
-
-static void take_largest(struct store_row *row, struct lab_largest *largest)
-{
-    char *key = store_take_text(row);
-    if (key == NULL || strlen(key) >= sizeof largest->key)
-        row->is_damaged = true;
-    else
-        strcpy(largest->key, key);
-    free(key);
-    largest->key_index = (uint64_t)store_take_whole(row, UINT64_MAX);
-    largest->bucket = store_take_integer(row);
-    largest->size = (uint64_t)store_take_whole(row, UINT64_MAX);
 }

@@ -6,20 +6,22 @@
 #include "private.h"
 
 static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
-                     struct sim_error *error);
-
-static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
-                 struct sim_error *error);
-
-bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)
+                     struct sim_error *error)
 {
-    return list(store, 0, out, count, error);
-}
-
-bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
-                       struct sim_error *error)
-{
-    return list(store, 1, out, count, error);
+    out->run = store_take_integer(row);
+    out->scenario_name = store_take_name(row);
+    out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
+    out->digest = store_take_digest(row);
+    out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    out->created_unix_s = store_take_integer(row);
+    out->elapsed_ms = store_take_integer(row);
+    out->strategy_count = store_take_integer(row);
+    out->expects = store_take_integer(row);
+    out->expects_failed = store_take_integer(row);
+    out->version = store_take_text(row);
+    out->sweep = store_take_integer(row);
+    out->sweep_runs = store_take_integer(row);
+    return store_row_check(store, row, error);
 }
 
 /* Runs of a sweep carry its number and how many it has; folded, the newest of them stands for all. */
@@ -61,6 +63,17 @@ static bool list(struct store *store, int folds_sweeps, struct store_run_row **o
     return true;
 }
 
+bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error)
+{
+    return list(store, 0, out, count, error);
+}
+
+bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
+                       struct sim_error *error)
+{
+    return list(store, 1, out, count, error);
+}
+
 void store_runs_free(struct store_run_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -68,23 +81,4 @@ void store_runs_free(struct store_run_row *rows, size_t count)
         free(rows[i].version);
     }
     free(rows);
-}
-
-static bool take_row(struct store *store, struct store_row *row, struct store_run_row *out,
-                     struct sim_error *error)
-{
-    out->run = store_take_integer(row);
-    out->scenario_name = store_take_name(row);
-    out->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    out->digest = store_take_digest(row);
-    out->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    out->created_unix_s = store_take_integer(row);
-    out->elapsed_ms = store_take_integer(row);
-    out->strategy_count = store_take_integer(row);
-    out->expects = store_take_integer(row);
-    out->expects_failed = store_take_integer(row);
-    out->version = store_take_text(row);
-    out->sweep = store_take_integer(row);
-    out->sweep_runs = store_take_integer(row);
-    return store_row_check(store, row, error);
 }

@@ -7,22 +7,53 @@
 #include "private.h"
 #include "store/unfinished.h"
 
-static bool load_all(struct store *store, int64_t run, struct store_run_info *info, struct lab_result *result,
-                     struct sim_error *error);
-static bool load_head(struct store *store, int64_t run, struct store_run_info *info,
-                      struct lab_result *result, bool *is_there, struct sim_error *error);
-static void take_head(struct store *store, struct store_row *row, struct store_run_info *info,
-                      struct lab_result *result);
-static bool load_strategies(struct store *store, int64_t run, struct lab_result *result,
-                            struct sim_error *error);
-static bool load_strategy(struct store *store, struct store_row *row, struct lab_strategy_result *out,
-                          struct sim_error *error);
-static bool load_expectations(struct store *store, int64_t run, struct lab_result *result,
-                              struct sim_error *error);
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error);
-static bool fail_missing(struct store *store, int64_t run, struct sim_error *error);
-static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error);
+/* "1 to 5, 8, 10 to 12", as far as a line takes it. */
+static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
+{
+    static const char sql[] = "SELECT min(run), max(run) FROM (SELECT run, run - row_number() OVER (ORDER BY "
+                              "run) AS island FROM run) GROUP BY island ORDER BY 1";
+    sqlite3_stmt *statement = NULL;
+    struct store_row row;
+    bool more = store->db != NULL, fine = !more || store_prepare(store, sql, &statement, error);
+    size_t used = 0;
+    list[0] = '\0';
+    while (more && fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        long long first = (long long)store_take_integer(&row), last = (long long)store_take_integer(&row);
+        const char *comma = used == 0 ? "" : ", ";
+        if (used > size - 64) {
+            used += (size_t)snprintf(list + used, size - used, ", ...");
+            break;
+        }
+        if (first == last)
+            used += (size_t)snprintf(list + used, size - used, "%s%lld", comma, first);
+        else
+            used += (size_t)snprintf(list + used, size - used, "%s%lld to %lld", comma, first, last);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static bool fail_missing(struct store *store, int64_t run, struct sim_error *error)
+{
+    struct store_unfinished unfinished;
+    bool is_under_way;
+    char list[256];
+    if (!store_unfinished_load(store, run, &unfinished, &is_under_way, error))
+        return false;
+    int64_t found = unfinished.run;
+    store_unfinished_clear(&unfinished);
+    if (!list_runs(store, list, sizeof list, error))
+        return false;
+    if (is_under_way && (run != 0 || list[0] == '\0'))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: run %lld is not finished; `bucketlab run --resume %lld` resumes it", store->path,
+                        (long long)found, (long long)found);
+    if (list[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: holds no run yet; run a scenario first, or name another with --db", store->path);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it holds %s", store->path, (long long)run,
+                    list);
+}
 
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error)
@@ -36,35 +67,41 @@ bool store_load_run(struct store *store, int64_t run, struct store_run_info *inf
     return fine;
 }
 
-bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
-                       struct sim_error *error)
+static void take_head(struct store *store, struct store_row *row, struct store_run_info *info,
+                      struct lab_result *result)
 {
-    struct store_run_info ignored;
-    struct lab_result *result = calloc(1, sizeof *result);
-    *out = NULL;
-    if (result == NULL)
-        return sim_fail_memory(error);
-    if (!load_all(store, run, info == NULL ? &ignored : info, result, error)) {
-        lab_result_destroy(result);
-        return false;
+    memset(info, 0, sizeof *info);
+    info->run = store_take_integer(row);
+    info->created_unix_s = store_take_integer(row);
+    info->elapsed_ms = store_take_integer(row);
+    for (int i = 0; i < STORE_INFO_TEXTS; i++) {
+        free(store->texts[i]);
+        store->texts[i] = store_take_text(row);
     }
-    *out = result;
-    return true;
+    info->version = store->texts[0];
+    info->scenario_path = store->texts[1];
+    info->scenario_text = store->texts[2];
+    info->overrides = store->texts[3];
+    result->scenario_name = store_take_name(row);
+    result->about = store_take_text(row);
+    result->source = store_take_text(row);
+    result->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
+    result->digest = store_take_digest(row);
+    result->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    result->keys = (uint64_t)store_take_whole(row, UINT64_MAX);
+    result->start_ns = store_take_integer(row);
+    result->end_ns = store_take_integer(row);
+    result->limits.partition_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    result->limits.partition_bytes = (uint64_t)store_take_whole(row, UINT64_MAX);
+    result->limits.tiny_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
 }
 
-static bool load_all(struct store *store, int64_t run, struct store_run_info *info, struct lab_result *result,
-                     struct sim_error *error)
+static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
+                  struct sim_error *error)
 {
-    struct store_run_info found;
-    bool is_there;
-    if (!load_head(store, run, &found, result, &is_there, error))
+    if (!store_prepare(store, sql, out, error))
         return false;
-    if (!is_there)
-        return fail_missing(store, run, error);
-    if (!load_strategies(store, found.run, result, error) ||
-        !load_expectations(store, found.run, result, error))
-        return false;
-    *info = found;
+    sqlite3_bind_int64(*out, 1, id);
     return true;
 }
 
@@ -105,33 +142,21 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
     return fine;
 }
 
-static void take_head(struct store *store, struct store_row *row, struct store_run_info *info,
-                      struct lab_result *result)
+static bool load_strategy(struct store *store, struct store_row *row, struct lab_strategy_result *out,
+                          struct sim_error *error)
 {
-    memset(info, 0, sizeof *info);
-    info->run = store_take_integer(row);
-    info->created_unix_s = store_take_integer(row);
-    info->elapsed_ms = store_take_integer(row);
-    for (int i = 0; i < STORE_INFO_TEXTS; i++) {
-        free(store->texts[i]);
-        store->texts[i] = store_take_text(row);
-    }
-    info->version = store->texts[0];
-    info->scenario_path = store->texts[1];
-    info->scenario_text = store->texts[2];
-    info->overrides = store->texts[3];
-    result->scenario_name = store_take_name(row);
-    result->about = store_take_text(row);
-    result->source = store_take_text(row);
-    result->seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->digest = store_take_digest(row);
-    result->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->keys = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->start_ns = store_take_integer(row);
-    result->end_ns = store_take_integer(row);
-    result->limits.partition_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->limits.partition_bytes = (uint64_t)store_take_whole(row, UINT64_MAX);
-    result->limits.tiny_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    int64_t id = store_take_integer(row);
+    out->label = store_take_name(row);
+    char *kind = store_take_name(row);
+    out->placement_digest = store_take_digest(row);
+    bool fine =
+        store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
+        store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
+        store_largest_load(store, id, out->largest, error) &&
+        store_slices_load(store, id, &out->timeline, error) && store_nodes_load(store, id, out, error) &&
+        store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
+    free(kind);
+    return fine;
 }
 
 static bool load_strategies(struct store *store, int64_t run, struct lab_result *result,
@@ -151,23 +176,6 @@ static bool load_strategies(struct store *store, int64_t run, struct lab_result 
         fine = fine && load_strategy(store, &row, &result->strategies[i], error);
     }
     sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool load_strategy(struct store *store, struct store_row *row, struct lab_strategy_result *out,
-                          struct sim_error *error)
-{
-    int64_t id = store_take_integer(row);
-    out->label = store_take_name(row);
-    char *kind = store_take_name(row);
-    out->placement_digest = store_take_digest(row);
-    bool fine =
-        store_row_check(store, row, error) && store_settings_load(store, id, kind, out, error) &&
-        store_metrics_load(store, id, &out->metrics, error) && store_histograms_load(store, id, out, error) &&
-        store_largest_load(store, id, out->largest, error) &&
-        store_slices_load(store, id, &out->timeline, error) && store_nodes_load(store, id, out, error) &&
-        store_events_load(store, id, &out->events, error) && store_views_load(store, id, &out->views, error);
-    free(kind);
     return fine;
 }
 
@@ -197,59 +205,34 @@ static bool load_expectations(struct store *store, int64_t run, struct lab_resul
     return fine;
 }
 
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error)
+static bool load_all(struct store *store, int64_t run, struct store_run_info *info, struct lab_result *result,
+                     struct sim_error *error)
 {
-    if (!store_prepare(store, sql, out, error))
+    struct store_run_info found;
+    bool is_there;
+    if (!load_head(store, run, &found, result, &is_there, error))
         return false;
-    sqlite3_bind_int64(*out, 1, id);
+    if (!is_there)
+        return fail_missing(store, run, error);
+    if (!load_strategies(store, found.run, result, error) ||
+        !load_expectations(store, found.run, result, error))
+        return false;
+    *info = found;
     return true;
 }
 
-static bool fail_missing(struct store *store, int64_t run, struct sim_error *error)
+bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
+                       struct sim_error *error)
 {
-    struct store_unfinished unfinished;
-    bool is_under_way;
-    char list[256];
-    if (!store_unfinished_load(store, run, &unfinished, &is_under_way, error))
+    struct store_run_info ignored;
+    struct lab_result *result = calloc(1, sizeof *result);
+    *out = NULL;
+    if (result == NULL)
+        return sim_fail_memory(error);
+    if (!load_all(store, run, info == NULL ? &ignored : info, result, error)) {
+        lab_result_destroy(result);
         return false;
-    int64_t found = unfinished.run;
-    store_unfinished_clear(&unfinished);
-    if (!list_runs(store, list, sizeof list, error))
-        return false;
-    if (is_under_way && (run != 0 || list[0] == '\0'))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: run %lld is not finished; `bucketlab run --resume %lld` resumes it", store->path,
-                        (long long)found, (long long)found);
-    if (list[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: holds no run yet; run a scenario first, or name another with --db", store->path);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s: no run %lld; it holds %s", store->path, (long long)run,
-                    list);
-}
-
-/* "1 to 5, 8, 10 to 12", as far as a line takes it. */
-static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
-{
-    static const char sql[] = "SELECT min(run), max(run) FROM (SELECT run, run - row_number() OVER (ORDER BY "
-                              "run) AS island FROM run) GROUP BY island ORDER BY 1";
-    sqlite3_stmt *statement = NULL;
-    struct store_row row;
-    bool more = store->db != NULL, fine = !more || store_prepare(store, sql, &statement, error);
-    size_t used = 0;
-    list[0] = '\0';
-    while (more && fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        long long first = (long long)store_take_integer(&row), last = (long long)store_take_integer(&row);
-        const char *comma = used == 0 ? "" : ", ";
-        if (used > size - 64) {
-            used += (size_t)snprintf(list + used, size - used, ", ...");
-            break;
-        }
-        if (first == last)
-            used += (size_t)snprintf(list + used, size - used, "%s%lld", comma, first);
-        else
-            used += (size_t)snprintf(list + used, size - used, "%s%lld to %lld", comma, first, last);
     }
-    sqlite3_finalize(statement);
-    return fine;
+    *out = result;
+    return true;
 }

@@ -40,27 +40,279 @@ struct merge {
     struct store_merged *told;
 };
 
+/* What an index does not find would be lost without a word. */
+static bool check_whole(struct store *source, struct sim_error *error)
+{
+    /* Who wrote into the log may still be at it; and it is not ours to work off. */
+    struct stat status;
+    if (stat(sqlite3_filename_wal(sqlite3_db_filename(source->db, "main")), &status) == 0 &&
+        status.st_size > 0)
+        sqlite3_db_config(source->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more, fine = store_prepare(source, "PRAGMA integrity_check(1)", &statement, error) &&
+                      store_next(source, statement, &row, &more, error);
+    if (fine) {
+        const char *text = (const char *)sqlite3_column_text(statement, 0);
+        fine = (text != NULL && strcmp(text, "ok") == 0) ||
+               store_fail_damaged(source, text == NULL ? "it cannot be checked" : text, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* Before anything is written. */
 static bool check_sources(struct store *into, struct store *const *sources, size_t count,
-                          struct sim_error *error);
-static bool check_whole(struct store *source, struct sim_error *error);
-static bool merge_one(struct merge *merge, struct sim_error *error);
-static bool list_plain(struct merge *merge, struct items *items, struct sim_error *error);
-static bool mark_runs(struct store *store, struct marks *marks, struct sim_error *error);
-static struct mark mark_of(sqlite3_stmt *statement);
-static int by_mark(const void *a, const void *b);
-static bool list_sweeps(struct merge *merge, struct store_copier *copier, struct items *items,
-                        struct sim_error *error);
-static bool find_sweep(struct merge *merge, struct store_copier *copier, int64_t number, const char *identity,
-                       const char *version, int64_t *here, struct sim_error *error);
-static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct items *items,
-                      struct sim_error *error);
+                          struct sim_error *error)
+{
+    struct stat one, other;
+    for (size_t i = 0; i < count; i++) {
+        assert(sources[i]->mode == STORE_READ);
+        if (stat(into->file, &one) == 0 && stat(sources[i]->file, &other) == 0 &&
+            one.st_dev == other.st_dev && one.st_ino == other.st_ino)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s: receives the others, and cannot be one of them; leave it out of these",
+                            sources[i]->path);
+        if (!check_whole(sources[i], error))
+            return false;
+    }
+    return true;
+}
+
+/* Over all columns but the number, which is the first. */
+static struct mark mark_of(sqlite3_stmt *statement)
+{
+    struct mark mark = {.run = sqlite3_column_int64(statement, 0)};
+    int columns = sqlite3_column_count(statement);
+    for (int i = 1; i < columns; i++) {
+        uint64_t part[4] = {(uint64_t)(mark.hash >> 64), (uint64_t)mark.hash,
+                            (uint64_t)sqlite3_column_type(statement, i), 0};
+        const void *text = sqlite3_column_text(statement, i);
+        int size = sqlite3_column_bytes(statement, i);
+        part[3] = bk_murmur3_128(text, (size_t)size, 1).h1;
+        part[2] += bk_murmur3_128(text, (size_t)size, 2).h2;
+        struct bk_hash128 hash = bk_murmur3_128(part, sizeof part, (uint64_t)size);
+        mark.hash = (lab_wide)hash.h1 << 64 | hash.h2;
+    }
+    return mark;
+}
+
+static int by_mark(const void *a, const void *b)
+{
+    const struct mark *one = a, *other = b;
+    if (one->hash != other->hash)
+        return one->hash > other->hash ? 1 : -1;
+    return (one->run > other->run) - (one->run < other->run);
+}
+
+static bool mark_runs(struct store *store, struct marks *marks, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = true,
+         fine = store_prepare(store, "SELECT * FROM run WHERE run NOT IN (SELECT run FROM sweep_job)",
+                              &statement, error);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        if (!sim_grow(&marks->items, &marks->capacity, marks->count + 1, sizeof *marks->items)) {
+            fine = sim_fail_memory(error);
+            break;
+        }
+        marks->items[marks->count++] = mark_of(statement);
+    }
+    sqlite3_finalize(statement);
+    if (fine && marks->count > 0)
+        qsort(marks->items, marks->count, sizeof *marks->items, by_mark);
+    return fine;
+}
+
+static bool add_item(struct items *items, const struct item *item, struct sim_error *error)
+{
+    if (!sim_grow(&items->items, &items->capacity, items->count + 1, sizeof *items->items))
+        return sim_fail_memory(error);
+    items->items[items->count++] = *item;
+    return true;
+}
+
+/* Where a run is there twice, because it was stored twice, it comes twice. */
+static bool list_plain(struct merge *merge, struct items *items, struct sim_error *error)
+{
+    struct marks there = {0}, here = {0};
+    bool fine = mark_runs(merge->from, &there, error) && mark_runs(merge->into, &here, error);
+    size_t found = 0;
+    for (size_t i = 0; fine && i < there.count; i++) {
+        const struct mark *mark = &there.items[i];
+        while (found < here.count && here.items[found].hash < mark->hash)
+            found++;
+        if (found < here.count && here.items[found].hash == mark->hash) {
+            found++;
+            merge->told->found++;
+        } else {
+            fine = add_item(items, &(struct item){.run = mark->run}, error);
+        }
+    }
+    free(there.items);
+    free(here.items);
+    return fine;
+}
+
+/* Its number here; one that is not here yet comes. */
+static bool find_sweep(struct merge *merge, struct store_copier *copier, int64_t there, const char *identity,
+                       const char *version, int64_t *here, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false,
+         fine = store_prepare(merge->into, "SELECT sweep, version FROM sweep WHERE identity = ?", &statement,
+                              error);
+    *here = 0;
+    if (fine)
+        sqlite3_bind_text(statement, 1, identity, -1, SQLITE_STATIC);
+    fine = fine && store_next(merge->into, statement, &row, &more, error);
+    if (fine && more) {
+        *here = store_take_integer(&row);
+        char *other = store_take_text(&row);
+        fine = store_row_check(merge->into, &row, error);
+        if (fine && strcmp(version, other) != 0)
+            fine = sim_fail(error, SIM_ERROR_INPUT,
+                            "%s: its sweep %" PRId64
+                            " is by bucketlab %s, and that in %s by %s; runs of two versions do "
+                            "not go together: sweep this part again with one of them",
+                            merge->from->path, there, version, merge->into->path, other);
+        free(other);
+    }
+    sqlite3_finalize(statement);
+    return fine && (more || store_copier_copy(copier, "sweep", there, here, error));
+}
+
 static bool find_job(struct merge *merge, sqlite3_stmt *find, int64_t here, const struct item *item,
-                     uint64_t digest, bool *is_there, struct sim_error *error);
+                     uint64_t digest, bool *is_there, struct sim_error *error)
+{
+    struct store_row row;
+    sqlite3_bind_int64(find, 1, here);
+    sqlite3_bind_int64(find, 2, item->job);
+    bool fine = store_next(merge->into, find, &row, is_there, error);
+    if (fine && *is_there) {
+        int64_t run = store_take_integer(&row);
+        uint64_t other = store_take_digest(&row);
+        fine = store_row_check(merge->into, &row, error);
+        if (fine && other != digest)
+            fine = sim_fail(error, SIM_ERROR_CHECK,
+                            "%s: job %" PRId64 " of a sweep, run %" PRId64 ", has digest %016" PRIx64
+                            ", and in %s it is run %" PRId64 " with %016" PRIx64
+                            "; 'bucketlab replay %" PRId64 " --db %s' tells which is right",
+                            merge->from->path, item->job, item->run, digest, merge->into->path, run, other,
+                            item->run, merge->from->path);
+    }
+    sqlite3_reset(find);
+    return fine;
+}
+
+static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct items *items,
+                      struct sim_error *error)
+{
+    sqlite3_stmt *statement = NULL, *find = NULL;
+    struct store_row row;
+    bool more = true,
+         fine = store_prepare(
+                    merge->from,
+                    "SELECT run, job, point, digest FROM sweep_job JOIN run USING (run) WHERE sweep = ? "
+                    "ORDER BY job",
+                    &statement, error) &&
+                store_prepare(
+                    merge->into,
+                    "SELECT run, digest FROM sweep_job JOIN run USING (run) WHERE sweep = ? AND job = ?",
+                    &find, error);
+    if (fine)
+        sqlite3_bind_int64(statement, 1, there);
+    while (fine && (fine = store_next(merge->from, statement, &row, &more, error)) && more) {
+        struct item item = {.sweep = here};
+        item.run = store_take_integer(&row);
+        item.job = store_take_integer(&row);
+        item.point = store_take_integer(&row);
+        uint64_t digest = store_take_digest(&row);
+        bool is_there = false;
+        fine = store_row_check(merge->from, &row, error) &&
+               find_job(merge, find, here, &item, digest, &is_there, error) &&
+               (is_there || add_item(items, &item, error));
+        merge->told->found += is_there;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_finalize(find);
+    return fine;
+}
+
+static bool list_sweeps(struct merge *merge, struct store_copier *copier, struct items *items,
+                        struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = true,
+         fine = store_prepare(merge->from, "SELECT sweep, identity, version FROM sweep ORDER BY sweep",
+                              &statement, error);
+    while (fine && (fine = store_next(merge->from, statement, &row, &more, error)) && more) {
+        int64_t there = store_take_integer(&row), here;
+        char *identity = store_take_text(&row), *version = store_take_text(&row);
+        fine = store_row_check(merge->from, &row, error) &&
+               find_sweep(merge, copier, there, identity, version, &here, error) &&
+               list_jobs(merge, there, here, items, error);
+        free(identity);
+        free(version);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
 static bool copy_items(struct merge *merge, struct store_copier *copier, struct items *items,
-                       struct sim_error *error);
-static bool add_item(struct items *items, const struct item *item, struct sim_error *error);
-static int by_run(const void *a, const void *b);
-static bool sum_up(struct store *store, struct store_sweep_row *row, struct sim_error *error);
+                       struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(
+        merge->into, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)", &insert, error);
+    if (merge->progress != NULL)
+        merge->progress->total += items->count;
+    for (size_t i = 0; fine && i < items->count; i++) {
+        const struct item *item = &items->items[i];
+        int64_t run;
+        if (lab_is_stopped(merge->progress)) {
+            fine = sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was merged");
+            break;
+        }
+        fine = store_copier_copy(copier, "run", item->run, &run, error);
+        if (fine && item->sweep != 0) {
+            struct store_binder binder = {.statement = insert};
+            store_bind_integer(&binder, item->sweep);
+            store_bind_integer(&binder, item->job);
+            store_bind_integer(&binder, item->point);
+            store_bind_integer(&binder, run);
+            fine = store_bind_run(merge->into, &binder, error);
+        }
+        merge->told->added += fine;
+        if (merge->progress != NULL)
+            merge->progress->done = merge->progress->rows = merge->told->added;
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
+
+static int by_run(const void *a, const void *b)
+{
+    int64_t one = ((const struct item *)a)->run, other = ((const struct item *)b)->run;
+    return (one > other) - (one < other);
+}
+
+static bool merge_one(struct merge *merge, struct sim_error *error)
+{
+    struct store_copier *copier = NULL;
+    struct items items = {0};
+    bool fine = store_copier_make(merge->from, merge->into, &copier, error) &&
+                list_plain(merge, &items, error) && list_sweeps(merge, copier, &items, error);
+    if (fine && items.count > 0)
+        qsort(items.items, items.count, sizeof *items.items, by_run);
+    fine = fine && copy_items(merge, copier, &items, error);
+    free(items.items);
+    store_copier_free(copier);
+    return fine;
+}
 
 bool store_merge(struct store *into, struct store *const *sources, size_t count,
                  struct lab_progress *progress, struct store_merged *out, struct sim_error *error)
@@ -77,6 +329,27 @@ bool store_merge(struct store *into, struct store *const *sources, size_t count,
     }
     fine = fine && store_execute(into, "COMMIT", error);
     store_end(into, is_new, fine);
+    return fine;
+}
+
+static bool sum_up(struct store *store, struct store_sweep_row *out, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = true, fine = store_prepare(store,
+                                           "SELECT job, digest FROM sweep_job JOIN run USING (run) WHERE "
+                                           "sweep = ? ORDER BY job",
+                                           &statement, error);
+    if (fine)
+        sqlite3_bind_int64(statement, 1, out->sweep);
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        uint64_t job = (uint64_t)store_take_whole(&row, INT64_MAX);
+        uint64_t digest = store_take_digest(&row);
+        fine = store_row_check(store, &row, error);
+        out->digest = lab_sweep_digest_add(out->digest, job, digest);
+        out->done++;
+    }
+    sqlite3_finalize(statement);
     return fine;
 }
 
@@ -120,299 +393,4 @@ void store_sweeps_free(struct store_sweep_row *rows, size_t count)
     for (size_t i = 0; i < count; i++)
         free(rows[i].scenario_name);
     free(rows);
-}
-
-static bool sum_up(struct store *store, struct store_sweep_row *out, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true, fine = store_prepare(store,
-                                           "SELECT job, digest FROM sweep_job JOIN run USING (run) WHERE "
-                                           "sweep = ? ORDER BY job",
-                                           &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, out->sweep);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        uint64_t job = (uint64_t)store_take_whole(&row, INT64_MAX);
-        uint64_t digest = store_take_digest(&row);
-        fine = store_row_check(store, &row, error);
-        out->digest = lab_sweep_digest_add(out->digest, job, digest);
-        out->done++;
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-/* Before anything is written. */
-static bool check_sources(struct store *into, struct store *const *sources, size_t count,
-                          struct sim_error *error)
-{
-    struct stat one, other;
-    for (size_t i = 0; i < count; i++) {
-        assert(sources[i]->mode == STORE_READ);
-        if (stat(into->file, &one) == 0 && stat(sources[i]->file, &other) == 0 &&
-            one.st_dev == other.st_dev && one.st_ino == other.st_ino)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "%s: receives the others, and cannot be one of them; leave it out of these",
-                            sources[i]->path);
-        if (!check_whole(sources[i], error))
-            return false;
-    }
-    return true;
-}
-
-/* What an index does not find would be lost without a word. */
-static bool check_whole(struct store *source, struct sim_error *error)
-{
-    /* Who wrote into the log may still be at it; and it is not ours to work off. */
-    struct stat status;
-    if (stat(sqlite3_filename_wal(sqlite3_db_filename(source->db, "main")), &status) == 0 &&
-        status.st_size > 0)
-        sqlite3_db_config(source->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more, fine = store_prepare(source, "PRAGMA integrity_check(1)", &statement, error) &&
-                      store_next(source, statement, &row, &more, error);
-    if (fine) {
-        const char *text = (const char *)sqlite3_column_text(statement, 0);
-        fine = (text != NULL && strcmp(text, "ok") == 0) ||
-               store_fail_damaged(source, text == NULL ? "it cannot be checked" : text, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool merge_one(struct merge *merge, struct sim_error *error)
-{
-    struct store_copier *copier = NULL;
-    struct items items = {0};
-    bool fine = store_copier_make(merge->from, merge->into, &copier, error) &&
-                list_plain(merge, &items, error) && list_sweeps(merge, copier, &items, error);
-    if (fine && items.count > 0)
-        qsort(items.items, items.count, sizeof *items.items, by_run);
-    fine = fine && copy_items(merge, copier, &items, error);
-    free(items.items);
-    store_copier_free(copier);
-    return fine;
-}
-
-/* Where a run is there twice, because it was stored twice, it comes twice. */
-static bool list_plain(struct merge *merge, struct items *items, struct sim_error *error)
-{
-    struct marks there = {0}, here = {0};
-    bool fine = mark_runs(merge->from, &there, error) && mark_runs(merge->into, &here, error);
-    size_t found = 0;
-    for (size_t i = 0; fine && i < there.count; i++) {
-        const struct mark *mark = &there.items[i];
-        while (found < here.count && here.items[found].hash < mark->hash)
-            found++;
-        if (found < here.count && here.items[found].hash == mark->hash) {
-            found++;
-            merge->told->found++;
-        } else {
-            fine = add_item(items, &(struct item){.run = mark->run}, error);
-        }
-    }
-    free(there.items);
-    free(here.items);
-    return fine;
-}
-
-static bool mark_runs(struct store *store, struct marks *marks, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true,
-         fine = store_prepare(store, "SELECT * FROM run WHERE run NOT IN (SELECT run FROM sweep_job)",
-                              &statement, error);
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        if (!sim_grow(&marks->items, &marks->capacity, marks->count + 1, sizeof *marks->items)) {
-            fine = sim_fail_memory(error);
-            break;
-        }
-        marks->items[marks->count++] = mark_of(statement);
-    }
-    sqlite3_finalize(statement);
-    if (fine && marks->count > 0)
-        qsort(marks->items, marks->count, sizeof *marks->items, by_mark);
-    return fine;
-}
-
-/* Over all columns but the number, which is the first. */
-static struct mark mark_of(sqlite3_stmt *statement)
-{
-    struct mark mark = {.run = sqlite3_column_int64(statement, 0)};
-    int columns = sqlite3_column_count(statement);
-    for (int i = 1; i < columns; i++) {
-        uint64_t part[4] = {(uint64_t)(mark.hash >> 64), (uint64_t)mark.hash,
-                            (uint64_t)sqlite3_column_type(statement, i), 0};
-        const void *text = sqlite3_column_text(statement, i);
-        int size = sqlite3_column_bytes(statement, i);
-        part[3] = bk_murmur3_128(text, (size_t)size, 1).h1;
-        part[2] += bk_murmur3_128(text, (size_t)size, 2).h2;
-        struct bk_hash128 hash = bk_murmur3_128(part, sizeof part, (uint64_t)size);
-        mark.hash = (lab_wide)hash.h1 << 64 | hash.h2;
-    }
-    return mark;
-}
-
-static int by_mark(const void *a, const void *b)
-{
-    const struct mark *one = a, *other = b;
-    if (one->hash != other->hash)
-        return one->hash > other->hash ? 1 : -1;
-    return (one->run > other->run) - (one->run < other->run);
-}
-
-static bool list_sweeps(struct merge *merge, struct store_copier *copier, struct items *items,
-                        struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true,
-         fine = store_prepare(merge->from, "SELECT sweep, identity, version FROM sweep ORDER BY sweep",
-                              &statement, error);
-    while (fine && (fine = store_next(merge->from, statement, &row, &more, error)) && more) {
-        int64_t there = store_take_integer(&row), here;
-        char *identity = store_take_text(&row), *version = store_take_text(&row);
-        fine = store_row_check(merge->from, &row, error) &&
-               find_sweep(merge, copier, there, identity, version, &here, error) &&
-               list_jobs(merge, there, here, items, error);
-        free(identity);
-        free(version);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-/* Its number here; one that is not here yet comes. */
-static bool find_sweep(struct merge *merge, struct store_copier *copier, int64_t there, const char *identity,
-                       const char *version, int64_t *here, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false,
-         fine = store_prepare(merge->into, "SELECT sweep, version FROM sweep WHERE identity = ?", &statement,
-                              error);
-    *here = 0;
-    if (fine)
-        sqlite3_bind_text(statement, 1, identity, -1, SQLITE_STATIC);
-    fine = fine && store_next(merge->into, statement, &row, &more, error);
-    if (fine && more) {
-        *here = store_take_integer(&row);
-        char *other = store_take_text(&row);
-        fine = store_row_check(merge->into, &row, error);
-        if (fine && strcmp(version, other) != 0)
-            fine = sim_fail(error, SIM_ERROR_INPUT,
-                            "%s: its sweep %" PRId64
-                            " is by bucketlab %s, and that in %s by %s; runs of two versions do "
-                            "not go together: sweep this part again with one of them",
-                            merge->from->path, there, version, merge->into->path, other);
-        free(other);
-    }
-    sqlite3_finalize(statement);
-    return fine && (more || store_copier_copy(copier, "sweep", there, here, error));
-}
-
-static bool list_jobs(struct merge *merge, int64_t there, int64_t here, struct items *items,
-                      struct sim_error *error)
-{
-    sqlite3_stmt *statement = NULL, *find = NULL;
-    struct store_row row;
-    bool more = true,
-         fine = store_prepare(
-                    merge->from,
-                    "SELECT run, job, point, digest FROM sweep_job JOIN run USING (run) WHERE sweep = ? "
-                    "ORDER BY job",
-                    &statement, error) &&
-                store_prepare(
-                    merge->into,
-                    "SELECT run, digest FROM sweep_job JOIN run USING (run) WHERE sweep = ? AND job = ?",
-                    &find, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, there);
-    while (fine && (fine = store_next(merge->from, statement, &row, &more, error)) && more) {
-        struct item item = {.sweep = here};
-        item.run = store_take_integer(&row);
-        item.job = store_take_integer(&row);
-        item.point = store_take_integer(&row);
-        uint64_t digest = store_take_digest(&row);
-        bool is_there = false;
-        fine = store_row_check(merge->from, &row, error) &&
-               find_job(merge, find, here, &item, digest, &is_there, error) &&
-               (is_there || add_item(items, &item, error));
-        merge->told->found += is_there;
-    }
-    sqlite3_finalize(statement);
-    sqlite3_finalize(find);
-    return fine;
-}
-
-static bool find_job(struct merge *merge, sqlite3_stmt *find, int64_t here, const struct item *item,
-                     uint64_t digest, bool *is_there, struct sim_error *error)
-{
-    struct store_row row;
-    sqlite3_bind_int64(find, 1, here);
-    sqlite3_bind_int64(find, 2, item->job);
-    bool fine = store_next(merge->into, find, &row, is_there, error);
-    if (fine && *is_there) {
-        int64_t run = store_take_integer(&row);
-        uint64_t other = store_take_digest(&row);
-        fine = store_row_check(merge->into, &row, error);
-        if (fine && other != digest)
-            fine = sim_fail(error, SIM_ERROR_CHECK,
-                            "%s: job %" PRId64 " of a sweep, run %" PRId64 ", has digest %016" PRIx64
-                            ", and in %s it is run %" PRId64 " with %016" PRIx64
-                            "; 'bucketlab replay %" PRId64 " --db %s' tells which is right",
-                            merge->from->path, item->job, item->run, digest, merge->into->path, run, other,
-                            item->run, merge->from->path);
-    }
-    sqlite3_reset(find);
-    return fine;
-}
-
-static bool copy_items(struct merge *merge, struct store_copier *copier, struct items *items,
-                       struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(
-        merge->into, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)", &insert, error);
-    if (merge->progress != NULL)
-        merge->progress->total += items->count;
-    for (size_t i = 0; fine && i < items->count; i++) {
-        const struct item *item = &items->items[i];
-        int64_t run;
-        if (lab_is_stopped(merge->progress)) {
-            fine = sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was merged");
-            break;
-        }
-        fine = store_copier_copy(copier, "run", item->run, &run, error);
-        if (fine && item->sweep != 0) {
-            struct store_binder binder = {.statement = insert};
-            store_bind_integer(&binder, item->sweep);
-            store_bind_integer(&binder, item->job);
-            store_bind_integer(&binder, item->point);
-            store_bind_integer(&binder, run);
-            fine = store_bind_run(merge->into, &binder, error);
-        }
-        merge->told->added += fine;
-        if (merge->progress != NULL)
-            merge->progress->done = merge->progress->rows = merge->told->added;
-    }
-    sqlite3_finalize(insert);
-    return fine;
-}
-
-static bool add_item(struct items *items, const struct item *item, struct sim_error *error)
-{
-    if (!sim_grow(&items->items, &items->capacity, items->count + 1, sizeof *items->items))
-        return sim_fail_memory(error);
-    items->items[items->count++] = *item;
-    return true;
-}
-
-static int by_run(const void *a, const void *b)
-{
-    int64_t one = ((const struct item *)a)->run, other = ((const struct item *)b)->run;
-    return (one > other) - (one < other);
 }

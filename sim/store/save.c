@@ -56,15 +56,6 @@ struct store_saver {
     sqlite3_stmt *statements[INSERT_COUNT];
 };
 
-static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
-                     const struct lab_result *result, int64_t *run, struct sim_error *error);
-static bool save_head(struct store *store, sqlite3_stmt *statement, const struct store_run_info *info,
-                      const struct lab_result *result, struct sim_error *error);
-static bool save_strategy(struct store *store, sqlite3_stmt **statements, int64_t run, size_t position,
-                          const struct lab_strategy_result *result, struct sim_error *error);
-static bool save_expectations(struct store *store, sqlite3_stmt *statement, int64_t run,
-                              const struct lab_result *result, struct sim_error *error);
-
 bool store_save_run(struct store *store, struct store_run_info *info, const struct lab_result *result,
                     struct sim_error *error)
 {
@@ -107,25 +98,6 @@ void store_saver_free(struct store_saver *saver)
     for (int i = 0; saver != NULL && i < INSERT_COUNT; i++)
         sqlite3_finalize(saver->statements[i]);
     free(saver);
-}
-
-bool store_saver_add(struct store *store, struct store_saver *saver, const struct store_run_info *info,
-                     const struct lab_result *result, int64_t *run, struct sim_error *error)
-{
-    return save_all(store, saver->statements, info, result, run, error);
-}
-
-static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
-                     const struct lab_result *result, int64_t *run, struct sim_error *error)
-{
-    if (!save_head(store, statements[INSERT_RUN], info, result, error))
-        return false;
-    *run = sqlite3_last_insert_rowid(store->db);
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        if (!save_strategy(store, statements, *run, i, &result->strategies[i], error))
-            return false;
-    }
-    return save_expectations(store, statements[INSERT_EXPECTATION], *run, result, error);
 }
 
 static bool save_head(struct store *store, sqlite3_stmt *statement, const struct store_run_info *info,
@@ -204,4 +176,23 @@ static bool save_expectations(struct store *store, sqlite3_stmt *statement, int6
             return false;
     }
     return true;
+}
+
+static bool save_all(struct store *store, sqlite3_stmt **statements, const struct store_run_info *info,
+                     const struct lab_result *result, int64_t *run, struct sim_error *error)
+{
+    if (!save_head(store, statements[INSERT_RUN], info, result, error))
+        return false;
+    *run = sqlite3_last_insert_rowid(store->db);
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (!save_strategy(store, statements, *run, i, &result->strategies[i], error))
+            return false;
+    }
+    return save_expectations(store, statements[INSERT_EXPECTATION], *run, result, error);
+}
+
+bool store_saver_add(struct store *store, struct store_saver *saver, const struct store_run_info *info,
+                     const struct lab_result *result, int64_t *run, struct sim_error *error)
+{
+    return save_all(store, saver->statements, info, result, run, error);
 }

@@ -11,11 +11,55 @@ struct seeds {
     size_t count, capacity;
 };
 
+static const char *skip_seed(const char *overrides)
+{
+    static const char seed[] = "seed=";
+    while (strncmp(overrides, seed, sizeof seed - 1) == 0) {
+        overrides += strcspn(overrides, "\n");
+        overrides += *overrides == '\n';
+    }
+    return overrides;
+}
+
+/* Overrides are lines; those of the seed do not count. */
+static bool are_equal(const char *one, const char *other)
+{
+    one = skip_seed(one == NULL ? "" : one);
+    other = skip_seed(other == NULL ? "" : other);
+    while (*one != '\0' && *other != '\0') {
+        size_t length = strcspn(one, "\n");
+        if (length != strcspn(other, "\n") || memcmp(one, other, length) != 0)
+            return false;
+        one = skip_seed(one + length + (one[length] == '\n'));
+        other = skip_seed(other + length + (other[length] == '\n'));
+    }
+    return *one == *other;
+}
+
 static bool take_seed(struct store *store, struct store_row *row, struct seeds *seeds,
-                      struct sim_error *error);
-static bool are_equal(const char *one, const char *other);
-static const char *skip_seed(const char *overrides);
-static int compare_seeds(const void *left, const void *right);
+                      struct sim_error *error)
+{
+    struct store_seed seed = {.run = store_take_integer(row)};
+    seed.seed = (uint64_t)store_take_whole(row, UINT64_MAX);
+    char *overrides = store_take_text(row), *wanted = store_take_text(row);
+    bool fine = store_row_check(store, row, error);
+    bool is_one = fine && are_equal(overrides, wanted);
+    free(overrides);
+    free(wanted);
+    if (is_one && !sim_grow(&seeds->items, &seeds->capacity, seeds->count + 1, sizeof *seeds->items))
+        return sim_fail_memory(error);
+    if (is_one)
+        seeds->items[seeds->count++] = seed;
+    return fine;
+}
+
+static int compare_seeds(const void *left, const void *right)
+{
+    const struct store_seed *one = left, *other = right;
+    if (one->seed != other->seed)
+        return one->seed < other->seed ? -1 : 1;
+    return (one->run < other->run) - (one->run > other->run);
+}
 
 bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out, size_t *count,
                       struct sim_error *error)
@@ -50,54 +94,4 @@ bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out,
     }
     *out = seeds.items;
     return true;
-}
-
-static bool take_seed(struct store *store, struct store_row *row, struct seeds *seeds,
-                      struct sim_error *error)
-{
-    struct store_seed seed = {.run = store_take_integer(row)};
-    seed.seed = (uint64_t)store_take_whole(row, UINT64_MAX);
-    char *overrides = store_take_text(row), *wanted = store_take_text(row);
-    bool fine = store_row_check(store, row, error);
-    bool is_one = fine && are_equal(overrides, wanted);
-    free(overrides);
-    free(wanted);
-    if (is_one && !sim_grow(&seeds->items, &seeds->capacity, seeds->count + 1, sizeof *seeds->items))
-        return sim_fail_memory(error);
-    if (is_one)
-        seeds->items[seeds->count++] = seed;
-    return fine;
-}
-
-/* Overrides are lines; those of the seed do not count. */
-static bool are_equal(const char *one, const char *other)
-{
-    one = skip_seed(one == NULL ? "" : one);
-    other = skip_seed(other == NULL ? "" : other);
-    while (*one != '\0' && *other != '\0') {
-        size_t length = strcspn(one, "\n");
-        if (length != strcspn(other, "\n") || memcmp(one, other, length) != 0)
-            return false;
-        one = skip_seed(one + length + (one[length] == '\n'));
-        other = skip_seed(other + length + (other[length] == '\n'));
-    }
-    return *one == *other;
-}
-
-static const char *skip_seed(const char *overrides)
-{
-    static const char seed[] = "seed=";
-    while (strncmp(overrides, seed, sizeof seed - 1) == 0) {
-        overrides += strcspn(overrides, "\n");
-        overrides += *overrides == '\n';
-    }
-    return overrides;
-}
-
-static int compare_seeds(const void *left, const void *right)
-{
-    const struct store_seed *one = left, *other = right;
-    if (one->seed != other->seed)
-        return one->seed < other->seed ? -1 : 1;
-    return (one->run < other->run) - (one->run > other->run);
 }

@@ -7,12 +7,6 @@
 
 static const char *const states[LAB_STATES] = {[LAB_CLOSED] = "closed", [LAB_OPEN] = "open"};
 
-static bool count_rows(struct store *store, const char *sql, int64_t id, size_t *count,
-                       struct sim_error *error);
-static bool take_slice(struct store_row *row, struct lab_slice *slice);
-static bool is_sound(const struct lab_slice_sizes *sizes);
-static void take_node(struct store_row *row, struct lab_node_load *node);
-
 bool store_slices_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                        const struct lab_timeline *timeline, struct sim_error *error)
 {
@@ -36,6 +30,55 @@ bool store_slices_save(struct store *store, sqlite3_stmt *insert, int64_t id,
             return false;
     }
     return true;
+}
+
+static bool count_rows(struct store *store, const char *sql, int64_t id, size_t *count,
+                       struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false, fine = store_prepare(store, sql, &statement, error);
+    *count = 0;
+    if (fine) {
+        sqlite3_bind_int64(statement, 1, id);
+        fine = store_next(store, statement, &row, &more, error);
+    }
+    if (fine)
+        *count = (size_t)store_take_integer(&row);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static bool is_sound(const struct lab_slice_sizes *sizes)
+{
+    return sizes->least <= sizes->p10 && sizes->p10 <= sizes->p50 && sizes->p50 <= sizes->p90 &&
+           sizes->p90 <= sizes->most;
+}
+
+static bool take_slice(struct store_row *row, struct lab_slice *slice)
+{
+    char *state = store_take_text(row);
+    int index = 0;
+    while (index < LAB_STATES && state != NULL && strcmp(state, states[index]) != 0)
+        index++;
+    bool is_known = state != NULL && index < LAB_STATES;
+    free(state);
+    slice->state = is_known ? (enum lab_partition_state)index : LAB_CLOSED;
+    slice->start_ns = store_take_integer(row);
+    slice->end_ns = store_take_integer(row);
+    slice->partitions = (uint64_t)store_take_whole(row, UINT64_MAX);
+    bool is_fine = is_known && slice->start_ns <= slice->end_ns && slice->partitions > 0;
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        struct lab_slice_sizes *sizes = &slice->sizes[unit];
+        sizes->least = (uint64_t)store_take_whole(row, UINT64_MAX);
+        sizes->p10 = (uint64_t)store_take_whole(row, UINT64_MAX);
+        sizes->p50 = (uint64_t)store_take_whole(row, UINT64_MAX);
+        sizes->p90 = (uint64_t)store_take_whole(row, UINT64_MAX);
+        sizes->most = (uint64_t)store_take_whole(row, UINT64_MAX);
+        is_fine = is_fine && is_sound(sizes);
+    }
+    /* What could not be read for want of memory is not damaged. */
+    return is_fine || row->is_out_of_memory;
 }
 
 bool store_slices_load(struct store *store, int64_t id, struct lab_timeline *out, struct sim_error *error)
@@ -85,6 +128,18 @@ bool store_nodes_save(struct store *store, sqlite3_stmt *insert, int64_t id,
     return true;
 }
 
+static void take_node(struct store_row *row, struct lab_node_load *node)
+{
+    char *name = store_take_text(row);
+    if (name != NULL && strlen(name) < sizeof node->name)
+        strcpy(node->name, name);
+    else
+        row->is_damaged = !row->is_out_of_memory;
+    free(name);
+    node->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
+    node->bytes = (uint64_t)store_take_whole(row, UINT64_MAX);
+}
+
 bool store_nodes_load(struct store *store, int64_t id, struct lab_strategy_result *out,
                       struct sim_error *error)
 {
@@ -112,65 +167,4 @@ bool store_nodes_load(struct store *store, int64_t id, struct lab_strategy_resul
     }
     sqlite3_finalize(statement);
     return fine;
-}
-
-static bool count_rows(struct store *store, const char *sql, int64_t id, size_t *count,
-                       struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false, fine = store_prepare(store, sql, &statement, error);
-    *count = 0;
-    if (fine) {
-        sqlite3_bind_int64(statement, 1, id);
-        fine = store_next(store, statement, &row, &more, error);
-    }
-    if (fine)
-        *count = (size_t)store_take_integer(&row);
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool take_slice(struct store_row *row, struct lab_slice *slice)
-{
-    char *state = store_take_text(row);
-    int index = 0;
-    while (index < LAB_STATES && state != NULL && strcmp(state, states[index]) != 0)
-        index++;
-    bool is_known = state != NULL && index < LAB_STATES;
-    free(state);
-    slice->state = is_known ? (enum lab_partition_state)index : LAB_CLOSED;
-    slice->start_ns = store_take_integer(row);
-    slice->end_ns = store_take_integer(row);
-    slice->partitions = (uint64_t)store_take_whole(row, UINT64_MAX);
-    bool is_fine = is_known && slice->start_ns <= slice->end_ns && slice->partitions > 0;
-    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
-        struct lab_slice_sizes *sizes = &slice->sizes[unit];
-        sizes->least = (uint64_t)store_take_whole(row, UINT64_MAX);
-        sizes->p10 = (uint64_t)store_take_whole(row, UINT64_MAX);
-        sizes->p50 = (uint64_t)store_take_whole(row, UINT64_MAX);
-        sizes->p90 = (uint64_t)store_take_whole(row, UINT64_MAX);
-        sizes->most = (uint64_t)store_take_whole(row, UINT64_MAX);
-        is_fine = is_fine && is_sound(sizes);
-    }
-    /* What could not be read for want of memory is not damaged. */
-    return is_fine || row->is_out_of_memory;
-}
-
-static bool is_sound(const struct lab_slice_sizes *sizes)
-{
-    return sizes->least <= sizes->p10 && sizes->p10 <= sizes->p50 && sizes->p50 <= sizes->p90 &&
-           sizes->p90 <= sizes->most;
-}
-
-static void take_node(struct store_row *row, struct lab_node_load *node)
-{
-    char *name = store_take_text(row);
-    if (name != NULL && strlen(name) < sizeof node->name)
-        strcpy(node->name, name);
-    else
-        row->is_damaged = !row->is_out_of_memory;
-    free(name);
-    node->rows = (uint64_t)store_take_whole(row, UINT64_MAX);
-    node->bytes = (uint64_t)store_take_whole(row, UINT64_MAX);
 }

@@ -8,11 +8,43 @@
 
 #define PIECE_BYTES ((size_t)64 << 20)
 
-static bool put_all(struct store *store, const struct store_unfinished *unfinished, uint32_t part,
-                    uint32_t parts, const unsigned char *data, size_t size, struct sim_error *error);
 static bool remove_older(struct store *store, int64_t run, uint32_t part, uint32_t parts,
-                         struct sim_error *error);
-static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count);
+                         struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    bool fine =
+        store_prepare(store, "DELETE FROM snapshot WHERE run = ? AND part % ? = ?", &statement, error);
+    if (fine) {
+        struct store_binder binder = {.statement = statement};
+        store_bind_integer(&binder, run);
+        store_bind_integer(&binder, parts);
+        store_bind_integer(&binder, part);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static bool put_all(struct store *store, const struct store_unfinished *unfinished, uint32_t part,
+                    uint32_t parts, const unsigned char *data, size_t size, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    if (!remove_older(store, unfinished->run, part, parts, error) ||
+        !store_prepare(store, "INSERT INTO snapshot (run, part, piece, bytes) VALUES (?, ?, ?, ?)", &insert,
+                       error))
+        return false;
+    bool fine = true;
+    for (size_t at = 0; fine && at < size; at += PIECE_BYTES) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, unfinished->run);
+        store_bind_integer(&binder, part);
+        store_bind_integer(&binder, (int64_t)(at / PIECE_BYTES));
+        store_bind_blob(&binder, data + at, size - at < PIECE_BYTES ? size - at : PIECE_BYTES);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
 
 bool store_snapshot_put(struct store *store, const struct store_unfinished *unfinished, uint32_t part,
                         uint32_t parts, const unsigned char *data, size_t size, struct sim_error *error)
@@ -22,6 +54,34 @@ bool store_snapshot_put(struct store *store, const struct store_unfinished *unfi
         put_all(store, unfinished, part, parts, data, size, error) && store_execute(store, "COMMIT", error);
     store_rollback(store);
     return fine;
+}
+
+/* Puts the pieces together; what is amiss with them, the state's own checksum finds. False without memory. */
+static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count)
+{
+    int64_t part = store_take_integer(row), piece = store_take_integer(row);
+    size_t size;
+    const unsigned char *bytes = store_take_blob(row, &size);
+    if (part < 0 || part > UINT32_MAX || piece < 0) {
+        row->is_damaged = true;
+        return true;
+    }
+    if (*count == 0 || (*items)[*count - 1].part != (uint32_t)part) {
+        struct store_snapshot *grown = realloc(*items, (*count + 1) * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        *items = grown;
+        grown[(*count)++] = (struct store_snapshot){.part = (uint32_t)part};
+    }
+    struct store_snapshot *snapshot = &(*items)[*count - 1];
+    unsigned char *data = realloc(snapshot->data, snapshot->size + size + 1);
+    if (data == NULL)
+        return false;
+    if (size > 0)
+        memcpy(data + snapshot->size, bytes, size);
+    snapshot->data = data;
+    snapshot->size += size;
+    return true;
 }
 
 bool store_snapshots_load(struct store *store, int64_t run, struct store_snapshot **out, size_t *count,
@@ -55,70 +115,4 @@ void store_snapshots_free(struct store_snapshot *snapshots, size_t count)
     for (size_t i = 0; i < count; i++)
         free(snapshots[i].data);
     free(snapshots);
-}
-
-static bool put_all(struct store *store, const struct store_unfinished *unfinished, uint32_t part,
-                    uint32_t parts, const unsigned char *data, size_t size, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    if (!remove_older(store, unfinished->run, part, parts, error) ||
-        !store_prepare(store, "INSERT INTO snapshot (run, part, piece, bytes) VALUES (?, ?, ?, ?)", &insert,
-                       error))
-        return false;
-    bool fine = true;
-    for (size_t at = 0; fine && at < size; at += PIECE_BYTES) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, unfinished->run);
-        store_bind_integer(&binder, part);
-        store_bind_integer(&binder, (int64_t)(at / PIECE_BYTES));
-        store_bind_blob(&binder, data + at, size - at < PIECE_BYTES ? size - at : PIECE_BYTES);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(insert);
-    return fine;
-}
-
-static bool remove_older(struct store *store, int64_t run, uint32_t part, uint32_t parts,
-                         struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    bool fine =
-        store_prepare(store, "DELETE FROM snapshot WHERE run = ? AND part % ? = ?", &statement, error);
-    if (fine) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_integer(&binder, run);
-        store_bind_integer(&binder, parts);
-        store_bind_integer(&binder, part);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-/* Puts the pieces together; what is amiss with them, the state's own checksum finds. False without memory. */
-static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count)
-{
-    int64_t part = store_take_integer(row), piece = store_take_integer(row);
-    size_t size;
-    const unsigned char *bytes = store_take_blob(row, &size);
-    if (part < 0 || part > UINT32_MAX || piece < 0) {
-        row->is_damaged = true;
-        return true;
-    }
-    if (*count == 0 || (*items)[*count - 1].part != (uint32_t)part) {
-        struct store_snapshot *grown = realloc(*items, (*count + 1) * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        *items = grown;
-        grown[(*count)++] = (struct store_snapshot){.part = (uint32_t)part};
-    }
-    struct store_snapshot *snapshot = &(*items)[*count - 1];
-    unsigned char *data = realloc(snapshot->data, snapshot->size + size + 1);
-    if (data == NULL)
-        return false;
-    if (size > 0)
-        memcpy(data + snapshot->size, bytes, size);
-    snapshot->data = data;
-    snapshot->size += size;
-    return true;
 }

@@ -22,22 +22,81 @@ struct store_sweep {
     _Atomic uint64_t done;
 };
 
-static bool find(struct store_sweep *sweep, struct sim_error *error);
-static bool check_version(const struct store_sweep *sweep, const char *version, struct sim_error *error);
-static bool learn(struct store_sweep *sweep, struct sim_error *error);
-static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest);
-static bool check_place(const struct store_sweep *sweep, struct sim_error *error);
-static bool keep_all(struct store_sweep *sweep, const struct store_job *jobs, size_t count, int64_t *number,
-                     struct sim_error *error);
-static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_error *error);
-static bool insert_points(struct store_sweep *sweep, int64_t number, struct sim_error *error);
-static bool keep_job(struct store_sweep *sweep, struct store_saver *saver, sqlite3_stmt *insert,
-                     int64_t number, const struct store_job *job, struct sim_error *error);
-static bool fail_digest(const struct store_sweep *sweep, const struct store_job *job,
-                        struct sim_error *error);
-static bool visit_failed(struct store_sweep *sweep, const struct store_sweep_visitor *visitor,
-                         struct sim_error *error);
-static uint64_t take_job(const struct store_sweep *sweep, struct store_row *row);
+static bool check_version(const struct store_sweep *sweep, const char *version, struct sim_error *error)
+{
+    return strcmp(version, sweep->version) == 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "%s: bucketlab %s began this sweep, and this is %s: runs of two versions do not go "
+                    "together; resume with that version, or name another database with --db",
+                    sweep->store->path, version, sweep->version);
+}
+
+/* Sets the sweep's number, when it is there. */
+static bool find(struct store_sweep *sweep, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false,
+         fine = store_prepare(sweep->store, "SELECT sweep, version, jobs FROM sweep WHERE identity = ?",
+                              &statement, error);
+    if (fine) {
+        struct store_binder binder = {.statement = statement};
+        store_bind_digest(&binder, sweep->sweep->identity);
+        fine = store_next(sweep->store, statement, &row, &more, error);
+    }
+    if (fine && more) {
+        int64_t number = store_take_integer(&row);
+        char *version = store_take_name(&row);
+        row.is_damaged = row.is_damaged || store_take_whole(&row, UINT64_MAX) != sweep->sweep->job_count;
+        fine = store_row_check(sweep->store, &row, error) && check_version(sweep, version, error);
+        if (fine)
+            sweep->number = number;
+        free(version);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* In the database jobs and points are numbered from 1, as people are told of them. */
+static uint64_t take_job(const struct store_sweep *sweep, struct store_row *row)
+{
+    uint64_t job = (uint64_t)store_take_whole(row, INT64_MAX) - 1;
+    row->is_damaged = row->is_damaged || job >= sweep->sweep->job_count;
+    return job;
+}
+
+static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest)
+{
+    sweep->digests[job] = digest;
+    if (atomic_exchange(&sweep->is_done[job], 1) == 0)
+        atomic_fetch_add(&sweep->done, 1);
+}
+
+/* The jobs that were done since the last look, by this program or another. Runs are numbered upwards. */
+static bool learn(struct store_sweep *sweep, struct sim_error *error)
+{
+    static const char sql[] = "SELECT job, run, digest FROM sweep_job JOIN run USING (run) WHERE +sweep = ? "
+                              "AND sweep_job.run > ? ORDER BY run";
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
+    if (fine) {
+        sqlite3_bind_int64(statement, 1, sweep->number);
+        sqlite3_bind_int64(statement, 2, sweep->last);
+    }
+    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
+        uint64_t job = take_job(sweep, &row);
+        int64_t run = store_take_integer(&row);
+        uint64_t digest = store_take_digest(&row);
+        fine = store_row_check(sweep->store, &row, error);
+        if (fine) {
+            know(sweep, job, digest);
+            sweep->last = run;
+        }
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
 
 bool store_sweep_open(struct store *store, const struct lab_sweep *of, const char *path, const char *version,
                       struct store_sweep **out, struct sim_error *error)
@@ -83,6 +142,115 @@ int64_t store_sweep_number(const struct store_sweep *sweep)
     return sweep->number;
 }
 
+/* Whoever removes or replaces the file leaves us one that nobody finds any more. */
+static bool check_place(const struct store_sweep *sweep, struct sim_error *error)
+{
+    int has_moved = 0;
+    struct store *store = sweep->store;
+    if (store->db != NULL)
+        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    return has_moved == 0 ||
+           sim_fail(
+               error, SIM_ERROR_ENVIRONMENT,
+               "%s: was removed, moved or replaced meanwhile; put it back if you have it, and sweep again",
+               store->path);
+}
+
+static bool insert_points(struct store_sweep *sweep, int64_t number, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(
+        sweep->store, "INSERT INTO sweep_point (sweep, point, settings) VALUES (?, ?, ?)", &insert, error);
+    for (size_t i = 0; fine && i < sweep->sweep->point_count; i++) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, number);
+        store_bind_integer(&binder, (int64_t)i + 1);
+        store_bind_text(&binder, sweep->sweep->points[i].settings);
+        fine = store_bind_run(sweep->store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
+
+static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_error *error)
+{
+    const struct lab_sweep *of = sweep->sweep;
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(sweep->store,
+                              "INSERT INTO sweep (identity, scenario, version, scenario_path, scenario_text, "
+                              "overrides, points, jobs, created_unix_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                              &insert, error);
+    if (fine) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_digest(&binder, of->identity);
+        store_bind_text(&binder, of->name);
+        store_bind_text(&binder, sweep->version);
+        store_bind_text(&binder, sweep->path);
+        store_bind_text(&binder, of->text);
+        store_bind_text(&binder, of->overrides);
+        store_bind_whole(&binder, of->point_count);
+        store_bind_whole(&binder, of->job_count);
+        store_bind_integer(&binder, (int64_t)time(NULL));
+        fine = store_bind_run(sweep->store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    *number = fine ? sqlite3_last_insert_rowid(sweep->store->db) : 0;
+    return fine && insert_points(sweep, *number, error);
+}
+
+static bool fail_digest(const struct store_sweep *sweep, const struct store_job *job, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "%s: job %" PRIu64 " is there with digest %016" PRIx64 ", and came to %016" PRIx64
+                    " now; 'bucketlab replay' of its run tells which is right",
+                    sweep->store->path, job->job + 1, sweep->digests[job->job], job->result->digest);
+}
+
+static bool keep_job(struct store_sweep *sweep, struct store_saver *saver, sqlite3_stmt *insert,
+                     int64_t number, const struct store_job *job, struct sim_error *error)
+{
+    if (store_sweep_is_done(sweep, job->job))
+        return sweep->digests[job->job] == job->result->digest || fail_digest(sweep, job, error);
+    const struct store_run_info info = {.scenario_path = sweep->path,
+                                        .scenario_text = sweep->sweep->text,
+                                        .overrides = job->overrides,
+                                        .version = sweep->version,
+                                        .created_unix_s = job->created_unix_s,
+                                        .elapsed_ms = job->elapsed_ms};
+    int64_t run;
+    size_t point;
+    uint64_t seed;
+    lab_sweep_job(sweep->sweep, job->job, &point, &seed);
+    if (!store_saver_add(sweep->store, saver, &info, job->result, &run, error))
+        return false;
+    struct store_binder binder = {.statement = insert};
+    store_bind_integer(&binder, number);
+    store_bind_whole(&binder, job->job + 1);
+    store_bind_integer(&binder, (int64_t)point + 1);
+    store_bind_integer(&binder, run);
+    return store_bind_run(sweep->store, &binder, error);
+}
+
+static bool keep_all(struct store_sweep *sweep, const struct store_job *jobs, size_t count, int64_t *number,
+                     struct sim_error *error)
+{
+    struct store *store = sweep->store;
+    struct store_saver *saver = NULL;
+    sqlite3_stmt *insert = NULL;
+    /* What another program did meanwhile is not done again. */
+    bool fine = find(sweep, error) && learn(sweep, error) && store_saver_make(store, &saver, error) &&
+                store_prepare(store, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)",
+                              &insert, error);
+    *number = sweep->number;
+    if (fine && *number == 0)
+        fine = insert_sweep(sweep, number, error);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = keep_job(sweep, saver, insert, *number, &jobs[i], error);
+    sqlite3_finalize(insert);
+    store_saver_free(saver);
+    return fine;
+}
+
 bool store_sweep_keep(struct store_sweep *sweep, const struct store_job *jobs, size_t count,
                       struct sim_error *error)
 {
@@ -120,6 +288,25 @@ bool store_sweep_digest(struct store_sweep *sweep, uint64_t *digest, struct sim_
     return true;
 }
 
+static bool visit_failed(struct store_sweep *sweep, const struct store_sweep_visitor *visitor,
+                         struct sim_error *error)
+{
+    static const char sql[] =
+        "SELECT job FROM sweep_job WHERE sweep = ? AND EXISTS (SELECT 1 FROM expectation WHERE "
+        "expectation.run = sweep_job.run AND NOT ok) ORDER BY job";
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
+    if (fine)
+        sqlite3_bind_int64(statement, 1, sweep->number);
+    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
+        uint64_t job = take_job(sweep, &row);
+        fine = store_row_check(sweep->store, &row, error) && visitor->failed(visitor->context, job, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
 bool store_sweep_visit(struct store_sweep *sweep, const char *names,
                        const struct store_sweep_visitor *visitor, struct sim_error *error)
 {
@@ -150,208 +337,4 @@ bool store_sweep_visit(struct store_sweep *sweep, const char *names,
     sqlite3_finalize(statement);
     store_rollback(store);
     return fine;
-}
-
-static bool visit_failed(struct store_sweep *sweep, const struct store_sweep_visitor *visitor,
-                         struct sim_error *error)
-{
-    static const char sql[] =
-        "SELECT job FROM sweep_job WHERE sweep = ? AND EXISTS (SELECT 1 FROM expectation WHERE "
-        "expectation.run = sweep_job.run AND NOT ok) ORDER BY job";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, sweep->number);
-    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
-        uint64_t job = take_job(sweep, &row);
-        fine = store_row_check(sweep->store, &row, error) && visitor->failed(visitor->context, job, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-/* In the database jobs and points are numbered from 1, as people are told of them. */
-static uint64_t take_job(const struct store_sweep *sweep, struct store_row *row)
-{
-    uint64_t job = (uint64_t)store_take_whole(row, INT64_MAX) - 1;
-    row->is_damaged = row->is_damaged || job >= sweep->sweep->job_count;
-    return job;
-}
-
-/* Sets the sweep's number, when it is there. */
-static bool find(struct store_sweep *sweep, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false,
-         fine = store_prepare(sweep->store, "SELECT sweep, version, jobs FROM sweep WHERE identity = ?",
-                              &statement, error);
-    if (fine) {
-        struct store_binder binder = {.statement = statement};
-        store_bind_digest(&binder, sweep->sweep->identity);
-        fine = store_next(sweep->store, statement, &row, &more, error);
-    }
-    if (fine && more) {
-        int64_t number = store_take_integer(&row);
-        char *version = store_take_name(&row);
-        row.is_damaged = row.is_damaged || store_take_whole(&row, UINT64_MAX) != sweep->sweep->job_count;
-        fine = store_row_check(sweep->store, &row, error) && check_version(sweep, version, error);
-        if (fine)
-            sweep->number = number;
-        free(version);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static bool check_version(const struct store_sweep *sweep, const char *version, struct sim_error *error)
-{
-    return strcmp(version, sweep->version) == 0 ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "%s: bucketlab %s began this sweep, and this is %s: runs of two versions do not go "
-                    "together; resume with that version, or name another database with --db",
-                    sweep->store->path, version, sweep->version);
-}
-
-/* The jobs that were done since the last look, by this program or another. Runs are numbered upwards. */
-static bool learn(struct store_sweep *sweep, struct sim_error *error)
-{
-    static const char sql[] = "SELECT job, run, digest FROM sweep_job JOIN run USING (run) WHERE +sweep = ? "
-                              "AND sweep_job.run > ? ORDER BY run";
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = true, fine = store_prepare(sweep->store, sql, &statement, error);
-    if (fine) {
-        sqlite3_bind_int64(statement, 1, sweep->number);
-        sqlite3_bind_int64(statement, 2, sweep->last);
-    }
-    while (fine && (fine = store_next(sweep->store, statement, &row, &more, error)) && more) {
-        uint64_t job = take_job(sweep, &row);
-        int64_t run = store_take_integer(&row);
-        uint64_t digest = store_take_digest(&row);
-        fine = store_row_check(sweep->store, &row, error);
-        if (fine) {
-            know(sweep, job, digest);
-            sweep->last = run;
-        }
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
-static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest)
-{
-    sweep->digests[job] = digest;
-    if (atomic_exchange(&sweep->is_done[job], 1) == 0)
-        atomic_fetch_add(&sweep->done, 1);
-}
-
-/* Whoever removes or replaces the file leaves us one that nobody finds any more. */
-static bool check_place(const struct store_sweep *sweep, struct sim_error *error)
-{
-    int has_moved = 0;
-    struct store *store = sweep->store;
-    if (store->db != NULL)
-        sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
-    return has_moved == 0 ||
-           sim_fail(
-               error, SIM_ERROR_ENVIRONMENT,
-               "%s: was removed, moved or replaced meanwhile; put it back if you have it, and sweep again",
-               store->path);
-}
-
-static bool keep_all(struct store_sweep *sweep, const struct store_job *jobs, size_t count, int64_t *number,
-                     struct sim_error *error)
-{
-    struct store *store = sweep->store;
-    struct store_saver *saver = NULL;
-    sqlite3_stmt *insert = NULL;
-    /* What another program did meanwhile is not done again. */
-    bool fine = find(sweep, error) && learn(sweep, error) && store_saver_make(store, &saver, error) &&
-                store_prepare(store, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)",
-                              &insert, error);
-    *number = sweep->number;
-    if (fine && *number == 0)
-        fine = insert_sweep(sweep, number, error);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = keep_job(sweep, saver, insert, *number, &jobs[i], error);
-    sqlite3_finalize(insert);
-    store_saver_free(saver);
-    return fine;
-}
-
-static bool insert_sweep(struct store_sweep *sweep, int64_t *number, struct sim_error *error)
-{
-    const struct lab_sweep *of = sweep->sweep;
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(sweep->store,
-                              "INSERT INTO sweep (identity, scenario, version, scenario_path, scenario_text, "
-                              "overrides, points, jobs, created_unix_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                              &insert, error);
-    if (fine) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_digest(&binder, of->identity);
-        store_bind_text(&binder, of->name);
-        store_bind_text(&binder, sweep->version);
-        store_bind_text(&binder, sweep->path);
-        store_bind_text(&binder, of->text);
-        store_bind_text(&binder, of->overrides);
-        store_bind_whole(&binder, of->point_count);
-        store_bind_whole(&binder, of->job_count);
-        store_bind_integer(&binder, (int64_t)time(NULL));
-        fine = store_bind_run(sweep->store, &binder, error);
-    }
-    sqlite3_finalize(insert);
-    *number = fine ? sqlite3_last_insert_rowid(sweep->store->db) : 0;
-    return fine && insert_points(sweep, *number, error);
-}
-
-static bool insert_points(struct store_sweep *sweep, int64_t number, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(
-        sweep->store, "INSERT INTO sweep_point (sweep, point, settings) VALUES (?, ?, ?)", &insert, error);
-    for (size_t i = 0; fine && i < sweep->sweep->point_count; i++) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, number);
-        store_bind_integer(&binder, (int64_t)i + 1);
-        store_bind_text(&binder, sweep->sweep->points[i].settings);
-        fine = store_bind_run(sweep->store, &binder, error);
-    }
-    sqlite3_finalize(insert);
-    return fine;
-}
-
-static bool keep_job(struct store_sweep *sweep, struct store_saver *saver, sqlite3_stmt *insert,
-                     int64_t number, const struct store_job *job, struct sim_error *error)
-{
-    if (store_sweep_is_done(sweep, job->job))
-        return sweep->digests[job->job] == job->result->digest || fail_digest(sweep, job, error);
-    const struct store_run_info info = {.scenario_path = sweep->path,
-                                        .scenario_text = sweep->sweep->text,
-                                        .overrides = job->overrides,
-                                        .version = sweep->version,
-                                        .created_unix_s = job->created_unix_s,
-                                        .elapsed_ms = job->elapsed_ms};
-    int64_t run;
-    size_t point;
-    uint64_t seed;
-    lab_sweep_job(sweep->sweep, job->job, &point, &seed);
-    if (!store_saver_add(sweep->store, saver, &info, job->result, &run, error))
-        return false;
-    struct store_binder binder = {.statement = insert};
-    store_bind_integer(&binder, number);
-    store_bind_whole(&binder, job->job + 1);
-    store_bind_integer(&binder, (int64_t)point + 1);
-    store_bind_integer(&binder, run);
-    return store_bind_run(sweep->store, &binder, error);
-}
-
-static bool fail_digest(const struct store_sweep *sweep, const struct store_job *job, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: job %" PRIu64 " is there with digest %016" PRIx64 ", and came to %016" PRIx64
-                    " now; 'bucketlab replay' of its run tells which is right",
-                    sweep->store->path, job->job + 1, sweep->digests[job->job], job->result->digest);
 }

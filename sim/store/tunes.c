@@ -5,7 +5,19 @@
 #include "private.h"
 #include "store/outcomes.h"
 
-static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error);
+static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error)
+{
+    sqlite3_stmt *insert;
+    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
+    if (fine) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, run);
+        store_bind_text(&binder, answer);
+        fine = store_bind_run(store, &binder, error);
+    }
+    sqlite3_finalize(insert);
+    return fine;
+}
 
 bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
                      const struct lab_result *result, const char *answer, struct sim_error *error)
@@ -40,19 +52,5 @@ bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim
         free(*answer);
         *answer = NULL;
     }
-    return fine;
-}
-
-static bool insert_answer(struct store *store, int64_t run, const char *answer, struct sim_error *error)
-{
-    sqlite3_stmt *insert;
-    bool fine = store_prepare(store, "INSERT INTO tune (run, answer) VALUES (?, ?)", &insert, error);
-    if (fine) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, run);
-        store_bind_text(&binder, answer);
-        fine = store_bind_run(store, &binder, error);
-    }
-    sqlite3_finalize(insert);
     return fine;
 }

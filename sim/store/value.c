@@ -12,9 +12,6 @@
 #define WIDE_DIGITS_MAX 39 /* of 2^128 - 1 */
 #define DIGEST_DIGITS   16
 
-static bool parse_whole(const unsigned char *text, lab_wide *out);
-static bool parse_digest(const unsigned char *text, uint64_t *out);
-
 bool store_execute(struct store *store, const char *sql, struct sim_error *error)
 {
     int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
@@ -121,6 +118,19 @@ int64_t store_take_integer(struct store_row *row)
     return sqlite3_column_int64(row->statement, column);
 }
 
+static bool parse_whole(const unsigned char *text, lab_wide *out)
+{
+    size_t length = strlen((const char *)text);
+    *out = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned digit = (unsigned)text[i] - '0';
+        if (digit > 9 || *out > (~(lab_wide)0 - digit) / 10)
+            return false;
+        *out = *out * 10 + digit;
+    }
+    return length > 0;
+}
+
 lab_wide store_take_whole(struct store_row *row, lab_wide most)
 {
     int column = row->column++, type = sqlite3_column_type(row->statement, column);
@@ -148,6 +158,19 @@ double store_take_real(struct store_row *row)
     if (type != SQLITE_FLOAT)
         row->is_damaged = true;
     return sqlite3_column_double(row->statement, column);
+}
+
+static bool parse_digest(const unsigned char *text, uint64_t *out)
+{
+    *out = 0;
+    for (int i = 0; i < DIGEST_DIGITS; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = text[i] == '\0' ? NULL : strchr(digits, text[i]);
+        if (digit == NULL)
+            return false;
+        *out = *out << 4 | (uint64_t)(digit - digits);
+    }
+    return text[DIGEST_DIGITS] == '\0';
 }
 
 uint64_t store_take_digest(struct store_row *row)
@@ -189,30 +212,4 @@ bool store_next(struct store *store, sqlite3_stmt *statement, struct store_row *
     *row = (struct store_row){.statement = statement};
     *more = code == SQLITE_ROW;
     return code == SQLITE_ROW || code == SQLITE_DONE || store_fail(store, code, error);
-}
-
-static bool parse_whole(const unsigned char *text, lab_wide *out)
-{
-    size_t length = strlen((const char *)text);
-    *out = 0;
-    for (size_t i = 0; i < length; i++) {
-        unsigned digit = (unsigned)text[i] - '0';
-        if (digit > 9 || *out > (~(lab_wide)0 - digit) / 10)
-            return false;
-        *out = *out * 10 + digit;
-    }
-    return length > 0;
-}
-
-static bool parse_digest(const unsigned char *text, uint64_t *out)
-{
-    *out = 0;
-    for (int i = 0; i < DIGEST_DIGITS; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = text[i] == '\0' ? NULL : strchr(digits, text[i]);
-        if (digit == NULL)
-            return false;
-        *out = *out << 4 | (uint64_t)(digit - digits);
-    }
-    return text[DIGEST_DIGITS] == '\0';
 }

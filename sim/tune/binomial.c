@@ -17,57 +17,6 @@
  * of the integral are at least a hundred standard deviations away. */
 #define SUM_VARIANCE_MAX 1e4
 
-static double all_failures(uint64_t n, double p);
-static double excess(uint64_t n, uint64_t k, double p);
-static double deviance(double value, double mean, double difference);
-static double log1p_minus(double d);
-static double gamma_star(uint64_t k);
-static double tail_from(uint64_t n, uint64_t k, double p, bool downwards);
-static double sum_down(uint64_t n, uint64_t k, double p);
-static double sum_up(uint64_t n, uint64_t k, double p);
-static double integral(double a1, double b1, double x, double y, double slope);
-static double integrand(double a1, double b1, double x, double y, double slope, double s);
-
-double tune_binomial_pmf(uint64_t n, uint64_t k, double p)
-{
-    if (k > n)
-        return 0;
-    if (p == 1)
-        return k == n ? 1 : 0;
-    if (k == 0)
-        return all_failures(n, p);
-    if (k == n)
-        return pow(p, (double)n);
-    double successes = (double)k;
-    double failures = (double)(n - k);
-    double difference = excess(n, k, p);
-    double exponent =
-        deviance(successes, (double)n * p, difference) + deviance(failures, (double)n * (1 - p), -difference);
-    double stirling = gamma_star(n) / (gamma_star(k) * gamma_star(n - k));
-    return stirling * sqrt((double)n / successes / (TWO_PI * failures)) * exp(-exponent);
-}
-
-/* The smaller tail is computed, the larger one is its complement: neither loses digits. */
-double tune_binomial_lower(uint64_t n, uint64_t k, double p)
-{
-    if (k >= n)
-        return 1;
-    if (p == 1)
-        return 0;
-    return excess(n, k, p) < 0 ? tail_from(n, k, p, true) : 1 - tail_from(n, k + 1, p, false);
-}
-
-double tune_binomial_upper(uint64_t n, uint64_t k, double p)
-{
-    if (k == 0)
-        return 1;
-    if (k > n)
-        return 0;
-    if (p == 1)
-        return 1;
-    return excess(n, k, p) > 0 ? tail_from(n, k, p, false) : 1 - tail_from(n, k - 1, p, true);
-}
-
 /* (1 - p)^n. A rounded 1 - p would cost n times its rounding error. */
 static double all_failures(uint64_t n, double p)
 {
@@ -88,16 +37,6 @@ static double excess(uint64_t n, uint64_t k, double p)
     return (k_high - product) - (low + rest);
 }
 
-/* mean ((1 + d) log(1 + d) - d) with d = difference / mean and value = mean + difference: Loader's bd0. Never
- * negative, so the two of an exponent add up without cancellation. */
-static double deviance(double value, double mean, double difference)
-{
-    double d = difference / mean;
-    if (d > 0.5 || d < -0.5)
-        return value * log(value / mean) - difference;
-    return mean * ((1 + d) * log1p_minus(d) + d * d);
-}
-
 /* log(1 + d) - d, d > -1. Near 0, where nearly all calls are, log(1 + d) = 2 atanh(r), r = d / (2 + d), and
  * the series' first term less d is -d r; what is left out is below r^10. */
 static double log1p_minus(double d)
@@ -112,6 +51,16 @@ static double log1p_minus(double d)
     return result.val;
 }
 
+/* mean ((1 + d) log(1 + d) - d) with d = difference / mean and value = mean + difference: Loader's bd0. Never
+ * negative, so the two of an exponent add up without cancellation. */
+static double deviance(double value, double mean, double difference)
+{
+    double d = difference / mean;
+    if (d > 0.5 || d < -0.5)
+        return value * log(value / mean) - difference;
+    return mean * ((1 + d) * log1p_minus(d) + d * d);
+}
+
 /* k! = sqrt(2 pi k) (k / e)^k gamma_star(k), k >= 1. */
 static double gamma_star(uint64_t k)
 {
@@ -120,25 +69,23 @@ static double gamma_star(uint64_t k)
     return result.val;
 }
 
-/* P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean and both outcomes are
- * possible. */
-static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
+double tune_binomial_pmf(uint64_t n, uint64_t k, double p)
 {
-    double edge = tune_binomial_pmf(n, k, p);
-    double q = 1 - p;
-    if (edge == 0)
+    if (k > n)
         return 0;
-    if ((double)n * p * q <= SUM_VARIANCE_MAX)
-        return edge * (downwards ? sum_down(n, k, p) : sum_up(n, k, p));
-    /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at the
-     * edge times the integral of the integrand's ratio to that. */
+    if (p == 1)
+        return k == n ? 1 : 0;
+    if (k == 0)
+        return all_failures(n, p);
+    if (k == n)
+        return pow(p, (double)n);
     double successes = (double)k;
     double failures = (double)(n - k);
-    if (downwards)
-        return edge * (failures / q) *
-               integral(failures - 1, successes, q, p, -(excess(n - 1, k, p)) / (p * q));
-    return edge * (successes / p) *
-           integral(successes - 1, failures, p, q, excess(n - 1, k - 1, p) / (p * q));
+    double difference = excess(n, k, p);
+    double exponent =
+        deviance(successes, (double)n * p, difference) + deviance(failures, (double)n * (1 - p), -difference);
+    double stirling = gamma_star(n) / (gamma_star(k) * gamma_star(n - k));
+    return stirling * sqrt((double)n / successes / (TWO_PI * failures)) * exp(-exponent);
 }
 
 /* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ...: the ratio of neighbours falls, so what is left after a term is
@@ -173,6 +120,14 @@ static double sum_up(uint64_t n, uint64_t k, double p)
     return sum;
 }
 
+static double integrand(double a1, double b1, double x, double y, double slope, double s)
+{
+    if (s >= x)
+        return 0;
+    /* The linear parts of the two logarithms cancel almost wholly: slope is what they leave. */
+    return exp(a1 * log1p_minus(-s / x) + b1 * log1p_minus(s / y) - slope * s);
+}
+
 /* The integral over s from 0 to x of (1 - s/x)^a1 (1 + s/y)^b1, which falls from 1 like exp(-slope s) at
  * first and like a Gaussian's tail later, by the nodes of half_line.h. The rule gains digits as fast as its
  * step shrinks; a quarter of this step changes no tail by more than 3e-15. */
@@ -189,10 +144,44 @@ static double integral(double a1, double b1, double x, double y, double slope)
     return sum * scale * HALF_LINE_STEP;
 }
 
-static double integrand(double a1, double b1, double x, double y, double slope, double s)
+/* P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean and both outcomes are
+ * possible. */
+static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
 {
-    if (s >= x)
+    double edge = tune_binomial_pmf(n, k, p);
+    double q = 1 - p;
+    if (edge == 0)
         return 0;
-    /* The linear parts of the two logarithms cancel almost wholly: slope is what they leave. */
-    return exp(a1 * log1p_minus(-s / x) + b1 * log1p_minus(s / y) - slope * s);
+    if ((double)n * p * q <= SUM_VARIANCE_MAX)
+        return edge * (downwards ? sum_down(n, k, p) : sum_up(n, k, p));
+    /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at the
+     * edge times the integral of the integrand's ratio to that. */
+    double successes = (double)k;
+    double failures = (double)(n - k);
+    if (downwards)
+        return edge * (failures / q) *
+               integral(failures - 1, successes, q, p, -(excess(n - 1, k, p)) / (p * q));
+    return edge * (successes / p) *
+           integral(successes - 1, failures, p, q, excess(n - 1, k - 1, p) / (p * q));
+}
+
+/* The smaller tail is computed, the larger one is its complement: neither loses digits. */
+double tune_binomial_lower(uint64_t n, uint64_t k, double p)
+{
+    if (k >= n)
+        return 1;
+    if (p == 1)
+        return 0;
+    return excess(n, k, p) < 0 ? tail_from(n, k, p, true) : 1 - tail_from(n, k + 1, p, false);
+}
+
+double tune_binomial_upper(uint64_t n, uint64_t k, double p)
+{
+    if (k == 0)
+        return 1;
+    if (k > n)
+        return 0;
+    if (p == 1)
+        return 1;
+    return excess(n, k, p) > 0 ? tail_from(n, k, p, false) : 1 - tail_from(n, k - 1, p, true);
 }

@@ -6,64 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                struct sim_error *error);
-static bool read_pilot(struct tune_contest *contest, const struct lab_result *result,
-                       struct sim_error *error);
-
-bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
-                        const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
-                        struct sim_error *error)
-{
-    *contest = (struct tune_contest){
-        .scenario = scenario,
-        .led = SIZE_MAX,
-        .race = {.terms = *terms, .watch = tune_watch_lab, .drops = true, .recommended = SIZE_MAX}};
-    if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
-        return true;
-    tune_contest_clear(contest);
-    return false;
-}
-
-bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                      struct sim_error *error)
-{
-    contest->race.context = contest;
-    contest->race.runs_after = tune_runs_after(contest);
-    return tune_race_run(&contest->race, threads, progress, error) &&
-           (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
-                                                      tune_contest_lead(contest, threads, progress, error)));
-}
-
-void tune_contest_clear(struct tune_contest *contest)
-{
-    tune_race_clear(&contest->race);
-    free(contest->margins);
-    contest->margins = NULL;
-    contest->margin_count = 0;
-}
-
-static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
-                struct sim_error *error)
-{
-    char label[] = "unbucketed";
-    struct lab_strategy unbucketed = {.label = label};
-    struct lab_scenario scenario;
-    struct lab_result *result;
-    if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
-        return false;
-    tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
-    /* How rows are read back is of no matter to how many there are. */
-    scenario.reads.present = false;
-    memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);
-    bool is_fine = lab_run(&scenario, threads, progress, &result, error);
-    if (!is_fine && progress != NULL && lab_is_stopped(progress))
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    is_fine = is_fine && read_pilot(contest, result, error);
-    lab_result_destroy(result);
-    return is_fine;
-}
-
 static bool read_pilot(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -97,4 +39,57 @@ static bool read_pilot(struct tune_contest *contest, const struct lab_result *re
     /* Where the limit is less than a row, a partition has one all the same. */
     out->limit_rows = fmax(out->limit_rows, 1);
     return true;
+}
+
+static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                struct sim_error *error)
+{
+    char label[] = "unbucketed";
+    struct lab_strategy unbucketed = {.label = label};
+    struct lab_scenario scenario;
+    struct lab_result *result;
+    if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
+        return false;
+    tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
+    /* How rows are read back is of no matter to how many there are. */
+    scenario.reads.present = false;
+    memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);
+    bool is_fine = lab_run(&scenario, threads, progress, &result, error);
+    if (!is_fine && progress != NULL && lab_is_stopped(progress))
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    is_fine = is_fine && read_pilot(contest, result, error);
+    lab_result_destroy(result);
+    return is_fine;
+}
+
+bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
+                        const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
+                        struct sim_error *error)
+{
+    *contest = (struct tune_contest){
+        .scenario = scenario,
+        .led = SIZE_MAX,
+        .race = {.terms = *terms, .watch = tune_watch_lab, .drops = true, .recommended = SIZE_MAX}};
+    if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
+        return true;
+    tune_contest_clear(contest);
+    return false;
+}
+
+bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
+                      struct sim_error *error)
+{
+    contest->race.context = contest;
+    contest->race.runs_after = tune_runs_after(contest);
+    return tune_race_run(&contest->race, threads, progress, error) &&
+           (contest->race.recommended == SIZE_MAX || (tune_margins(contest, threads, progress, error) &&
+                                                      tune_contest_lead(contest, threads, progress, error)));
+}
+
+void tune_contest_clear(struct tune_contest *contest)
+{
+    tune_race_clear(&contest->race);
+    free(contest->margins);
+    contest->margins = NULL;
+    contest->margin_count = 0;
 }

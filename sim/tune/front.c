@@ -4,15 +4,6 @@
 
 #include "tune/race.h"
 
-static bool is_left(const struct tune_entrant *entrant);
-static void judge_all(struct tune_race *race, double error_chance);
-static void choose(struct tune_race *race);
-static void mark_front(struct tune_race *race);
-static bool is_choice(const struct tune_entrant *entrant, enum tune_status among);
-static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other);
-static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
-                   const enum tune_figure *figures, size_t count);
-
 static const enum tune_figure cheap_by[] = {TUNE_COST, TUNE_CV, TUNE_P99_BYTES};
 static const enum tune_figure narrow_by[] = {TUNE_CV, TUNE_P99_BYTES, TUNE_COST};
 
@@ -21,19 +12,6 @@ const char *tune_status_name(enum tune_status status)
     static const char *const names[TUNE_STATUS_COUNT] = {"recommended", "front", "holds",  "unsure",
                                                          "dominated",   "fails", "refused"};
     return (unsigned)status < TUNE_STATUS_COUNT ? names[status] : "unknown";
-}
-
-void tune_race_finish(struct tune_race *race)
-{
-    judge_all(race, (1 - race->terms.confidence) / 2);
-    choose(race);
-    if (race->recommended != SIZE_MAX)
-        mark_front(race);
-}
-
-bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
-{
-    return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
 }
 
 static bool is_left(const struct tune_entrant *entrant)
@@ -66,6 +44,28 @@ static void judge_all(struct tune_race *race, double error_chance)
     }
 }
 
+static bool is_choice(const struct tune_entrant *entrant, enum tune_status among)
+{
+    return entrant->status == among && !entrant->is_endless;
+}
+
+/* By the first of these figures that differs. What is missing comes last. */
+static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
+                   const enum tune_figure *figures, size_t count)
+{
+    int order = 0;
+    for (size_t i = 0; i < count && order == 0; i++) {
+        double mine = tune_mean_of(one, figures[i]), its = tune_mean_of(other, figures[i]);
+        order = isnan(mine) || isnan(its) ? isnan(mine) - isnan(its) : (mine > its) - (mine < its);
+    }
+    return order;
+}
+
+static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    return compare(one, other, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
+}
+
 /* The cheapest that was shown to hold; when none was, of those of which nothing else was seen. Costs that
  * differ by less than anyone would notice do not decide. */
 static void choose(struct tune_race *race)
@@ -93,16 +93,6 @@ static void choose(struct tune_race *race)
     }
 }
 
-static bool is_choice(const struct tune_entrant *entrant, enum tune_status among)
-{
-    return entrant->status == among && !entrant->is_endless;
-}
-
-static bool is_narrower(const struct tune_entrant *one, const struct tune_entrant *other)
-{
-    return compare(one, other, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
-}
-
 /* Of those that are as sure to hold as the recommended one. */
 static void mark_front(struct tune_race *race)
 {
@@ -121,14 +111,15 @@ static void mark_front(struct tune_race *race)
     race->entrants[race->recommended].status = TUNE_RECOMMENDED;
 }
 
-/* By the first of these figures that differs. What is missing comes last. */
-static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
-                   const enum tune_figure *figures, size_t count)
+void tune_race_finish(struct tune_race *race)
 {
-    int order = 0;
-    for (size_t i = 0; i < count && order == 0; i++) {
-        double mine = tune_mean_of(one, figures[i]), its = tune_mean_of(other, figures[i]);
-        order = isnan(mine) || isnan(its) ? isnan(mine) - isnan(its) : (mine > its) - (mine < its);
-    }
-    return order;
+    judge_all(race, (1 - race->terms.confidence) / 2);
+    choose(race);
+    if (race->recommended != SIZE_MAX)
+        mark_front(race);
+}
+
+bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
 }

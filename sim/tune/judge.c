@@ -4,17 +4,6 @@
 
 #include "tune/race.h"
 
-static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
-                                           uint64_t hits, uint64_t count, double error_chance);
-static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
-                                      double error_chance, enum tune_demand demand);
-static enum tune_verdict compare(struct tune_interval interval, double most);
-static uint64_t violations_of(const struct tune_entrant *entrant);
-static int objective_order(const struct tune_entrant *one, const struct tune_entrant *other,
-                           enum tune_figure figure, double error_chance);
-static int mean_order(const struct tune_entrant *one, const struct tune_entrant *other,
-                      enum tune_figure figure);
-
 struct tune_sample tune_figures_of(const struct tune_entrant *entrant, enum tune_figure figure)
 {
     struct tune_sample sample = {0};
@@ -29,6 +18,22 @@ double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
 {
     struct tune_sample sample = tune_figures_of(entrant, figure);
     return sample.count == 0 ? (double)NAN : sample.mean;
+}
+
+/* Both ways to look at it, and of their ends the outer ones. */
+static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
+                                           uint64_t hits, uint64_t count, double error_chance)
+{
+    struct tune_sample shares = tune_figures_of(entrant, figure);
+    if (entrant->is_fixed && shares.count > 0)
+        return (struct tune_interval){shares.mean, shares.mean};
+    if (count == 0)
+        return (struct tune_interval){0, 1};
+    struct tune_interval mean = tune_sample_mean_interval(&shares, 1 - 2 * error_chance);
+    return (struct tune_interval){
+        fmax(0, fmin(mean.low, tune_share_least(hits, count, 1 - error_chance))),
+        fmin(1, fmax(mean.high, tune_share_most(hits, count, 1 - error_chance))),
+    };
 }
 
 struct tune_interval tune_over_interval(const struct tune_entrant *entrant, double error_chance)
@@ -53,6 +58,47 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
         count += entrant->seen[i].closed;
     }
     return share_interval(entrant, TUNE_TINY, hits, count, error_chance);
+}
+
+static enum tune_verdict compare(struct tune_interval interval, double most)
+{
+    return interval.low > most     ? TUNE_VERDICT_FAILS
+           : interval.high <= most ? TUNE_VERDICT_HOLDS
+                                   : TUNE_VERDICT_OPEN;
+}
+
+static uint64_t violations_of(const struct tune_entrant *entrant)
+{
+    uint64_t violations = 0;
+    for (uint32_t i = 0; i < entrant->seeds; i++)
+        violations += entrant->seen[i].violations;
+    return violations;
+}
+
+static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                                      double error_chance, enum tune_demand demand)
+{
+    struct tune_sample per_read;
+    switch (demand) {
+    case TUNE_IN_LIMITS:
+        return compare(tune_over_interval(entrant, error_chance), terms->risk);
+    case TUNE_NOT_TINY:
+        if (terms->tiny < 0 || tune_figures_of(entrant, TUNE_TINY).count == 0)
+            return TUNE_VERDICT_HOLDS;
+        return compare(tune_tiny_interval(entrant, error_chance), terms->tiny);
+    case TUNE_FEW_PER_READ:
+        per_read = tune_figures_of(entrant, TUNE_PER_READ_P99);
+        if (terms->partitions_per_read == 0 || per_read.count == 0)
+            return TUNE_VERDICT_HOLDS;
+        return compare(tune_sample_mean_interval(&per_read, 1 - 2 * error_chance),
+                       terms->partitions_per_read);
+    case TUNE_FINDABLE:
+        /* One row that no reader finds is one too many: that is no matter of shares. */
+        return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
+    case TUNE_DEMAND_COUNT:
+        break;
+    }
+    return TUNE_VERDICT_HOLDS;
 }
 
 enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
@@ -86,90 +132,6 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
              tune_mean_of(entrant, TUNE_PER_READ_P99) > terms->partitions_per_read);
 }
 
-bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance)
-{
-    /* The means first: they are quick, and settle most pairs. */
-    if (!tune_is_better(one, other))
-        return false;
-    bool is_better = false;
-    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
-        int order = objective_order(one, other, (enum tune_figure)i, error_chance);
-        if (order > 0)
-            return false;
-        is_better |= order < 0;
-    }
-    return is_better;
-}
-
-bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *other)
-{
-    bool is_better = false;
-    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
-        int order = mean_order(one, other, (enum tune_figure)i);
-        if (order > 0)
-            return false;
-        is_better |= order < 0;
-    }
-    return is_better;
-}
-
-/* Both ways to look at it, and of their ends the outer ones. */
-static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
-                                           uint64_t hits, uint64_t count, double error_chance)
-{
-    struct tune_sample shares = tune_figures_of(entrant, figure);
-    if (entrant->is_fixed && shares.count > 0)
-        return (struct tune_interval){shares.mean, shares.mean};
-    if (count == 0)
-        return (struct tune_interval){0, 1};
-    struct tune_interval mean = tune_sample_mean_interval(&shares, 1 - 2 * error_chance);
-    return (struct tune_interval){
-        fmax(0, fmin(mean.low, tune_share_least(hits, count, 1 - error_chance))),
-        fmin(1, fmax(mean.high, tune_share_most(hits, count, 1 - error_chance))),
-    };
-}
-
-static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const struct lab_tune *terms,
-                                      double error_chance, enum tune_demand demand)
-{
-    struct tune_sample per_read;
-    switch (demand) {
-    case TUNE_IN_LIMITS:
-        return compare(tune_over_interval(entrant, error_chance), terms->risk);
-    case TUNE_NOT_TINY:
-        if (terms->tiny < 0 || tune_figures_of(entrant, TUNE_TINY).count == 0)
-            return TUNE_VERDICT_HOLDS;
-        return compare(tune_tiny_interval(entrant, error_chance), terms->tiny);
-    case TUNE_FEW_PER_READ:
-        per_read = tune_figures_of(entrant, TUNE_PER_READ_P99);
-        if (terms->partitions_per_read == 0 || per_read.count == 0)
-            return TUNE_VERDICT_HOLDS;
-        return compare(tune_sample_mean_interval(&per_read, 1 - 2 * error_chance),
-                       terms->partitions_per_read);
-    case TUNE_FINDABLE:
-        /* One row that no reader finds is one too many: that is no matter of shares. */
-        return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
-    case TUNE_DEMAND_COUNT:
-        break;
-    }
-    return TUNE_VERDICT_HOLDS;
-}
-
-static enum tune_verdict compare(struct tune_interval interval, double most)
-{
-    return interval.low > most     ? TUNE_VERDICT_FAILS
-           : interval.high <= most ? TUNE_VERDICT_HOLDS
-                                   : TUNE_VERDICT_OPEN;
-}
-
-static uint64_t violations_of(const struct tune_entrant *entrant)
-{
-    uint64_t violations = 0;
-    for (uint32_t i = 0; i < entrant->seeds; i++)
-        violations += entrant->seen[i].violations;
-    return violations;
-}
-
 /* -1: the first is better, 0: equal on every seed, 1: that is not shown. */
 static int objective_order(const struct tune_entrant *one, const struct tune_entrant *other,
                            enum tune_figure figure, double error_chance)
@@ -198,6 +160,21 @@ static int objective_order(const struct tune_entrant *one, const struct tune_ent
     return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance ? -1 : 1;
 }
 
+bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance)
+{
+    /* The means first: they are quick, and settle most pairs. */
+    if (!tune_is_better(one, other))
+        return false;
+    bool is_better = false;
+    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
+        int order = objective_order(one, other, (enum tune_figure)i, error_chance);
+        if (order > 0)
+            return false;
+        is_better |= order < 0;
+    }
+    return is_better;
+}
+
 static int mean_order(const struct tune_entrant *one, const struct tune_entrant *other,
                       enum tune_figure figure)
 {
@@ -205,4 +182,16 @@ static int mean_order(const struct tune_entrant *one, const struct tune_entrant 
     if (isnan(mine) || isnan(its))
         return isnan(mine) - isnan(its);
     return (mine > its) - (mine < its);
+}
+
+bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *other)
+{
+    bool is_better = false;
+    for (int i = 0; i < TUNE_OBJECTIVES; i++) {
+        int order = mean_order(one, other, (enum tune_figure)i);
+        if (order > 0)
+            return false;
+        is_better |= order < 0;
+    }
+    return is_better;
 }

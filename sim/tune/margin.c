@@ -9,24 +9,92 @@
 
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
 
-static uint64_t lead_runs(const struct tune_race *race);
-static size_t choose(const struct tune_contest *contest, size_t *out);
-/* Whether so many above a limit are no more than chance brings at the risk itself. */
-static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen);
-static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                 struct sim_error *error);
-static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-
 struct trial {
     struct tune_contest *contest;
     struct lab_progress *progress;
     uint32_t threads_each;
 };
 
+static uint64_t lead_runs(const struct tune_race *race)
+{
+    bool has_lead = false;
+    for (size_t i = 0; i < race->count; i++)
+        has_lead = has_lead || race->entrants[i].strategy.settings.coordination == BK_THREE_STATE;
+    return has_lead ? LEAD_SEEDS * LEAD_TRIES : 0;
+}
+
 uint64_t tune_runs_after(const struct tune_contest *contest)
 {
     uint64_t runs = contest->scenario->trace_path == NULL ? TUNE_MARGIN_STEPS : 0;
     return runs + lead_runs(&contest->race);
+}
+
+/* The winner, and of each other kind the cheapest that holds. */
+static size_t choose(const struct tune_contest *contest, size_t *out)
+{
+    const struct tune_race *race = &contest->race;
+    enum bk_kind winner = race->entrants[race->recommended].strategy.settings.strategy.kind;
+    size_t count = 0;
+    out[count++] = race->recommended;
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < race->count && kind != winner; i++) {
+            const struct tune_entrant *entrant = &race->entrants[i];
+            bool holds = entrant->status == TUNE_HOLDS || entrant->status == TUNE_FRONT ||
+                         (entrant->status == TUNE_UNSURE && !race->is_shown);
+            if (entrant->strategy.settings.strategy.kind == kind && holds &&
+                (best == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[best])))
+                best = i;
+        }
+        if (best != SIZE_MAX)
+            out[count++] = best;
+    }
+    return count;
+}
+
+/* The highest rate takes longest, so it is run first. */
+static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                 struct sim_error *error)
+{
+    const struct trial *trial = context;
+    const struct tune_contest *contest = trial->contest;
+    struct lab_strategy strategies[BK_KIND_COUNT];
+    for (size_t i = 0; i < contest->margin_count; i++)
+        strategies[i] = contest->race.entrants[contest->margins[i].entrant].strategy;
+    struct tune_seen *seen = calloc(contest->margin_count, sizeof *seen);
+    if (seen == NULL)
+        return sim_fail_memory(error);
+    *made = seen;
+    return tune_watch_at(contest, strategies, contest->margin_count, contest->scenario->seed,
+                         factors[TUNE_MARGIN_STEPS - 1 - job], trial->threads_each, progress, seen, error);
+}
+
+/* Whether so many above a limit are no more than chance brings at the risk itself. */
+static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
+{
+    double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
+    return tune_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
+}
+
+static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    const struct trial *trial = context;
+    const struct tune_contest *contest = trial->contest;
+    struct tune_seen *seen = made;
+    (void)is_enough;
+    (void)error;
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        struct tune_margin_step *step = &contest->margins[i].steps[TUNE_MARGIN_STEPS - 1 - job];
+        struct tune_entrant alone = contest->race.entrants[contest->margins[i].entrant];
+        alone.seen = &seen[i];
+        alone.seeds = 1;
+        *step = (struct tune_margin_step){.factor = factors[TUNE_MARGIN_STEPS - 1 - job], .seen = seen[i]};
+        step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
+                      (step->failed == TUNE_IN_LIMITS && is_chance(contest, &seen[i]));
+    }
+    free(made);
+    trial->progress->done++;
+    return true;
 }
 
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
@@ -79,80 +147,5 @@ bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct la
     if (!tune_lead_find(&scenario, 0, LEAD_SEEDS, threads, contest->memory, progress, &contest->lead, error))
         return false;
     contest->led = best;
-    return true;
-}
-
-static uint64_t lead_runs(const struct tune_race *race)
-{
-    bool has_lead = false;
-    for (size_t i = 0; i < race->count; i++)
-        has_lead = has_lead || race->entrants[i].strategy.settings.coordination == BK_THREE_STATE;
-    return has_lead ? LEAD_SEEDS * LEAD_TRIES : 0;
-}
-
-/* The winner, and of each other kind the cheapest that holds. */
-static size_t choose(const struct tune_contest *contest, size_t *out)
-{
-    const struct tune_race *race = &contest->race;
-    enum bk_kind winner = race->entrants[race->recommended].strategy.settings.strategy.kind;
-    size_t count = 0;
-    out[count++] = race->recommended;
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        size_t best = SIZE_MAX;
-        for (size_t i = 0; i < race->count && kind != winner; i++) {
-            const struct tune_entrant *entrant = &race->entrants[i];
-            bool holds = entrant->status == TUNE_HOLDS || entrant->status == TUNE_FRONT ||
-                         (entrant->status == TUNE_UNSURE && !race->is_shown);
-            if (entrant->strategy.settings.strategy.kind == kind && holds &&
-                (best == SIZE_MAX || tune_is_cheaper(entrant, &race->entrants[best])))
-                best = i;
-        }
-        if (best != SIZE_MAX)
-            out[count++] = best;
-    }
-    return count;
-}
-
-static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
-{
-    double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
-    return tune_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
-}
-
-/* The highest rate takes longest, so it is run first. */
-static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                 struct sim_error *error)
-{
-    const struct trial *trial = context;
-    const struct tune_contest *contest = trial->contest;
-    struct lab_strategy strategies[BK_KIND_COUNT];
-    for (size_t i = 0; i < contest->margin_count; i++)
-        strategies[i] = contest->race.entrants[contest->margins[i].entrant].strategy;
-    struct tune_seen *seen = calloc(contest->margin_count, sizeof *seen);
-    if (seen == NULL)
-        return sim_fail_memory(error);
-    *made = seen;
-    return tune_watch_at(contest, strategies, contest->margin_count, contest->scenario->seed,
-                         factors[TUNE_MARGIN_STEPS - 1 - job], trial->threads_each, progress, seen, error);
-}
-
-static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
-{
-    const struct trial *trial = context;
-    const struct tune_contest *contest = trial->contest;
-    struct tune_seen *seen = made;
-    (void)is_enough;
-    (void)error;
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        struct tune_margin_step *step = &contest->margins[i].steps[TUNE_MARGIN_STEPS - 1 - job];
-        struct tune_entrant alone = contest->race.entrants[contest->margins[i].entrant];
-        alone.seen = &seen[i];
-        alone.seeds = 1;
-        *step = (struct tune_margin_step){.factor = factors[TUNE_MARGIN_STEPS - 1 - job], .seen = seen[i]};
-        step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
-                      (step->failed == TUNE_IN_LIMITS && is_chance(contest, &seen[i]));
-    }
-    free(made);
-    trial->progress->done++;
     return true;
 }

@@ -13,10 +13,11 @@
 
 #define TIE (256 * DBL_EPSILON) /* about the error of a tail, 5.7e-14 */
 
-static void check_distribution(const struct tune_distribution *distribution);
-static bool reaches(const struct tune_distribution *distribution, uint64_t rows, double probability);
-static uint64_t guess_quantile(const struct tune_distribution *distribution, double probability);
-static uint64_t add_saturated(uint64_t a, uint64_t b);
+static void check_distribution(const struct tune_distribution *distribution)
+{
+    assert(distribution->p > 0 && distribution->p <= 1);
+    assert(distribution->threshold >= 1);
+}
 
 double tune_mean_rows(const struct tune_distribution *distribution)
 {
@@ -53,6 +54,38 @@ double tune_pmf(const struct tune_distribution *distribution, uint64_t rows)
     return rows < distribution->threshold
                ? 0
                : distribution->p * tune_binomial_pmf(rows - 1, distribution->threshold - 1, distribution->p);
+}
+
+/* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. What
+ * a tail's own error may be is forgiven, so that a probability that the distribution takes exactly (a half,
+ * with one bit) is reached where it is taken. The last number reaches everything, so that a search ends there
+ * when the distribution goes beyond. */
+static bool reaches(const struct tune_distribution *distribution, uint64_t rows, double probability)
+{
+    if (rows == UINT64_MAX)
+        return true;
+    if (probability < 0.5)
+        return tune_below(distribution, rows + 1) >= probability * (1 - TIE);
+    return tune_above(distribution, rows) <= (1 - probability) * (1 + TIE);
+}
+
+/* The Wilson-Hilferty cube of a gamma distribution with the same mean and variance; not below the threshold.
+ */
+static uint64_t guess_quantile(const struct tune_distribution *distribution, double probability)
+{
+    double mean = tune_mean_rows(distribution);
+    double relative = tune_stddev_rows(distribution) / mean;
+    double normal = probability > 0 ? gsl_cdf_ugaussian_Pinv(probability) : 0;
+    double root = 1 - relative * relative / 9 + normal * relative / 3;
+    double rows = mean * root * root * root;
+    if (!(rows > (double)distribution->threshold))
+        return distribution->threshold;
+    return rows < 0x1p64 ? (uint64_t)rows : UINT64_MAX;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 /* Gallops from a guess until the quantile lies in (low, high], then halves: a guess may be wrong, the answer
@@ -96,42 +129,4 @@ double tune_increments_per_1000_rows(const struct tune_distribution *distributio
 {
     check_distribution(distribution);
     return 1000 * distribution->p;
-}
-
-static void check_distribution(const struct tune_distribution *distribution)
-{
-    assert(distribution->p > 0 && distribution->p <= 1);
-    assert(distribution->threshold >= 1);
-}
-
-/* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. What
- * a tail's own error may be is forgiven, so that a probability that the distribution takes exactly (a half,
- * with one bit) is reached where it is taken. The last number reaches everything, so that a search ends there
- * when the distribution goes beyond. */
-static bool reaches(const struct tune_distribution *distribution, uint64_t rows, double probability)
-{
-    if (rows == UINT64_MAX)
-        return true;
-    if (probability < 0.5)
-        return tune_below(distribution, rows + 1) >= probability * (1 - TIE);
-    return tune_above(distribution, rows) <= (1 - probability) * (1 + TIE);
-}
-
-/* The Wilson-Hilferty cube of a gamma distribution with the same mean and variance; not below the threshold.
- */
-static uint64_t guess_quantile(const struct tune_distribution *distribution, double probability)
-{
-    double mean = tune_mean_rows(distribution);
-    double relative = tune_stddev_rows(distribution) / mean;
-    double normal = probability > 0 ? gsl_cdf_ugaussian_Pinv(probability) : 0;
-    double root = 1 - relative * relative / 9 + normal * relative / 3;
-    double rows = mean * root * root * root;
-    if (!(rows > (double)distribution->threshold))
-        return distribution->threshold;
-    return rows < 0x1p64 ? (uint64_t)rows : UINT64_MAX;
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }

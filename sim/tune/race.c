@@ -24,18 +24,6 @@ struct round {
     struct lab_progress *progress; /* of the whole race */
 };
 
-static bool make_room(struct tune_race *race, struct sim_error *error);
-static bool run_round(struct round *round, uint32_t threads, struct sim_error *error);
-static size_t batch_of(const struct round *round, uint64_t job, size_t *first);
-static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                 struct sim_error *error);
-static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static void drop_some(struct round *round);
-/* Demands that are a matter of chance. */
-static double demand_count(const struct lab_tune *terms);
-static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,
-                 double dominate_chance);
-
 bool tune_race_add(struct tune_race *race, const struct tune_entrant *entrant)
 {
     if (!sim_grow(&race->entrants, &race->capacity, race->count + 1, sizeof *race->entrants)) {
@@ -57,35 +45,6 @@ void tune_race_clear(struct tune_race *race)
     race->count = race->capacity = 0;
 }
 
-bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress *progress,
-                   struct sim_error *error)
-{
-    struct lab_progress unseen = {0};
-    struct round round = {.race = race, .progress = progress != NULL ? progress : &unseen};
-    if (!make_room(race, error))
-        return false;
-    round.left = calloc(race->count + 1, sizeof *round.left);
-    if (round.left == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < race->count; i++) {
-        if (race->entrants[i].status != TUNE_REFUSED)
-            round.left[round.left_count++] = i;
-    }
-    bool is_fine = true;
-    while (is_fine && round.left_count > 0 && round.seed < race->terms.seeds) {
-        uint32_t seeds_left = race->terms.seeds - round.seed;
-        round.seeds = round.seed > 0 ? 1 : seeds_left < SEEDS_FIRST ? seeds_left : SEEDS_FIRST;
-        is_fine = run_round(&round, threads, error);
-        round.seed += round.seeds;
-        if (is_fine && race->drops && round.seed < race->terms.seeds)
-            drop_some(&round);
-    }
-    free(round.left);
-    if (is_fine)
-        tune_race_finish(race);
-    return is_fine;
-}
-
 static bool make_room(struct tune_race *race, struct sim_error *error)
 {
     for (size_t i = 0; i < race->count; i++) {
@@ -100,26 +59,6 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
             return sim_fail_memory(error);
     }
     return true;
-}
-
-static bool run_round(struct round *round, uint32_t threads, struct sim_error *error)
-{
-    round->batches = (round->left_count + TOGETHER - 1) / TOGETHER;
-    const struct lab_crew crew = {.context = round,
-                                  .count = (uint64_t)round->seeds * round->batches,
-                                  .work = work,
-                                  .take = take,
-                                  .drop = free};
-    struct lab_progress inner = {.parent = round->progress};
-    uint64_t taken;
-    round->threads_each = crew.count >= threads ? 1 : (uint32_t)(threads / crew.count);
-    round->progress->total = round->progress->done +
-                             (uint64_t)(round->race->terms.seeds - round->seed) * round->batches +
-                             round->race->runs_after;
-    bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
-    if (is_fine && lab_is_stopped(round->progress))
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    return is_fine;
 }
 
 /* Entrants left[*first] and those after it; returns their number. */
@@ -164,6 +103,49 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     return true;
 }
 
+static bool run_round(struct round *round, uint32_t threads, struct sim_error *error)
+{
+    round->batches = (round->left_count + TOGETHER - 1) / TOGETHER;
+    const struct lab_crew crew = {.context = round,
+                                  .count = (uint64_t)round->seeds * round->batches,
+                                  .work = work,
+                                  .take = take,
+                                  .drop = free};
+    struct lab_progress inner = {.parent = round->progress};
+    uint64_t taken;
+    round->threads_each = crew.count >= threads ? 1 : (uint32_t)(threads / crew.count);
+    round->progress->total = round->progress->done +
+                             (uint64_t)(round->race->terms.seeds - round->seed) * round->batches +
+                             round->race->runs_after;
+    bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
+    if (is_fine && lab_is_stopped(round->progress))
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    return is_fine;
+}
+
+/* Demands that are a matter of chance. */
+static double demand_count(const struct lab_tune *terms)
+{
+    return 1.0 + (terms->tiny >= 0) + (terms->partitions_per_read > 0);
+}
+
+static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,
+                 double dominate_chance)
+{
+    const struct tune_race *race = round->race;
+    enum tune_demand demand;
+    for (size_t i = 0; entrant->status == TUNE_HOLDS && i < race->count; i++) {
+        const struct tune_entrant *other = &race->entrants[i];
+        if (other == entrant || other->status != TUNE_HOLDS || other->is_endless ||
+            other->seeds != entrant->seeds || !tune_dominates(other, entrant, dominate_chance) ||
+            tune_judge(other, &race->terms, fail_chance, &demand) != TUNE_VERDICT_HOLDS)
+            continue;
+        entrant->status = TUNE_DOMINATED;
+        entrant->dominator = i;
+    }
+    return entrant->status != TUNE_HOLDS;
+}
+
 /* The levels of the tests are those of tune/race.h. */
 static void drop_some(struct round *round)
 {
@@ -189,24 +171,31 @@ static void drop_some(struct round *round)
     round->left_count = kept;
 }
 
-static double demand_count(const struct lab_tune *terms)
+bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress *progress,
+                   struct sim_error *error)
 {
-    return 1.0 + (terms->tiny >= 0) + (terms->partitions_per_read > 0);
-}
-
-static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,
-                 double dominate_chance)
-{
-    const struct tune_race *race = round->race;
-    enum tune_demand demand;
-    for (size_t i = 0; entrant->status == TUNE_HOLDS && i < race->count; i++) {
-        const struct tune_entrant *other = &race->entrants[i];
-        if (other == entrant || other->status != TUNE_HOLDS || other->is_endless ||
-            other->seeds != entrant->seeds || !tune_dominates(other, entrant, dominate_chance) ||
-            tune_judge(other, &race->terms, fail_chance, &demand) != TUNE_VERDICT_HOLDS)
-            continue;
-        entrant->status = TUNE_DOMINATED;
-        entrant->dominator = i;
+    struct lab_progress unseen = {0};
+    struct round round = {.race = race, .progress = progress != NULL ? progress : &unseen};
+    if (!make_room(race, error))
+        return false;
+    round.left = calloc(race->count + 1, sizeof *round.left);
+    if (round.left == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < race->count; i++) {
+        if (race->entrants[i].status != TUNE_REFUSED)
+            round.left[round.left_count++] = i;
     }
-    return entrant->status != TUNE_HOLDS;
+    bool is_fine = true;
+    while (is_fine && round.left_count > 0 && round.seed < race->terms.seeds) {
+        uint32_t seeds_left = race->terms.seeds - round.seed;
+        round.seeds = round.seed > 0 ? 1 : seeds_left < SEEDS_FIRST ? seeds_left : SEEDS_FIRST;
+        is_fine = run_round(&round, threads, error);
+        round.seed += round.seeds;
+        if (is_fine && race->drops && round.seed < race->terms.seeds)
+            drop_some(&round);
+    }
+    free(round.left);
+    if (is_fine)
+        tune_race_finish(race);
+    return is_fine;
 }

@@ -16,12 +16,6 @@ struct ranked {
     uint64_t index;
 };
 
-static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale);
-static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
-                  double *degrees);
-static double two_sided(double t, double degrees);
-static int compare_ranked(const void *one, const void *other);
-
 /* Welford's update. */
 void tune_sample_add(struct tune_sample *sample, double value)
 {
@@ -46,6 +40,16 @@ double tune_sample_stddev(const struct tune_sample *sample)
     return sample->count < 2 ? 0 : sqrt(sample->squares / (double)(sample->count - 1));
 }
 
+static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale)
+{
+    assert(confidence > 0 && confidence < 1);
+    if (sample->count < 2)
+        return (struct tune_interval){-HUGE_VAL, HUGE_VAL};
+    double t = gsl_cdf_tdist_Qinv((1 - confidence) / 2, (double)sample->count - 1);
+    double half = t * tune_sample_stddev(sample) * scale;
+    return (struct tune_interval){sample->mean - half, sample->mean + half};
+}
+
 struct tune_interval tune_sample_mean_interval(const struct tune_sample *sample, double confidence)
 {
     return around(sample, confidence, sqrt(1 / (double)sample->count));
@@ -56,6 +60,11 @@ struct tune_interval tune_sample_next_interval(const struct tune_sample *sample,
     return around(sample, confidence, sqrt(1 + 1 / (double)sample->count));
 }
 
+static double two_sided(double t, double degrees)
+{
+    return fmin(1, 2 * gsl_cdf_tdist_Q(fabs(t), degrees));
+}
+
 double tune_sample_p_value(const struct tune_sample *differences)
 {
     if (differences->count < 2)
@@ -64,6 +73,22 @@ double tune_sample_p_value(const struct tune_sample *differences)
     if (error == 0)
         return differences->mean == 0 ? 1 : 0;
     return two_sided(differences->mean / error, (double)differences->count - 1);
+}
+
+/* The error of the difference of two means, each of two observations at least, and Welch's degrees of
+ * freedom; false when neither sample spreads. */
+static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
+                  double *degrees)
+{
+    double n = (double)one->count, m = (double)other->count;
+    double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
+    if (a + b == 0)
+        return false;
+    /* As shares of their sum, so that small ones do not vanish in the squares. */
+    double share = a / (a + b);
+    *degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
+    *error = sqrt(a + b);
+    return true;
 }
 
 double tune_welch_p_value(const struct tune_sample *one, const struct tune_sample *other)
@@ -87,6 +112,14 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
         return (struct tune_interval){difference, difference};
     double half = gsl_cdf_tdist_Qinv((1 - confidence) / 2, degrees) * error;
     return (struct tune_interval){difference - half, difference + half};
+}
+
+static int compare_ranked(const void *one, const void *other)
+{
+    const struct ranked *a = one, *b = other;
+    if (a->p != b->p)
+        return a->p < b->p ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 bool tune_holm(double *p_values, uint64_t count)
@@ -133,45 +166,6 @@ double tune_share_least(uint64_t hits, uint64_t count, double confidence)
         *(tune_binomial_upper(count, hits, middle) > 1 - confidence ? &high : &low) = middle;
     }
     return low;
-}
-
-static struct tune_interval around(const struct tune_sample *sample, double confidence, double scale)
-{
-    assert(confidence > 0 && confidence < 1);
-    if (sample->count < 2)
-        return (struct tune_interval){-HUGE_VAL, HUGE_VAL};
-    double t = gsl_cdf_tdist_Qinv((1 - confidence) / 2, (double)sample->count - 1);
-    double half = t * tune_sample_stddev(sample) * scale;
-    return (struct tune_interval){sample->mean - half, sample->mean + half};
-}
-
-/* The error of the difference of two means, each of two observations at least, and Welch's degrees of
- * freedom; false when neither sample spreads. */
-static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
-                  double *degrees)
-{
-    double n = (double)one->count, m = (double)other->count;
-    double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
-    if (a + b == 0)
-        return false;
-    /* As shares of their sum, so that small ones do not vanish in the squares. */
-    double share = a / (a + b);
-    *degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
-    *error = sqrt(a + b);
-    return true;
-}
-
-static double two_sided(double t, double degrees)
-{
-    return fmin(1, 2 * gsl_cdf_tdist_Q(fabs(t), degrees));
-}
-
-static int compare_ranked(const void *one, const void *other)
-{
-    const struct ranked *a = one, *b = other;
-    if (a->p != b->p)
-        return a->p < b->p ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count)

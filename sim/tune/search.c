@@ -10,22 +10,6 @@
 
 #define TIE (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 
-static void check_goal(const struct tune_goal *goal);
-static struct tune_distribution distribution_of(uint64_t one_in, uint64_t threshold);
-static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold);
-static uint64_t best_threshold(const struct tune_goal *goal, uint64_t one_in);
-static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold);
-static uint64_t lower_edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside);
-static uint64_t upper_edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside);
-static bool has_threshold(const struct tune_goal *goal, uint64_t one_in);
-static bool rarest(const struct tune_goal *goal, const struct tune_chances *chances, uint64_t *index);
-static uint64_t first_index(const struct tune_chances *chances);
-static uint64_t last_index(const struct tune_chances *chances);
-static uint64_t chance_at(const struct tune_chances *chances, uint64_t index);
-static uint64_t exponent(uint64_t one_in);
-static void list(const struct tune_goal *goal, const struct tune_fit *fit, size_t list_max,
-                 struct tune_found *out);
-
 double tune_risk(const struct tune_distribution *distribution, const struct tune_goal *goal)
 {
     double risk = tune_below(distribution, goal->rows_min) + tune_above(distribution, goal->rows_max);
@@ -39,72 +23,6 @@ bool tune_holds(const struct tune_distribution *distribution, const struct tune_
     return tune_below(distribution, goal->rows_min) <= most && tune_risk(distribution, goal) <= most;
 }
 
-struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in)
-{
-    check_goal(goal);
-    assert(one_in >= 1 && one_in <= TUNE_ONE_IN_MAX);
-    struct tune_fit fit = {.one_in = one_in, .best = best_threshold(goal, one_in)};
-    const struct tune_distribution distribution = distribution_of(one_in, fit.best);
-    fit.best_risk = tune_risk(&distribution, goal);
-    if (!tune_holds(&distribution, goal))
-        return fit;
-    fit.first = lower_edge(goal, one_in, fit.best);
-    fit.last = upper_edge(goal, one_in, fit.best);
-    return fit;
-}
-
-uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *chances)
-{
-    uint64_t index;
-    return rarest(goal, chances, &index) ? chance_at(chances, index) : 0;
-}
-
-struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
-{
-    struct tune_candidate candidate = {.one_in = one_in, .distribution = distribution_of(one_in, threshold)};
-    candidate.below = tune_below(&candidate.distribution, goal->rows_min);
-    candidate.above = tune_above(&candidate.distribution, goal->rows_max);
-    return candidate;
-}
-
-bool tune_search(const struct tune_goal *goal, const struct tune_chances *chances, size_t fits_max,
-                 size_t list_max, struct tune_found *out)
-{
-    *out = (struct tune_found){.is_counted = true};
-    uint64_t first = first_index(chances), last = last_index(chances), index;
-    bool is_any = rarest(goal, chances, &index);
-    out->has_rarer = is_any ? index < last : first <= last;
-    if (out->has_rarer)
-        out->rarer = tune_fit_thresholds(goal, chance_at(chances, is_any ? index + 1 : first));
-    if (!is_any)
-        return true;
-    out->fits = calloc(fits_max, sizeof *out->fits);
-    out->candidates = calloc(list_max + 1, sizeof *out->candidates);
-    if (out->fits == NULL || out->candidates == NULL)
-        return false;
-    for (uint64_t count = index - first + 1; count > 0; count--, index--) {
-        if (out->fit_count == fits_max) {
-            out->is_counted = false;
-            break;
-        }
-        struct tune_fit fit = tune_fit_thresholds(goal, chance_at(chances, index));
-        /* Only the error of a tail can make a chance fail whose rarer neighbour holds. */
-        if (fit.first == 0)
-            continue;
-        out->fits[out->fit_count++] = fit;
-        list(goal, &fit, list_max, out);
-    }
-    out->recommended = tune_candidate_of(goal, out->fits[0].one_in, out->fits[0].best);
-    return true;
-}
-
-void tune_found_free(struct tune_found *found)
-{
-    free(found->fits);
-    free(found->candidates);
-    *found = (struct tune_found){.is_counted = true};
-}
-
 static void check_goal(const struct tune_goal *goal)
 {
     assert(goal->rows_min <= goal->rows_max && 1 <= goal->rows_max && goal->rows_max <= TUNE_ROWS_MAX);
@@ -116,10 +34,12 @@ static struct tune_distribution distribution_of(uint64_t one_in, uint64_t thresh
     return (struct tune_distribution){.p = 1.0 / (double)one_in, .threshold = threshold};
 }
 
-static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
+/* Whether one more leaves the risk as it is, or raises it. Where both chances are too small for a number, the
+ * risk is as good as 0. */
+static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold)
 {
-    const struct tune_distribution distribution = distribution_of(one_in, threshold);
-    return tune_holds(&distribution, goal);
+    uint64_t before = goal->rows_min > 0 ? goal->rows_min - 1 : 0;
+    return tune_binomial_pmf(goal->rows_max, threshold, p) >= tune_binomial_pmf(before, threshold, p);
 }
 
 /* The first threshold from which on the risk does not fall. A few more thresholds are looked at on both sides
@@ -143,12 +63,10 @@ static uint64_t best_threshold(const struct tune_goal *goal, uint64_t one_in)
     return high;
 }
 
-/* Whether one more leaves the risk as it is, or raises it. Where both chances are too small for a number, the
- * risk is as good as 0. */
-static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold)
+static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    uint64_t before = goal->rows_min > 0 ? goal->rows_min - 1 : 0;
-    return tune_binomial_pmf(goal->rows_max, threshold, p) >= tune_binomial_pmf(before, threshold, p);
+    const struct tune_distribution distribution = distribution_of(one_in, threshold);
+    return tune_holds(&distribution, goal);
 }
 
 /* From a threshold that holds down to one that does not, in steps that double, then by halving. */
@@ -192,9 +110,50 @@ static uint64_t upper_edge(const struct tune_goal *goal, uint64_t one_in, uint64
     return inside;
 }
 
+struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in)
+{
+    check_goal(goal);
+    assert(one_in >= 1 && one_in <= TUNE_ONE_IN_MAX);
+    struct tune_fit fit = {.one_in = one_in, .best = best_threshold(goal, one_in)};
+    const struct tune_distribution distribution = distribution_of(one_in, fit.best);
+    fit.best_risk = tune_risk(&distribution, goal);
+    if (!tune_holds(&distribution, goal))
+        return fit;
+    fit.first = lower_edge(goal, one_in, fit.best);
+    fit.last = upper_edge(goal, one_in, fit.best);
+    return fit;
+}
+
 static bool has_threshold(const struct tune_goal *goal, uint64_t one_in)
 {
     return holds(goal, one_in, best_threshold(goal, one_in));
+}
+
+/* Of the largest power of 2 that is not above. */
+static uint64_t exponent(uint64_t one_in)
+{
+    uint64_t bits = 0;
+    while (one_in >>= 1)
+        bits++;
+    return bits;
+}
+
+/* Chances in question have whole numbers from the commonest on: the exponents of the powers of 2, or the
+ * numbers themselves. */
+static uint64_t first_index(const struct tune_chances *chances)
+{
+    bool is_power = (chances->least & (chances->least - 1)) == 0;
+    return chances->powers ? exponent(chances->least) + (is_power ? 0 : 1) : chances->least;
+}
+
+static uint64_t last_index(const struct tune_chances *chances)
+{
+    return chances->powers ? exponent(chances->most) : chances->most;
+}
+
+static uint64_t chance_at(const struct tune_chances *chances, uint64_t index)
+{
+    return chances->powers ? UINT64_C(1) << index : index;
 }
 
 /* The index of the rarest chance in question that holds with some threshold. */
@@ -216,31 +175,18 @@ static bool rarest(const struct tune_goal *goal, const struct tune_chances *chan
     return true;
 }
 
-/* Chances in question have whole numbers from the commonest on: the exponents of the powers of 2, or the
- * numbers themselves. */
-static uint64_t first_index(const struct tune_chances *chances)
+uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *chances)
 {
-    bool is_power = (chances->least & (chances->least - 1)) == 0;
-    return chances->powers ? exponent(chances->least) + (is_power ? 0 : 1) : chances->least;
+    uint64_t index;
+    return rarest(goal, chances, &index) ? chance_at(chances, index) : 0;
 }
 
-static uint64_t last_index(const struct tune_chances *chances)
+struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    return chances->powers ? exponent(chances->most) : chances->most;
-}
-
-static uint64_t chance_at(const struct tune_chances *chances, uint64_t index)
-{
-    return chances->powers ? UINT64_C(1) << index : index;
-}
-
-/* Of the largest power of 2 that is not above. */
-static uint64_t exponent(uint64_t one_in)
-{
-    uint64_t bits = 0;
-    while (one_in >>= 1)
-        bits++;
-    return bits;
+    struct tune_candidate candidate = {.one_in = one_in, .distribution = distribution_of(one_in, threshold)};
+    candidate.below = tune_below(&candidate.distribution, goal->rows_min);
+    candidate.above = tune_above(&candidate.distribution, goal->rows_max);
+    return candidate;
 }
 
 static void list(const struct tune_goal *goal, const struct tune_fit *fit, size_t list_max,
@@ -251,4 +197,42 @@ static void list(const struct tune_goal *goal, const struct tune_fit *fit, size_
         out->candidates[out->candidate_count++] = tune_candidate_of(goal, fit->one_in, threshold);
     uint64_t rest = fit->last + 1 - threshold;
     out->left_out = rest > UINT64_MAX - out->left_out ? UINT64_MAX : out->left_out + rest;
+}
+
+bool tune_search(const struct tune_goal *goal, const struct tune_chances *chances, size_t fits_max,
+                 size_t list_max, struct tune_found *out)
+{
+    *out = (struct tune_found){.is_counted = true};
+    uint64_t first = first_index(chances), last = last_index(chances), index;
+    bool is_any = rarest(goal, chances, &index);
+    out->has_rarer = is_any ? index < last : first <= last;
+    if (out->has_rarer)
+        out->rarer = tune_fit_thresholds(goal, chance_at(chances, is_any ? index + 1 : first));
+    if (!is_any)
+        return true;
+    out->fits = calloc(fits_max, sizeof *out->fits);
+    out->candidates = calloc(list_max + 1, sizeof *out->candidates);
+    if (out->fits == NULL || out->candidates == NULL)
+        return false;
+    for (uint64_t count = index - first + 1; count > 0; count--, index--) {
+        if (out->fit_count == fits_max) {
+            out->is_counted = false;
+            break;
+        }
+        struct tune_fit fit = tune_fit_thresholds(goal, chance_at(chances, index));
+        /* Only the error of a tail can make a chance fail whose rarer neighbour holds. */
+        if (fit.first == 0)
+            continue;
+        out->fits[out->fit_count++] = fit;
+        list(goal, &fit, list_max, out);
+    }
+    out->recommended = tune_candidate_of(goal, out->fits[0].one_in, out->fits[0].best);
+    return true;
+}
+
+void tune_found_free(struct tune_found *found)
+{
+    free(found->fits);
+    free(found->candidates);
+    *found = (struct tune_found){.is_counted = true};
 }

@@ -7,12 +7,6 @@
 #include "lab/choice.h"
 #include "tune/contest.h"
 
-static double figure(const struct lab_metrics *metrics, const char *name);
-static uint64_t whole(const struct lab_metrics *metrics, const char *name);
-static double share(double part, double all);
-static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
-                      uint64_t *at_risk, uint64_t *most);
-
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error)
@@ -67,36 +61,6 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     out->workload.rate_per_s *= factor;
 }
 
-bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
-              struct sim_error *error)
-{
-    const struct lab_metrics *metrics = &result->metrics;
-    *out = (struct tune_seen){
-        .partitions = whole(metrics, "partitions.total"),
-        .closed = whole(metrics, "partitions.closed"),
-        .over = whole(metrics, "partitions.over_limit"),
-        .over_rows = whole(metrics, "partitions.over_limit_rows"),
-        .over_bytes = whole(metrics, "partitions.over_limit_bytes"),
-        .tiny = whole(metrics, "partitions.tiny"),
-        .violations =
-            whole(metrics, "oracle.findable.violations") + whole(metrics, "oracle.newest.violations"),
-    };
-    double *figures = out->figures;
-    figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");
-    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
-                             figure(metrics, "partitions.closed.rows.mean"));
-    figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
-    figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
-    figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
-    figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
-    figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
-    figures[TUNE_COST] = lab_cost_of(result);
-    return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
-            see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
-                      &out->bytes_most)) ||
-           sim_fail_memory(error);
-}
-
 static double figure(const struct lab_metrics *metrics, const char *name)
 {
     const struct lab_metric *metric = lab_metrics_find(metrics, name);
@@ -137,4 +101,34 @@ static bool see_sizes(const struct lab_histogram *closed, const struct lab_histo
     free(bins);
     lab_histogram_clear(&all);
     return is_fine;
+}
+
+bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
+              struct sim_error *error)
+{
+    const struct lab_metrics *metrics = &result->metrics;
+    *out = (struct tune_seen){
+        .partitions = whole(metrics, "partitions.total"),
+        .closed = whole(metrics, "partitions.closed"),
+        .over = whole(metrics, "partitions.over_limit"),
+        .over_rows = whole(metrics, "partitions.over_limit_rows"),
+        .over_bytes = whole(metrics, "partitions.over_limit_bytes"),
+        .tiny = whole(metrics, "partitions.tiny"),
+        .violations =
+            whole(metrics, "oracle.findable.violations") + whole(metrics, "oracle.newest.violations"),
+    };
+    double *figures = out->figures;
+    figures[TUNE_OPS] = figure(metrics, "writes.extra_ops_per_1000_rows");
+    figures[TUNE_CV] = share(figure(metrics, "partitions.closed.rows.stddev"),
+                             figure(metrics, "partitions.closed.rows.mean"));
+    figures[TUNE_PER_READ] = figure(metrics, "reads.partitions_per_read.mean");
+    figures[TUNE_PER_READ_P99] = figure(metrics, "reads.partitions_per_read.p99");
+    figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
+    figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
+    figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
+    figures[TUNE_COST] = lab_cost_of(result);
+    return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
+            see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
+                      &out->bytes_most)) ||
+           sim_fail_memory(error);
 }

@@ -14,14 +14,64 @@
 #define TIE       (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 #define FAR_SIGMA 12.0                /* beyond, a tail is below 1e-30 */
 
-static void check_distribution(const struct tune_weighted *distribution);
-static uint64_t whole_of(const struct tune_weighted *distribution);
-static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows);
-static double chance_of(const struct tune_weighted *distribution);
-static double rows_above(const struct tune_weighted *distribution, uint64_t rows);
-static double rows_below(const struct tune_weighted *distribution, uint64_t rows);
-static bool reaches(const struct tune_weighted *distribution, uint64_t rows, double probability);
-static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows);
+static void check_distribution(const struct tune_weighted *distribution)
+{
+    assert(distribution->bytes >= 1 && distribution->threshold >= 1 && distribution->row_bytes >= 1);
+}
+
+static uint64_t whole_of(const struct tune_weighted *distribution)
+{
+    return distribution->row_bytes / distribution->bytes;
+}
+
+static double chance_of(const struct tune_weighted *distribution)
+{
+    return (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
+}
+
+/* What the first `rows` rows surely add, no more than the threshold. */
+static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows)
+{
+    uint64_t whole = whole_of(distribution);
+    return whole > 0 && rows > distribution->threshold / whole ? distribution->threshold : rows * whole;
+}
+
+/* P(N > rows). */
+static double rows_above(const struct tune_weighted *distribution, uint64_t rows)
+{
+    uint64_t added = sure(distribution, rows);
+    if (added >= distribution->threshold)
+        return 0;
+    double p = chance_of(distribution);
+    return p > 0 ? tune_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
+}
+
+/* Of a negative binomial distribution by its formulas; else the tails are summed up from a number of rows
+ * that is surely exceeded. */
+static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows)
+{
+    check_distribution(distribution);
+    double p = chance_of(distribution), whole = (double)whole_of(distribution),
+           threshold = (double)distribution->threshold;
+    if (whole_of(distribution) == 0) {
+        *mean_rows = threshold / p;
+        *variance_rows = threshold * (1 - p) / (p * p);
+        return;
+    }
+    double each = whole + p, near = threshold / each;
+    double far = FAR_SIGMA * sqrt(near * p * (1 - p)) / each + 2;
+    uint64_t from = near > far ? (uint64_t)(near - far) : 0;
+    double sum = 0, squares = 0;
+    for (uint64_t k = 0;; k++) {
+        double above = rows_above(distribution, from + k);
+        if (above < DBL_MIN)
+            break;
+        sum += above;
+        squares += (2 * (double)k + 1) * above;
+    }
+    *mean_rows = (double)from + sum;
+    *variance_rows = squares - sum * sum > 0 ? squares - sum * sum : 0;
+}
 
 double tune_weighted_mean_bytes(const struct tune_weighted *distribution)
 {
@@ -37,6 +87,18 @@ double tune_weighted_stddev_bytes(const struct tune_weighted *distribution)
     return sqrt(variance_rows) * (double)distribution->row_bytes;
 }
 
+/* P(N < rows). */
+static double rows_below(const struct tune_weighted *distribution, uint64_t rows)
+{
+    if (rows == 0)
+        return 0;
+    uint64_t added = sure(distribution, rows - 1);
+    if (added >= distribution->threshold)
+        return 1;
+    double p = chance_of(distribution);
+    return p > 0 ? tune_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
+}
+
 double tune_weighted_below(const struct tune_weighted *distribution, uint64_t bytes)
 {
     check_distribution(distribution);
@@ -47,6 +109,14 @@ double tune_weighted_above(const struct tune_weighted *distribution, uint64_t by
 {
     check_distribution(distribution);
     return rows_above(distribution, bytes / distribution->row_bytes);
+}
+
+static bool reaches(const struct tune_weighted *distribution, uint64_t rows, double probability)
+{
+    if (probability < 0.5)
+        return rows_below(distribution, rows + 1) >= probability * (1 - TIE) &&
+               rows_below(distribution, rows + 1) > 0;
+    return rows_above(distribution, rows) <= (1 - probability) * (1 + TIE);
 }
 
 uint64_t tune_weighted_quantile(const struct tune_weighted *distribution, double probability)
@@ -98,83 +168,4 @@ double tune_weighted_above_most(const struct tune_weighted *distribution, uint64
 {
     double mu = (double)bytes / (double)distribution->bytes - 1;
     return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
-}
-
-static void check_distribution(const struct tune_weighted *distribution)
-{
-    assert(distribution->bytes >= 1 && distribution->threshold >= 1 && distribution->row_bytes >= 1);
-}
-
-static uint64_t whole_of(const struct tune_weighted *distribution)
-{
-    return distribution->row_bytes / distribution->bytes;
-}
-
-static double chance_of(const struct tune_weighted *distribution)
-{
-    return (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
-}
-
-/* What the first `rows` rows surely add, no more than the threshold. */
-static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows)
-{
-    uint64_t whole = whole_of(distribution);
-    return whole > 0 && rows > distribution->threshold / whole ? distribution->threshold : rows * whole;
-}
-
-/* P(N > rows). */
-static double rows_above(const struct tune_weighted *distribution, uint64_t rows)
-{
-    uint64_t added = sure(distribution, rows);
-    if (added >= distribution->threshold)
-        return 0;
-    double p = chance_of(distribution);
-    return p > 0 ? tune_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
-}
-
-/* P(N < rows). */
-static double rows_below(const struct tune_weighted *distribution, uint64_t rows)
-{
-    if (rows == 0)
-        return 0;
-    uint64_t added = sure(distribution, rows - 1);
-    if (added >= distribution->threshold)
-        return 1;
-    double p = chance_of(distribution);
-    return p > 0 ? tune_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
-}
-
-static bool reaches(const struct tune_weighted *distribution, uint64_t rows, double probability)
-{
-    if (probability < 0.5)
-        return rows_below(distribution, rows + 1) >= probability * (1 - TIE) &&
-               rows_below(distribution, rows + 1) > 0;
-    return rows_above(distribution, rows) <= (1 - probability) * (1 + TIE);
-}
-
-/* Of a negative binomial distribution by its formulas; else the tails are summed up from a number of rows
- * that is surely exceeded. */
-static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows)
-{
-    check_distribution(distribution);
-    double p = chance_of(distribution), whole = (double)whole_of(distribution),
-           threshold = (double)distribution->threshold;
-    if (whole_of(distribution) == 0) {
-        *mean_rows = threshold / p;
-        *variance_rows = threshold * (1 - p) / (p * p);
-        return;
-    }
-    double each = whole + p, near = threshold / each;
-    double far = FAR_SIGMA * sqrt(near * p * (1 - p)) / each + 2;
-    uint64_t from = near > far ? (uint64_t)(near - far) : 0;
-    double sum = 0, squares = 0;
-    for (uint64_t k = 0;; k++) {
-        double above = rows_above(distribution, from + k);
-        if (above < DBL_MIN)
-            break;
-        sum += above;
-        squares += (2 * (double)k + 1) * above;
-    }
-    *mean_rows = (double)from + sum;
-    *variance_rows = squares - sum * sum > 0 ? squares - sum * sum : 0;
 }

@@ -12,56 +12,10 @@
 /* How often the caller is asked whether to go on. */
 #define LINES_BETWEEN_LOOKS 4096
 
-static bool read_file(struct observed_file *file, enum wl_observed_format format);
-static bool looks_like_csv(struct observed_span line);
-static bool first_line(struct observed_file *file, struct observed_span *line);
-static bool check_foreign(struct observed_file *file, struct observed_span line);
-static const char *foreign(struct observed_span line);
-static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index);
-static void list_tables(const struct observed_file *file, char *list, size_t size);
-
 const char *wl_observed_format_name(enum wl_observed_format format)
 {
     static const char *const names[] = {"auto", "sstablepartitions", "tablehistograms"};
     return names[format];
-}
-
-bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,
-                      const _Atomic bool *stop, struct wl_observed *out, struct sim_error *error)
-{
-    struct observed_file file = {.wanted = table, .stop = stop, .out = out, .error = error};
-    *out = (struct wl_observed){0};
-    bool is_fine = trace_reader_open_as(path, "file", &file.reader, error) && read_file(&file, format);
-    trace_reader_close(&file.reader);
-    if (is_fine) {
-        const char *name = file.wanted != NULL ? file.wanted : file.tables[0];
-        out->table = strdup(name);
-        is_fine = out->table != NULL || sim_fail_memory(error);
-    }
-    for (size_t i = 0; i < file.table_count; i++)
-        free(file.tables[i]);
-    if (!is_fine)
-        wl_observed_clear(out);
-    return is_fine;
-}
-
-void wl_observed_clear(struct wl_observed *observed)
-{
-    free(observed->table);
-    free(observed->partitions);
-    *observed = (struct wl_observed){0};
-}
-
-static bool read_file(struct observed_file *file, enum wl_observed_format format)
-{
-    struct observed_span line;
-    if (!first_line(file, &line) || !check_foreign(file, line))
-        return false;
-    if (format == WL_OBSERVED_AUTO)
-        format = looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
-    file->out->format = format;
-    return format == WL_OBSERVED_PARTITIONS ? observed_partitions_read(file, line)
-                                            : observed_percentiles_read(file, line);
 }
 
 /* What tablehistograms prints has blanks before its commas. */
@@ -88,16 +42,6 @@ static bool first_line(struct observed_file *file, struct observed_span *line)
                                "of 'nodetool tablehistograms', into it");
 }
 
-static bool check_foreign(struct observed_file *file, struct observed_span line)
-{
-    const char *what = foreign(line);
-    return what == NULL ||
-           observed_fail(file,
-                         "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
-                         "'nodetool tablehistograms'",
-                         what);
-}
-
 /* What else lies about where these two are looked for. */
 static const char *foreign(struct observed_span line)
 {
@@ -122,6 +66,54 @@ static const char *foreign(struct observed_span line)
             return others[i].what;
     }
     return NULL;
+}
+
+static bool check_foreign(struct observed_file *file, struct observed_span line)
+{
+    const char *what = foreign(line);
+    return what == NULL ||
+           observed_fail(file,
+                         "this is %s; give the output of 'sstablepartitions --csv --min-size 0', or of "
+                         "'nodetool tablehistograms'",
+                         what);
+}
+
+static bool read_file(struct observed_file *file, enum wl_observed_format format)
+{
+    struct observed_span line;
+    if (!first_line(file, &line) || !check_foreign(file, line))
+        return false;
+    if (format == WL_OBSERVED_AUTO)
+        format = looks_like_csv(line) ? WL_OBSERVED_PARTITIONS : WL_OBSERVED_PERCENTILES;
+    file->out->format = format;
+    return format == WL_OBSERVED_PARTITIONS ? observed_partitions_read(file, line)
+                                            : observed_percentiles_read(file, line);
+}
+
+bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,
+                      const _Atomic bool *stop, struct wl_observed *out, struct sim_error *error)
+{
+    struct observed_file file = {.wanted = table, .stop = stop, .out = out, .error = error};
+    *out = (struct wl_observed){0};
+    bool is_fine = trace_reader_open_as(path, "file", &file.reader, error) && read_file(&file, format);
+    trace_reader_close(&file.reader);
+    if (is_fine) {
+        const char *name = file.wanted != NULL ? file.wanted : file.tables[0];
+        out->table = strdup(name);
+        is_fine = out->table != NULL || sim_fail_memory(error);
+    }
+    for (size_t i = 0; i < file.table_count; i++)
+        free(file.tables[i]);
+    if (!is_fine)
+        wl_observed_clear(out);
+    return is_fine;
+}
+
+void wl_observed_clear(struct wl_observed *observed)
+{
+    free(observed->table);
+    free(observed->partitions);
+    *observed = (struct wl_observed){0};
 }
 
 bool observed_next(struct observed_file *file, struct observed_span *line, bool *more)
@@ -152,31 +144,6 @@ bool observed_fail(struct observed_file *file, const char *format, ...)
                     text);
 }
 
-bool observed_table(struct observed_file *file, const char *name, size_t size, bool *is_wanted)
-{
-    size_t index;
-    *is_wanted = false;
-    if (!remember(file, name, size, &index))
-        return sim_fail_memory(file->error);
-    if (file->wanted != NULL) {
-        *is_wanted = strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
-        return true;
-    }
-    *is_wanted = index == 0;
-    if (index == 0)
-        return true;
-    return observed_fail(
-        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
-        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
-}
-
-bool observed_fail_table(struct observed_file *file)
-{
-    char list[400];
-    list_tables(file, list, sizeof list);
-    return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
-}
-
 /* *index is OBSERVED_TABLES_MAX for one too many. The last one met is the likeliest. */
 static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index)
 {
@@ -198,6 +165,24 @@ static bool remember(struct observed_file *file, const char *name, size_t size, 
     return true;
 }
 
+bool observed_table(struct observed_file *file, const char *name, size_t size, bool *is_wanted)
+{
+    size_t index;
+    *is_wanted = false;
+    if (!remember(file, name, size, &index))
+        return sim_fail_memory(file->error);
+    if (file->wanted != NULL) {
+        *is_wanted = strlen(file->wanted) == size && memcmp(file->wanted, name, size) == 0;
+        return true;
+    }
+    *is_wanted = index == 0;
+    if (index == 0)
+        return true;
+    return observed_fail(
+        file, "a second table, %s; name the one that you want, as in table: %s, or --table of import",
+        observed_show((struct observed_span){name, name + size}).text, file->tables[0]);
+}
+
 static void list_tables(const struct observed_file *file, char *list, size_t size)
 {
     size_t used = 0;
@@ -207,6 +192,13 @@ static void list_tables(const struct observed_file *file, char *list, size_t siz
                                  file->tables[i][0] == '\0' ? "one without a name" : file->tables[i]);
     if (used < size && file->table_count == OBSERVED_TABLES_MAX)
         snprintf(list + used, size - used, ", ...");
+}
+
+bool observed_fail_table(struct observed_file *file)
+{
+    char list[400];
+    list_tables(file, list, sizeof list);
+    return observed_fail(file, "the file ends without table '%s'; it holds %s", file->wanted, list);
 }
 
 bool observed_is(struct observed_span span, const char *text)

@@ -14,68 +14,6 @@ static const enum wl_observed_point row_points[] = {WL_OBSERVED_P50, WL_OBSERVED
                                                     WL_OBSERVED_MAX};
 #define ROWS (sizeof row_names / sizeof *row_names)
 
-static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted);
-static bool title_of(struct observed_span line, char *name, size_t size, size_t *length);
-static bool read_headings(struct observed_file *file, size_t *size_column);
-static bool read_row(struct observed_file *file, size_t row, size_t size_column);
-static bool check_order(struct observed_file *file);
-static bool next_full(struct observed_file *file, struct observed_span *line, bool *more);
-static bool is_remark(struct observed_span line);
-static size_t split(struct observed_span line, struct observed_span *words, size_t most);
-static bool take(struct observed_span *line, const char *words);
-static bool is_number(struct observed_span word);
-
-bool observed_percentiles_read(struct observed_file *file, struct observed_span first)
-{
-    struct observed_span line = first;
-    bool more = true, is_found = false, is_wanted = false;
-    while (is_remark(line) && more) {
-        if (!next_full(file, &line, &more))
-            return false;
-    }
-    while (more) {
-        uint64_t points[WL_OBSERVED_POINTS];
-        memcpy(points, file->out->points, sizeof points);
-        if (!read_table(file, line, &is_wanted))
-            return false;
-        if (is_wanted && is_found)
-            return observed_fail(file, "the same table again; give what one node says, once");
-        if (!is_wanted)
-            memcpy(file->out->points, points, sizeof points);
-        is_found = is_found || is_wanted;
-        do {
-            if (!next_full(file, &line, &more))
-                return false;
-        } while (more && is_remark(line));
-    }
-    if (is_found)
-        return true;
-    return file->table_count > 0
-               ? observed_fail_table(file)
-               : observed_fail(file, "no table in it; give the output of 'nodetool tablehistograms'");
-}
-
-/* "keyspace/table histograms" and what follows. Of a table that is not wanted the figures may be NaN. */
-static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted)
-{
-    char name[256];
-    size_t length, size_column;
-    if (!title_of(title, name, sizeof name, &length))
-        return observed_fail(
-            file,
-            "'%s' where a table begins; give the output of 'nodetool tablehistograms', "
-            "in which 'KEYSPACE/TABLE histograms' stands here%s",
-            observed_show(title).text,
-            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', whose columns commas part");
-    if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
-        return false;
-    for (size_t i = 0; i < ROWS; i++) {
-        if (!read_row(file, i, *is_wanted ? size_column : 0))
-            return false;
-    }
-    return !*is_wanted || check_order(file);
-}
-
 static bool title_of(struct observed_span line, char *name, size_t size, size_t *length)
 {
     static const char end[] = " histograms";
@@ -88,6 +26,30 @@ static bool title_of(struct observed_span line, char *name, size_t size, size_t 
     if (slash == NULL || slash == name || slash == name + *length - 1 || memchr(name, ' ', *length) != NULL)
         return false;
     *slash = '.';
+    return true;
+}
+
+static bool next_full(struct observed_file *file, struct observed_span *line, bool *more)
+{
+    do {
+        if (!observed_next(file, line, more))
+            return false;
+        while (*more && line->end > line->begin && (line->end[-1] == ' ' || line->end[-1] == '\t'))
+            line->end--;
+    } while (*more && line->begin == line->end);
+    return true;
+}
+
+/* Takes the words off the line's front, and blanks on either side of them. */
+static bool take(struct observed_span *line, const char *words)
+{
+    struct observed_span at = *line;
+    while (at.begin < at.end && (*at.begin == ' ' || *at.begin == '\t'))
+        at.begin++;
+    if (!observed_begins(at, words))
+        return false;
+    at.begin += strlen(words);
+    *line = at;
     return true;
 }
 
@@ -126,6 +88,34 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
            observed_fail(file,
                          "'%s' where the units stand: (micros), (micros), (bytes); save the output again",
                          more ? observed_show(line).text : "");
+}
+
+static size_t split(struct observed_span line, struct observed_span *words, size_t most)
+{
+    size_t count = 0;
+    for (const char *at = line.begin;; count++) {
+        while (at < line.end && (*at == ' ' || *at == '\t'))
+            at++;
+        if (at == line.end || count == most)
+            return count;
+        words[count].begin = at;
+        while (at < line.end && *at != ' ' && *at != '\t')
+            at++;
+        words[count].end = at;
+    }
+}
+
+/* Latencies have a point, or the comma of the machine's language. */
+static bool is_number(struct observed_span word)
+{
+    if (observed_is(word, "NaN"))
+        return true;
+    size_t digits = 0, points = 0;
+    for (const char *at = word.begin; at < word.end; at++) {
+        digits += *at >= '0' && *at <= '9';
+        points += *at == '.' || *at == ',';
+    }
+    return digits > 0 && points <= 1 && digits + points == (size_t)(word.end - word.begin);
 }
 
 static bool read_row(struct observed_file *file, size_t row, size_t size_column)
@@ -167,15 +157,25 @@ static bool check_order(struct observed_file *file)
            observed_fail(file, "a median partition size of 0; check the figures");
 }
 
-static bool next_full(struct observed_file *file, struct observed_span *line, bool *more)
+/* "keyspace/table histograms" and what follows. Of a table that is not wanted the figures may be NaN. */
+static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted)
 {
-    do {
-        if (!observed_next(file, line, more))
+    char name[256];
+    size_t length, size_column;
+    if (!title_of(title, name, sizeof name, &length))
+        return observed_fail(
+            file,
+            "'%s' where a table begins; give the output of 'nodetool tablehistograms', "
+            "in which 'KEYSPACE/TABLE histograms' stands here%s",
+            observed_show(title).text,
+            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', whose columns commas part");
+    if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
+        return false;
+    for (size_t i = 0; i < ROWS; i++) {
+        if (!read_row(file, i, *is_wanted ? size_column : 0))
             return false;
-        while (*more && line->end > line->begin && (line->end[-1] == ' ' || line->end[-1] == '\t'))
-            line->end--;
-    } while (*more && line->begin == line->end);
-    return true;
+    }
+    return !*is_wanted || check_order(file);
 }
 
 /* Some versions print their doubts among the figures. */
@@ -186,43 +186,32 @@ static bool is_remark(struct observed_span line)
            observed_begins(line, "Column counts are larger than");
 }
 
-static size_t split(struct observed_span line, struct observed_span *words, size_t most)
+bool observed_percentiles_read(struct observed_file *file, struct observed_span first)
 {
-    size_t count = 0;
-    for (const char *at = line.begin;; count++) {
-        while (at < line.end && (*at == ' ' || *at == '\t'))
-            at++;
-        if (at == line.end || count == most)
-            return count;
-        words[count].begin = at;
-        while (at < line.end && *at != ' ' && *at != '\t')
-            at++;
-        words[count].end = at;
+    struct observed_span line = first;
+    bool more = true, is_found = false, is_wanted = false;
+    while (is_remark(line) && more) {
+        if (!next_full(file, &line, &more))
+            return false;
     }
-}
-
-/* Takes the words off the line's front, and blanks on either side of them. */
-static bool take(struct observed_span *line, const char *words)
-{
-    struct observed_span at = *line;
-    while (at.begin < at.end && (*at.begin == ' ' || *at.begin == '\t'))
-        at.begin++;
-    if (!observed_begins(at, words))
-        return false;
-    at.begin += strlen(words);
-    *line = at;
-    return true;
-}
-
-/* Latencies have a point, or the comma of the machine's language. */
-static bool is_number(struct observed_span word)
-{
-    if (observed_is(word, "NaN"))
+    while (more) {
+        uint64_t points[WL_OBSERVED_POINTS];
+        memcpy(points, file->out->points, sizeof points);
+        if (!read_table(file, line, &is_wanted))
+            return false;
+        if (is_wanted && is_found)
+            return observed_fail(file, "the same table again; give what one node says, once");
+        if (!is_wanted)
+            memcpy(file->out->points, points, sizeof points);
+        is_found = is_found || is_wanted;
+        do {
+            if (!next_full(file, &line, &more))
+                return false;
+        } while (more && is_remark(line));
+    }
+    if (is_found)
         return true;
-    size_t digits = 0, points = 0;
-    for (const char *at = word.begin; at < word.end; at++) {
-        digits += *at >= '0' && *at <= '9';
-        points += *at == '.' || *at == ',';
-    }
-    return digits > 0 && points <= 1 && digits + points == (size_t)(word.end - word.begin);
+    return file->table_count > 0
+               ? observed_fail_table(file)
+               : observed_fail(file, "no table in it; give the output of 'nodetool tablehistograms'");
 }

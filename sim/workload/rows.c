@@ -4,13 +4,6 @@
 
 __extension__ typedef __int128 wide;
 
-static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, const struct wl_columns *out,
-                        size_t at);
-static void take_history(struct wl_rows *rows, const struct wl_columns *out, size_t at);
-static void history_begin(struct wl_history *history, const struct wl_workload *workload, uint64_t key_index);
-static void history_go_on(struct wl_history *history);
-static int64_t history_late_ns(const struct wl_workload *workload, int64_t time_ns);
-
 int64_t wl_late_most_ns(const struct wl_workload *workload)
 {
     int64_t late_ns = workload->late_share > 0 ? WL_LATE_MEANS_MAX * workload->late_mean_ns : 0;
@@ -28,6 +21,30 @@ int64_t wl_own_time(const struct wl_workload *workload, int64_t clock_ns, int64_
     return time_ns - (into_ns < 0 ? into_ns + workload->resolution_ns : into_ns);
 }
 
+static void history_go_on(struct wl_history *history)
+{
+    double gap_ns = sim_exponential(&history->arrivals) * history->gap_ns;
+    if (gap_ns < (double)(history->until_ns - history->next_ns))
+        history->next_ns += (int64_t)gap_ns;
+    else
+        history->next_ns = INT64_MAX;
+}
+
+/* The history is as dense as its rate says over its own length, and is loaded evenly. */
+static void history_begin(struct wl_history *history, const struct wl_workload *workload, uint64_t key_index)
+{
+    uint64_t seed = sim_hash(workload->seed, SIM_BACKFILL, key_index);
+    sim_random_init(&history->arrivals, seed, SIM_ARRIVAL, key_index);
+    sim_random_init(&history->ids, seed, SIM_ROW_ID, key_index);
+    sim_random_init(&history->bytes, seed, SIM_ROW_BYTES, key_index);
+    double share = sim_zipf_share(&workload->popularity, key_index);
+    double faster = (double)workload->backfill_before_ns / (double)workload->backfill_lasts_ns;
+    history->gap_ns = 1 / (workload->backfill_rate_per_s * share * faster * 1e-9);
+    history->next_ns = workload->start_ns;
+    history->until_ns = workload->start_ns + workload->backfill_lasts_ns;
+    history_go_on(history);
+}
+
 void wl_rows_init(struct wl_rows *rows, const struct wl_workload *workload, uint64_t key_index)
 {
     wl_key_init(&rows->live, workload, key_index);
@@ -37,18 +54,6 @@ void wl_rows_init(struct wl_rows *rows, const struct wl_workload *workload, uint
     rows->history = (struct wl_history){.next_ns = INT64_MAX};
     if (workload->backfill_before_ns > 0)
         history_begin(&rows->history, workload, key_index);
-}
-
-size_t wl_rows_next(struct wl_rows *rows, int64_t until_ns, size_t most, const struct wl_columns *out)
-{
-    size_t count = 0;
-    for (;;) {
-        int64_t history_ns = rows->history.next_ns;
-        count += take_live(rows, history_ns < until_ns ? history_ns : until_ns, most - count, out, count);
-        if (count == most || history_ns >= until_ns)
-            return count;
-        take_history(rows, out, count++);
-    }
 }
 
 static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, const struct wl_columns *out,
@@ -70,6 +75,15 @@ static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, con
     return count;
 }
 
+/* How far the loading has got says how far into the history, from either of its ends. */
+static int64_t history_late_ns(const struct wl_workload *workload, int64_t time_ns)
+{
+    int64_t since_ns = time_ns - workload->start_ns;
+    int64_t into_ns = (int64_t)((wide)since_ns * workload->backfill_before_ns / workload->backfill_lasts_ns);
+    bool is_reverse = workload->backfill_order == WL_REVERSE;
+    return since_ns + (is_reverse ? into_ns + 1 : workload->backfill_before_ns - into_ns);
+}
+
 static void take_history(struct wl_rows *rows, const struct wl_columns *out, size_t at)
 {
     const struct wl_workload *workload = rows->live.workload;
@@ -82,35 +96,14 @@ static void take_history(struct wl_rows *rows, const struct wl_columns *out, siz
     history_go_on(history);
 }
 
-/* The history is as dense as its rate says over its own length, and is loaded evenly. */
-static void history_begin(struct wl_history *history, const struct wl_workload *workload, uint64_t key_index)
+size_t wl_rows_next(struct wl_rows *rows, int64_t until_ns, size_t most, const struct wl_columns *out)
 {
-    uint64_t seed = sim_hash(workload->seed, SIM_BACKFILL, key_index);
-    sim_random_init(&history->arrivals, seed, SIM_ARRIVAL, key_index);
-    sim_random_init(&history->ids, seed, SIM_ROW_ID, key_index);
-    sim_random_init(&history->bytes, seed, SIM_ROW_BYTES, key_index);
-    double share = sim_zipf_share(&workload->popularity, key_index);
-    double faster = (double)workload->backfill_before_ns / (double)workload->backfill_lasts_ns;
-    history->gap_ns = 1 / (workload->backfill_rate_per_s * share * faster * 1e-9);
-    history->next_ns = workload->start_ns;
-    history->until_ns = workload->start_ns + workload->backfill_lasts_ns;
-    history_go_on(history);
-}
-
-static void history_go_on(struct wl_history *history)
-{
-    double gap_ns = sim_exponential(&history->arrivals) * history->gap_ns;
-    if (gap_ns < (double)(history->until_ns - history->next_ns))
-        history->next_ns += (int64_t)gap_ns;
-    else
-        history->next_ns = INT64_MAX;
-}
-
-/* How far the loading has got says how far into the history, from either of its ends. */
-static int64_t history_late_ns(const struct wl_workload *workload, int64_t time_ns)
-{
-    int64_t since_ns = time_ns - workload->start_ns;
-    int64_t into_ns = (int64_t)((wide)since_ns * workload->backfill_before_ns / workload->backfill_lasts_ns);
-    bool is_reverse = workload->backfill_order == WL_REVERSE;
-    return since_ns + (is_reverse ? into_ns + 1 : workload->backfill_before_ns - into_ns);
+    size_t count = 0;
+    for (;;) {
+        int64_t history_ns = rows->history.next_ns;
+        count += take_live(rows, history_ns < until_ns ? history_ns : until_ns, most - count, out, count);
+        if (count == most || history_ns >= until_ns)
+            return count;
+        take_history(rows, out, count++);
+    }
 }

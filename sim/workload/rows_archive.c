@@ -4,9 +4,23 @@
 
 #include <math.h>
 
-static void check_segment(const struct wl_key *key, struct sim_archive *archive);
-static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload);
-static void archive_random(struct sim_random *random, struct sim_archive *archive);
+/* Within the run, and nothing in it that is no number. */
+static void check_segment(const struct wl_key *key, struct sim_archive *archive)
+{
+    const struct wl_workload *workload = key->workload;
+    int64_t start_ns = workload->start_ns, end_ns = start_ns + workload->duration_ns;
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive,
+                          key->segment_begin_ns >= start_ns && key->segment_begin_ns <= key->segment_end_ns &&
+                              key->segment_end_ns <= end_ns && key->segment_end_ns <= key->burst_until_ns &&
+                              key->next_ns >= 0 && isfinite(key->next_ns) && key->gap_ns > 0 &&
+                              isfinite(key->gap_ns) && key->rate_per_ns > 0 && isfinite(key->rate_per_ns));
+}
+
+static void archive_random(struct sim_random *random, struct sim_archive *archive)
+{
+    sim_archive_bytes(archive, random->s, sizeof random->s);
+}
 
 void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
 {
@@ -25,17 +39,12 @@ void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
     archive_random(&key->bursts, archive);
 }
 
-/* Within the run, and nothing in it that is no number. */
-static void check_segment(const struct wl_key *key, struct sim_archive *archive)
+/* Over, or within what is loaded. */
+static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload)
 {
-    const struct wl_workload *workload = key->workload;
-    int64_t start_ns = workload->start_ns, end_ns = start_ns + workload->duration_ns;
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive,
-                          key->segment_begin_ns >= start_ns && key->segment_begin_ns <= key->segment_end_ns &&
-                              key->segment_end_ns <= end_ns && key->segment_end_ns <= key->burst_until_ns &&
-                              key->next_ns >= 0 && isfinite(key->next_ns) && key->gap_ns > 0 &&
-                              isfinite(key->gap_ns) && key->rate_per_ns > 0 && isfinite(key->rate_per_ns));
+    return history->next_ns == INT64_MAX ||
+           (workload->backfill_before_ns > 0 && history->next_ns >= workload->start_ns &&
+            history->next_ns <= history->until_ns);
 }
 
 void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)
@@ -48,17 +57,4 @@ void wl_rows_archive(struct wl_rows *rows, struct sim_archive *archive)
     sim_archive_i64(archive, &rows->history.next_ns);
     if (archive->is_loading)
         sim_archive_check(archive, is_sound_history(&rows->history, rows->live.workload));
-}
-
-/* Over, or within what is loaded. */
-static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload)
-{
-    return history->next_ns == INT64_MAX ||
-           (workload->backfill_before_ns > 0 && history->next_ns >= workload->start_ns &&
-            history->next_ns <= history->until_ns);
-}
-
-static void archive_random(struct sim_random *random, struct sim_archive *archive)
-{
-    sim_archive_bytes(archive, random->s, sizeof random->s);
 }

@@ -32,19 +32,6 @@ struct wl_trace {
     uint32_t flushed; /* keys whose pending line was given out at the end of the file */
 };
 
-static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error);
-static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
-                        struct sim_error *error);
-static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct trace_row *row,
-                             bool *complete, struct wl_trace_batch *out, struct sim_error *error);
-static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
-                          struct sim_error *error);
-static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending *line, int64_t step_ms);
-static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error);
-static bool intern(struct wl_trace *trace, const struct trace_row *row, uint32_t *index,
-                   struct sim_error *error);
-static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_error *error);
-
 bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error)
 {
     *out = NULL;
@@ -78,6 +65,158 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
 bool wl_trace_has_counts(const struct wl_trace *trace)
 {
     return trace->place.has_counts;
+}
+
+/* The next line, in order of time. *more is false at the end of a trace that had rows. */
+static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+{
+    *more = false;
+    char *line;
+    size_t size;
+    uint64_t line_before = trace->reader.line;
+    if (!trace_reader_next(&trace->reader, &line, &size, error)) {
+        return false;
+    }
+    if (line == NULL && line_before == 1) {
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:1: no rows below the header; write at least one",
+                        trace->path);
+    }
+    if (line == NULL) {
+        return true;
+    }
+    trace->place.line = trace->reader.line;
+    if (!trace_line_parse(line, size, &trace->place, row, error)) {
+        return false;
+    }
+    if (line_before > 1 && row->time_ms < trace->last_time_ms) {
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
+                        "; sort the file by timestamp_ms",
+                        trace->path, trace->reader.line, row->time_ms, trace->last_time_ms, line_before);
+    }
+    trace->last_time_ms = row->time_ms;
+    trace->rows += trace->place.has_counts ? row->value : 1;
+    if (trace->rows > WL_TRACE_ROWS_MAX) {
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": with this count the trace has more than %" PRIu64
+                        " rows; lower the counts",
+                        trace->path, trace->reader.line, WL_TRACE_ROWS_MAX);
+    }
+    if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
+        trace->first_time_ms = row->time_ms;
+        trace->has_rows = true;
+    }
+    *more = true;
+    return true;
+}
+
+static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending *line, int64_t step_ms)
+{
+    return (struct wl_trace_batch){.key_index = key,
+                                   .time_ns = line->time_ms * 1000000,
+                                   .step_ms = step_ms,
+                                   .rows = line->rows,
+                                   .line = line->line};
+}
+
+static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error)
+{
+    if (key < trace->pending_capacity) {
+        return true;
+    }
+    uint32_t capacity = trace->keys.capacity;
+    struct pending *grown = realloc(trace->pending, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return sim_fail_memory(error);
+    }
+    memset(grown + trace->pending_capacity, 0, (capacity - trace->pending_capacity) * sizeof *grown);
+    trace->pending = grown;
+    trace->pending_capacity = capacity;
+    return true;
+}
+
+static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms",
+                    trace->path, line);
+}
+
+/* Puts the row in the place of the key's line before, which thereby is complete. */
+static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct trace_row *row,
+                             bool *complete, struct wl_trace_batch *out, struct sim_error *error)
+{
+    *complete = false;
+    if (!reserve_pending(trace, key, error)) {
+        return false;
+    }
+    struct pending *line = &trace->pending[key];
+    int64_t step_ms = 0;
+    if (line->line != 0) {
+        step_ms = row->time_ms - line->time_ms;
+        if (step_ms > TRACE_TIME_MS_MAX) {
+            return fail_far(trace, trace->reader.line, error);
+        }
+        *out = batch_of_pending(key, line, step_ms);
+        *complete = true;
+    }
+    *line = (struct pending){
+        .time_ms = row->time_ms, .step_ms = step_ms, .rows = row->value, .line = trace->reader.line};
+    return true;
+}
+
+static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
+                          struct sim_error *error)
+{
+    if (!trace->has_rows) {
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": every count is 0; give the trace at least one row", trace->path,
+                        trace->place.line);
+    }
+    if (trace->flushed == trace->keys.count) {
+        return true;
+    }
+    uint32_t key = trace->flushed;
+    const struct pending *line = &trace->pending[key];
+    if (line->time_ms > TRACE_TIME_MS_MAX - line->step_ms) {
+        return fail_far(trace, line->line, error);
+    }
+    *out = batch_of_pending(key, line, line->step_ms);
+    trace->flushed++;
+    *more = true;
+    return true;
+}
+
+static bool intern(struct wl_trace *trace, const struct trace_row *row, uint32_t *index,
+                   struct sim_error *error)
+{
+    return trace_keys_intern(&trace->keys, row->key, row->key_size, index) || sim_fail_memory(error);
+}
+
+static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
+                        struct sim_error *error)
+{
+    while (trace->flushed == 0) {
+        struct trace_row row;
+        bool has_row;
+        uint32_t key;
+        bool complete;
+        if (!read_row(trace, &row, &has_row, error)) {
+            return false;
+        }
+        if (!has_row) {
+            break;
+        }
+        if (!intern(trace, &row, &key, error) || !exchange_pending(trace, key, &row, &complete, out, error)) {
+            return false;
+        }
+        if (complete) {
+            *more = true;
+            return true;
+        }
+    }
+    return flush_pending(trace, out, more, error);
 }
 
 bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *more, struct sim_error *error)
@@ -183,156 +322,4 @@ void wl_trace_close(struct wl_trace *trace)
     free(trace->pending);
     free(trace->path);
     free(trace);
-}
-
-/* The next line, in order of time. *more is false at the end of a trace that had rows. */
-static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
-{
-    *more = false;
-    char *line;
-    size_t size;
-    uint64_t line_before = trace->reader.line;
-    if (!trace_reader_next(&trace->reader, &line, &size, error)) {
-        return false;
-    }
-    if (line == NULL && line_before == 1) {
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:1: no rows below the header; write at least one",
-                        trace->path);
-    }
-    if (line == NULL) {
-        return true;
-    }
-    trace->place.line = trace->reader.line;
-    if (!trace_line_parse(line, size, &trace->place, row, error)) {
-        return false;
-    }
-    if (line_before > 1 && row->time_ms < trace->last_time_ms) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
-                        "; sort the file by timestamp_ms",
-                        trace->path, trace->reader.line, row->time_ms, trace->last_time_ms, line_before);
-    }
-    trace->last_time_ms = row->time_ms;
-    trace->rows += trace->place.has_counts ? row->value : 1;
-    if (trace->rows > WL_TRACE_ROWS_MAX) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": with this count the trace has more than %" PRIu64
-                        " rows; lower the counts",
-                        trace->path, trace->reader.line, WL_TRACE_ROWS_MAX);
-    }
-    if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
-        trace->first_time_ms = row->time_ms;
-        trace->has_rows = true;
-    }
-    *more = true;
-    return true;
-}
-
-static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
-                        struct sim_error *error)
-{
-    while (trace->flushed == 0) {
-        struct trace_row row;
-        bool has_row;
-        uint32_t key;
-        bool complete;
-        if (!read_row(trace, &row, &has_row, error)) {
-            return false;
-        }
-        if (!has_row) {
-            break;
-        }
-        if (!intern(trace, &row, &key, error) || !exchange_pending(trace, key, &row, &complete, out, error)) {
-            return false;
-        }
-        if (complete) {
-            *more = true;
-            return true;
-        }
-    }
-    return flush_pending(trace, out, more, error);
-}
-
-/* Puts the row in the place of the key's line before, which thereby is complete. */
-static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct trace_row *row,
-                             bool *complete, struct wl_trace_batch *out, struct sim_error *error)
-{
-    *complete = false;
-    if (!reserve_pending(trace, key, error)) {
-        return false;
-    }
-    struct pending *line = &trace->pending[key];
-    int64_t step_ms = 0;
-    if (line->line != 0) {
-        step_ms = row->time_ms - line->time_ms;
-        if (step_ms > TRACE_TIME_MS_MAX) {
-            return fail_far(trace, trace->reader.line, error);
-        }
-        *out = batch_of_pending(key, line, step_ms);
-        *complete = true;
-    }
-    *line = (struct pending){
-        .time_ms = row->time_ms, .step_ms = step_ms, .rows = row->value, .line = trace->reader.line};
-    return true;
-}
-
-static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
-                          struct sim_error *error)
-{
-    if (!trace->has_rows) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": every count is 0; give the trace at least one row", trace->path,
-                        trace->place.line);
-    }
-    if (trace->flushed == trace->keys.count) {
-        return true;
-    }
-    uint32_t key = trace->flushed;
-    const struct pending *line = &trace->pending[key];
-    if (line->time_ms > TRACE_TIME_MS_MAX - line->step_ms) {
-        return fail_far(trace, line->line, error);
-    }
-    *out = batch_of_pending(key, line, line->step_ms);
-    trace->flushed++;
-    *more = true;
-    return true;
-}
-
-static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending *line, int64_t step_ms)
-{
-    return (struct wl_trace_batch){.key_index = key,
-                                   .time_ns = line->time_ms * 1000000,
-                                   .step_ms = step_ms,
-                                   .rows = line->rows,
-                                   .line = line->line};
-}
-
-static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_error *error)
-{
-    if (key < trace->pending_capacity) {
-        return true;
-    }
-    uint32_t capacity = trace->keys.capacity;
-    struct pending *grown = realloc(trace->pending, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return sim_fail_memory(error);
-    }
-    memset(grown + trace->pending_capacity, 0, (capacity - trace->pending_capacity) * sizeof *grown);
-    trace->pending = grown;
-    trace->pending_capacity = capacity;
-    return true;
-}
-
-static bool intern(struct wl_trace *trace, const struct trace_row *row, uint32_t *index,
-                   struct sim_error *error)
-{
-    return trace_keys_intern(&trace->keys, row->key, row->key_size, index) || sim_fail_memory(error);
-}
-
-static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:%" PRIu64
-                    ": the line's rows would reach beyond the years 1677 to 2262; check timestamp_ms",
-                    trace->path, line);
 }

@@ -5,10 +5,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_bytes(const char *bytes, size_t size);
-static uint32_t *find_slot(const struct trace_keys *keys, const char *key, size_t size, uint64_t hash);
-static bool reserve(struct trace_keys *keys, size_t size);
-static bool grow_slots(struct trace_keys *keys);
+static uint64_t hash_bytes(const char *bytes, size_t size)
+{
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = size * factor;
+    for (; size >= 8; size -= 8, bytes += 8) {
+        uint64_t word;
+        memcpy(&word, bytes, 8);
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+    }
+    uint64_t tail = 0;
+    for (size_t i = 0; i < size; i++) {
+        tail = tail << 8 | (unsigned char)bytes[i];
+    }
+    hash = (hash ^ tail) * factor;
+    hash ^= hash >> 32;
+    hash *= factor;
+    return hash ^ (hash >> 32);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static uint32_t *find_slot(const struct trace_keys *keys, const char *key, size_t size, uint64_t hash)
+{
+    for (uint64_t at = hash;; at++) {
+        uint32_t *slot = &keys->slots[at & keys->slot_mask];
+        if (*slot == 0) {
+            return slot;
+        }
+        if (keys->keys[*slot - 1].hash == hash) {
+            size_t other_size;
+            const char *other = trace_keys_bytes(keys, *slot - 1, &other_size);
+            if (other_size == size && memcmp(other, key, size) == 0) {
+                return slot;
+            }
+        }
+    }
+}
+
+static bool grow_slots(struct trace_keys *keys)
+{
+    uint64_t count = keys->slots != NULL ? (keys->slot_mask + 1) * 2 : 128;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (slots == NULL) {
+        return false;
+    }
+    free(keys->slots);
+    keys->slots = slots;
+    keys->slot_mask = count - 1;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        uint64_t at = keys->keys[i].hash & keys->slot_mask;
+        while (slots[at] != 0) {
+            at = (at + 1) & keys->slot_mask;
+        }
+        slots[at] = i + 1;
+    }
+    return true;
+}
+
+/* Room for one key more, so that what follows cannot fail. */
+static bool reserve(struct trace_keys *keys, size_t size)
+{
+    if (keys->count == UINT32_MAX - 1) {
+        return false;
+    }
+    if (keys->count == keys->capacity) {
+        uint32_t capacity = keys->capacity < 64               ? 64
+                            : keys->capacity > UINT32_MAX / 2 ? UINT32_MAX
+                                                              : keys->capacity * 2;
+        struct trace_key *grown = realloc(keys->keys, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        keys->keys = grown;
+        keys->capacity = capacity;
+    }
+    if (keys->arena == NULL ||
+        keys->arena_capacity - keys->arena_bytes < size) { /* an empty key needs one too */
+        size_t capacity = keys->arena_capacity * 2 + size + 1024;
+        char *grown = realloc(keys->arena, capacity);
+        if (grown == NULL) {
+            return false;
+        }
+        keys->arena = grown;
+        keys->arena_capacity = capacity;
+    }
+    return keys->slots != NULL && keys->count < (keys->slot_mask + 1) / 4 * 3 ? true : grow_slots(keys);
+}
 
 bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t *index)
 {
@@ -76,92 +159,4 @@ void trace_keys_free(struct trace_keys *keys)
     free(keys->arena);
     free(keys->slots);
     *keys = (struct trace_keys){0};
-}
-
-static uint64_t hash_bytes(const char *bytes, size_t size)
-{
-    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t hash = size * factor;
-    for (; size >= 8; size -= 8, bytes += 8) {
-        uint64_t word;
-        memcpy(&word, bytes, 8);
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 32;
-    }
-    uint64_t tail = 0;
-    for (size_t i = 0; i < size; i++) {
-        tail = tail << 8 | (unsigned char)bytes[i];
-    }
-    hash = (hash ^ tail) * factor;
-    hash ^= hash >> 32;
-    hash *= factor;
-    return hash ^ (hash >> 32);
-}
-
-/* The slot of the key, or the free one where it belongs. */
-static uint32_t *find_slot(const struct trace_keys *keys, const char *key, size_t size, uint64_t hash)
-{
-    for (uint64_t at = hash;; at++) {
-        uint32_t *slot = &keys->slots[at & keys->slot_mask];
-        if (*slot == 0) {
-            return slot;
-        }
-        if (keys->keys[*slot - 1].hash == hash) {
-            size_t other_size;
-            const char *other = trace_keys_bytes(keys, *slot - 1, &other_size);
-            if (other_size == size && memcmp(other, key, size) == 0) {
-                return slot;
-            }
-        }
-    }
-}
-
-/* Room for one key more, so that what follows cannot fail. */
-static bool reserve(struct trace_keys *keys, size_t size)
-{
-    if (keys->count == UINT32_MAX - 1) {
-        return false;
-    }
-    if (keys->count == keys->capacity) {
-        uint32_t capacity = keys->capacity < 64               ? 64
-                            : keys->capacity > UINT32_MAX / 2 ? UINT32_MAX
-                                                              : keys->capacity * 2;
-        struct trace_key *grown = realloc(keys->keys, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        keys->keys = grown;
-        keys->capacity = capacity;
-    }
-    if (keys->arena == NULL ||
-        keys->arena_capacity - keys->arena_bytes < size) { /* an empty key needs one too */
-        size_t capacity = keys->arena_capacity * 2 + size + 1024;
-        char *grown = realloc(keys->arena, capacity);
-        if (grown == NULL) {
-            return false;
-        }
-        keys->arena = grown;
-        keys->arena_capacity = capacity;
-    }
-    return keys->slots != NULL && keys->count < (keys->slot_mask + 1) / 4 * 3 ? true : grow_slots(keys);
-}
-
-static bool grow_slots(struct trace_keys *keys)
-{
-    uint64_t count = keys->slots != NULL ? (keys->slot_mask + 1) * 2 : 128;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL) {
-        return false;
-    }
-    free(keys->slots);
-    keys->slots = slots;
-    keys->slot_mask = count - 1;
-    for (uint32_t i = 0; i < keys->count; i++) {
-        uint64_t at = keys->keys[i].hash & keys->slot_mask;
-        while (slots[at] != 0) {
-            at = (at + 1) & keys->slot_mask;
-        }
-        slots[at] = i + 1;
-    }
-    return true;
 }

@@ -27,20 +27,32 @@ struct shown {
     char text[44];
 };
 
-static bool split(char *line, size_t size, const struct trace_place *place, struct fields *out,
-                  struct sim_error *error);
-static bool split_quoted_key(struct span rest, const struct trace_place *place, struct fields *out,
-                             struct sim_error *error);
-static bool parse_time(struct span field, const struct trace_place *place, int64_t *out,
-                       struct sim_error *error);
-static bool parse_value(struct span field, const struct trace_place *place, uint64_t *out,
-                        struct sim_error *error);
-static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out);
-static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error);
-static struct shown show(const char *begin, const char *end);
-static const char *value_name(const struct trace_place *place);
-static bool fail(const struct trace_place *place, struct sim_error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static struct shown show(const char *begin, const char *end)
+{
+    enum { MOST = 40 };
+    struct shown shown = {{0}};
+    size_t size = (size_t)(end - begin);
+    size_t bytes = size > MOST ? MOST : size;
+    for (size_t i = 0; i < bytes; i++) {
+        char c = begin[i];
+        shown.text[i] = c >= ' ' && c <= '~' ? c : '?';
+    }
+    if (size > MOST) {
+        memcpy(shown.text + MOST, "...", 3);
+    }
+    return shown;
+}
+
+static __attribute__((format(printf, 3, 4))) bool fail(const struct trace_place *place,
+                                                       struct sim_error *error, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", place->path, place->line, text);
+}
 
 bool trace_line_header(const char *line, size_t size, const char *path, bool *has_counts,
                        struct sim_error *error)
@@ -65,52 +77,9 @@ bool trace_line_header(const char *line, size_t size, const char *path, bool *ha
                 bytes_header, counts_header);
 }
 
-bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
-                      struct sim_error *error)
+static const char *value_name(const struct trace_place *place)
 {
-    *out = (struct trace_row){0};
-    struct fields fields = {0};
-    if (memchr(line, '\0', size) != NULL) {
-        return fail(place, error, "NUL byte; save the trace as UTF-8 text");
-    }
-    if (size == 0) {
-        return fail(place, error, "empty line; remove it");
-    }
-    if (!split(line, size, place, &fields, error) || !parse_time(fields.time, place, &out->time_ms, error) ||
-        !check_key(fields.key, place, error) || !parse_value(fields.value, place, &out->value, error)) {
-        return false;
-    }
-    out->key = fields.key.begin;
-    out->key_size = (size_t)(fields.key.end - fields.key.begin);
-    return true;
-}
-
-static bool split(char *line, size_t size, const struct trace_place *place, struct fields *out,
-                  struct sim_error *error)
-{
-    char *end = line + size;
-    char *comma = memchr(line, ',', size);
-    if (comma == NULL) {
-        return fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
-                    value_name(place));
-    }
-    out->time = (struct span){line, comma};
-    struct span rest = {comma + 1, end};
-    if (rest.begin < end && *rest.begin == '"') {
-        return split_quoted_key(rest, place, out, error);
-    }
-    comma = memchr(rest.begin, ',', (size_t)(end - rest.begin));
-    if (comma == NULL) {
-        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
-                    value_name(place));
-    }
-    out->key = (struct span){rest.begin, comma};
-    out->value = (struct span){comma + 1, end};
-    if (memchr(out->key.begin, '"', (size_t)(comma - out->key.begin)) != NULL) {
-        return fail(place, error,
-                    "quote inside a key without quotes; quote the key and double the quotes in it");
-    }
-    return true;
+    return place->has_counts ? "count" : "bytes";
 }
 
 /* Takes the quotes off where they stand, so that the key needs no memory of its own. */
@@ -143,6 +112,61 @@ static bool split_quoted_key(struct span rest, const struct trace_place *place, 
     }
     out->value = (struct span){from + 1, rest.end};
     return true;
+}
+
+static bool split(char *line, size_t size, const struct trace_place *place, struct fields *out,
+                  struct sim_error *error)
+{
+    char *end = line + size;
+    char *comma = memchr(line, ',', size);
+    if (comma == NULL) {
+        return fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
+                    value_name(place));
+    }
+    out->time = (struct span){line, comma};
+    struct span rest = {comma + 1, end};
+    if (rest.begin < end && *rest.begin == '"') {
+        return split_quoted_key(rest, place, out, error);
+    }
+    comma = memchr(rest.begin, ',', (size_t)(end - rest.begin));
+    if (comma == NULL) {
+        return fail(place, error, "2 columns where 3 are wanted; write timestamp_ms,key,%s",
+                    value_name(place));
+    }
+    out->key = (struct span){rest.begin, comma};
+    out->value = (struct span){comma + 1, end};
+    if (memchr(out->key.begin, '"', (size_t)(comma - out->key.begin)) != NULL) {
+        return fail(place, error,
+                    "quote inside a key without quotes; quote the key and double the quotes in it");
+    }
+    return true;
+}
+
+/* Digits alone. The limit must leave room for one digit more in 64 bits. */
+static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out)
+{
+    *out = 0;
+    if (at == end) {
+        return NUMBER_EMPTY;
+    }
+    uint64_t value = 0;
+    bool too_large = false;
+    for (; at < end; at++) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
+        if (digit > 9) {
+            return NUMBER_NOT_WHOLE;
+        }
+        value = value * 10 + digit;
+        if (value > limit) {
+            too_large = true;
+            value = limit;
+        }
+    }
+    if (too_large) {
+        return NUMBER_TOO_LARGE;
+    }
+    *out = value;
+    return NUMBER_FINE;
 }
 
 static bool parse_time(struct span field, const struct trace_place *place, int64_t *out,
@@ -200,33 +224,6 @@ static bool parse_value(struct span field, const struct trace_place *place, uint
     return fail(place, error, "%s '%s' is not a whole number; %s", name, shown.text, cure);
 }
 
-/* Digits alone. The limit must leave room for one digit more in 64 bits. */
-static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out)
-{
-    *out = 0;
-    if (at == end) {
-        return NUMBER_EMPTY;
-    }
-    uint64_t value = 0;
-    bool too_large = false;
-    for (; at < end; at++) {
-        unsigned digit = (unsigned)(unsigned char)*at - '0';
-        if (digit > 9) {
-            return NUMBER_NOT_WHOLE;
-        }
-        value = value * 10 + digit;
-        if (value > limit) {
-            too_large = true;
-            value = limit;
-        }
-    }
-    if (too_large) {
-        return NUMBER_TOO_LARGE;
-    }
-    *out = value;
-    return NUMBER_FINE;
-}
-
 static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error)
 {
     size_t size = (size_t)(key.end - key.begin);
@@ -247,33 +244,22 @@ static bool check_key(struct span key, const struct trace_place *place, struct s
     return true;
 }
 
-static struct shown show(const char *begin, const char *end)
+bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
+                      struct sim_error *error)
 {
-    enum { MOST = 40 };
-    struct shown shown = {{0}};
-    size_t size = (size_t)(end - begin);
-    size_t bytes = size > MOST ? MOST : size;
-    for (size_t i = 0; i < bytes; i++) {
-        char c = begin[i];
-        shown.text[i] = c >= ' ' && c <= '~' ? c : '?';
+    *out = (struct trace_row){0};
+    struct fields fields = {0};
+    if (memchr(line, '\0', size) != NULL) {
+        return fail(place, error, "NUL byte; save the trace as UTF-8 text");
     }
-    if (size > MOST) {
-        memcpy(shown.text + MOST, "...", 3);
+    if (size == 0) {
+        return fail(place, error, "empty line; remove it");
     }
-    return shown;
-}
-
-static const char *value_name(const struct trace_place *place)
-{
-    return place->has_counts ? "count" : "bytes";
-}
-
-static bool fail(const struct trace_place *place, struct sim_error *error, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", place->path, place->line, text);
+    if (!split(line, size, place, &fields, error) || !parse_time(fields.time, place, &out->time_ms, error) ||
+        !check_key(fields.key, place, error) || !parse_value(fields.value, place, &out->value, error)) {
+        return false;
+    }
+    out->key = fields.key.begin;
+    out->key_size = (size_t)(fields.key.end - fields.key.begin);
+    return true;
 }

@@ -11,15 +11,53 @@
 
 #include "kernel/file.h"
 
-static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error);
-static bool fill(struct trace_reader *reader, struct sim_error *error);
-static bool fail_system(const struct trace_reader *reader, const char *what, int number,
-                        struct sim_error *error);
-static bool fail_source(const struct trace_reader *reader, struct sim_error *error);
-
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error)
 {
     return trace_reader_open_as(path, "trace", out, error);
+}
+
+/* What a user can mend by naming another file is bad input; the rest is the machine's. */
+static bool fail_system(const struct trace_reader *reader, const char *what, int number,
+                        struct sim_error *error)
+{
+    enum sim_error_class class = SIM_ERROR_INPUT;
+    const char *cure = "check the file's name";
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+        break;
+    case EISDIR:
+    case SIM_NOT_REGULAR:
+        cure = "name a CSV file";
+        break;
+    case EACCES:
+    case EPERM:
+        cure = "check the file's permissions";
+        break;
+    default:
+        class = SIM_ERROR_ENVIRONMENT;
+        cure = "check the disk and the system's limits";
+        break;
+    }
+    char buffer[SIM_REASON_SIZE];
+    const char *reason = sim_input_reason(number, buffer, sizeof buffer);
+    return sim_fail(error, class, "%s:%" PRIu64 ": %s %s (%s); %s", reader->path, reader->line, reader->what,
+                    what, reason, cure);
+}
+
+static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error)
+{
+    int reason;
+    *descriptor = sim_input_open(reader->path, &reason);
+    if (*descriptor < 0) {
+        return fail_system(reader, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
+    }
+    struct stat status;
+    reader->all_bytes =
+        fstat(*descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    return true;
 }
 
 bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
@@ -40,6 +78,42 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     }
     out->line = 0;
     return true;
+}
+
+static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
+{
+    switch (reader->source.fault) {
+    case TRACE_SOURCE_MEMORY:
+        return sim_fail_memory(error);
+    case TRACE_SOURCE_SYSTEM:
+        return fail_system(reader, "cannot be read", reader->source.reason, error);
+    case TRACE_SOURCE_CUT:
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is cut off; copy or make it again",
+                        reader->path, reader->line);
+    case TRACE_SOURCE_TRAILING:
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": the gzip data end at byte %" PRIu64
+                        ", and what follows is not gzip; copy or make the file again",
+                        reader->path, reader->line, trace_source_offset(&reader->source));
+    case TRACE_SOURCE_FINE:
+    case TRACE_SOURCE_DAMAGED:
+        break;
+    }
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is damaged; copy or make it again",
+                    reader->path, reader->line);
+}
+
+/* Moves the line under way to the buffer's front and reads more behind it. */
+static bool fill(struct trace_reader *reader, struct sim_error *error)
+{
+    size_t kept = reader->end - reader->begin;
+    memmove(reader->buffer, reader->buffer + reader->begin, kept);
+    reader->begin = 0;
+    reader->end = kept;
+    size_t got = trace_source_read(&reader->source, reader->buffer + kept, TRACE_BUFFER_BYTES - kept);
+    reader->end += got;
+    reader->at_end = got == 0;
+    return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
 }
 
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error)
@@ -99,84 +173,4 @@ void trace_reader_close(struct trace_reader *reader)
     trace_source_close(&reader->source);
     free(reader->buffer);
     *reader = (struct trace_reader){0};
-}
-
-static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error)
-{
-    int reason;
-    *descriptor = sim_input_open(reader->path, &reason);
-    if (*descriptor < 0) {
-        return fail_system(reader, reason == EISDIR ? "cannot be read" : "cannot be opened", reason, error);
-    }
-    struct stat status;
-    reader->all_bytes =
-        fstat(*descriptor, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
-    return true;
-}
-
-/* Moves the line under way to the buffer's front and reads more behind it. */
-static bool fill(struct trace_reader *reader, struct sim_error *error)
-{
-    size_t kept = reader->end - reader->begin;
-    memmove(reader->buffer, reader->buffer + reader->begin, kept);
-    reader->begin = 0;
-    reader->end = kept;
-    size_t got = trace_source_read(&reader->source, reader->buffer + kept, TRACE_BUFFER_BYTES - kept);
-    reader->end += got;
-    reader->at_end = got == 0;
-    return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
-}
-
-static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
-{
-    switch (reader->source.fault) {
-    case TRACE_SOURCE_MEMORY:
-        return sim_fail_memory(error);
-    case TRACE_SOURCE_SYSTEM:
-        return fail_system(reader, "cannot be read", reader->source.reason, error);
-    case TRACE_SOURCE_CUT:
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is cut off; copy or make it again",
-                        reader->path, reader->line);
-    case TRACE_SOURCE_TRAILING:
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": the gzip data end at byte %" PRIu64
-                        ", and what follows is not gzip; copy or make the file again",
-                        reader->path, reader->line, trace_source_offset(&reader->source));
-    case TRACE_SOURCE_FINE:
-    case TRACE_SOURCE_DAMAGED:
-        break;
-    }
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is damaged; copy or make it again",
-                    reader->path, reader->line);
-}
-
-/* What a user can mend by naming another file is bad input; the rest is the machine's. */
-static bool fail_system(const struct trace_reader *reader, const char *what, int number,
-                        struct sim_error *error)
-{
-    enum sim_error_class class = SIM_ERROR_INPUT;
-    const char *cure = "check the file's name";
-    switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-        break;
-    case EISDIR:
-    case SIM_NOT_REGULAR:
-        cure = "name a CSV file";
-        break;
-    case EACCES:
-    case EPERM:
-        cure = "check the file's permissions";
-        break;
-    default:
-        class = SIM_ERROR_ENVIRONMENT;
-        cure = "check the disk and the system's limits";
-        break;
-    }
-    char buffer[SIM_REASON_SIZE];
-    const char *reason = sim_input_reason(number, buffer, sizeof buffer);
-    return sim_fail(error, class, "%s:%" PRIu64 ": %s %s (%s); %s", reader->path, reader->line, reader->what,
-                    what, reason, cure);
 }

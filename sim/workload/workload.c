@@ -14,13 +14,6 @@
 /* A rate of 0 stands for one row in 2^200 ns, so that what is left of a gap survives the pause. */
 #define RATE_LEAST_PER_NS 0x1p-200
 
-static void begin_segment(struct wl_key *key, int64_t begin_ns, double units);
-static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns);
-static double burst_factor(struct wl_key *key, int64_t time_ns, int64_t *until_ns);
-static double spike_factor(const struct wl_key *key, int64_t time_ns, int64_t *until_ns);
-static double burst_share_on(const struct wl_workload *workload);
-static int64_t add_gap(int64_t time_ns, double gap_ns);
-
 /* By hand, as printf takes as long as ten rows and there may be millions of keys. */
 size_t wl_key_name(uint64_t key_index, char *out)
 {
@@ -35,6 +28,115 @@ size_t wl_key_name(uint64_t key_index, char *out)
     memcpy(out + 4, digits + first, size);
     out[4 + size] = '\0';
     return 4 + size;
+}
+
+/* Steps are laid so that one is centred on the peak: their mean is 1 whatever the peak. */
+static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
+{
+    /* cos(2 pi j / 96), j = 0 to 24. */
+    static const double quarter[25] = {
+        0x1.0000000000000p+0,
+        0x1.fee75d62a9c46p-1,
+        0x1.fb9ea92ec689bp-1,
+        0x1.f6297cff75cb0p-1,
+        0x1.ee8dd4748bf15p-1,
+        0x1.e4d406a38e9abp-1,
+        0x1.d906bcf328d46p-1,
+        0x1.cb32e76b1d0f4p-1,
+        0x1.bb67ae8584caap-1,
+        0x1.a9b66290ea1a3p-1,
+        0x1.963268b572492p-1,
+        0x1.80f125b1e8028p-1,
+        0x1.6a09e667f3bcdp-1,
+        0x1.5195c65137f0cp-1,
+        0x1.37af93f9513eap-1,
+        0x1.1c73b39ae68c8p-1,
+        0x1.0000000000000p-1,
+        0x1.c4e7538f866fcp-2,
+        0x1.87de2a6aea963p-2,
+        0x1.49276d5c7bb48p-2,
+        0x1.0907dc1930690p-2,
+        0x1.8f8b83c69a60bp-3,
+        0x1.0b5150f6da2d1p-3,
+        0x1.0be426d197a8bp-4,
+        0.0,
+    };
+    int64_t since_peak = (time_ns - workload->daily_peak_ns + DAILY_STEP_NS / 2) % SIM_DAY;
+    if (since_peak < 0)
+        since_peak += SIM_DAY;
+    int64_t step = since_peak / DAILY_STEP_NS,
+            step_end_ns = time_ns + (DAILY_STEP_NS - since_peak % DAILY_STEP_NS);
+    if (step_end_ns < *until_ns)
+        *until_ns = step_end_ns;
+    if (step > DAILY_STEPS / 2)
+        step = DAILY_STEPS - step;
+    double cosine = step <= 24 ? quarter[step] : -quarter[48 - step];
+    return 1 + workload->daily_amplitude * cosine;
+}
+
+/* At least 1 ns, so that time goes on; what passes the end of the time line never comes. */
+static int64_t add_gap(int64_t time_ns, double gap_ns)
+{
+    if (gap_ns >= 0x1p62)
+        return INT64_MAX;
+    int64_t gap = gap_ns < 1 ? 1 : (int64_t)gap_ns;
+    return time_ns > INT64_MAX - gap ? INT64_MAX : time_ns + gap;
+}
+
+static double burst_factor(struct wl_key *key, int64_t time_ns, int64_t *until_ns)
+{
+    const struct wl_workload *workload = key->workload;
+    while (key->burst_until_ns <= time_ns) {
+        key->burst_is_on = !key->burst_is_on;
+        double mean = (double)(key->burst_is_on ? workload->burst_on_ns : workload->burst_off_ns);
+        key->burst_until_ns = add_gap(key->burst_until_ns, sim_exponential(&key->bursts) * mean);
+    }
+    if (key->burst_until_ns < *until_ns)
+        *until_ns = key->burst_until_ns;
+    return key->burst_is_on ? workload->burst_factor : 1.0;
+}
+
+static double spike_factor(const struct wl_key *key, int64_t time_ns, int64_t *until_ns)
+{
+    const struct wl_workload *workload = key->workload;
+    double factor = 1;
+    for (size_t i = 0; i < workload->spike_count; i++) {
+        int64_t begin_ns = workload->start_ns + workload->spikes[i].at_ns;
+        int64_t end_ns = begin_ns + workload->spikes[i].lasts_ns;
+        int64_t edge_ns = time_ns < begin_ns ? begin_ns : end_ns;
+        if (edge_ns > time_ns && edge_ns < *until_ns)
+            *until_ns = edge_ns;
+        if (time_ns >= begin_ns && time_ns < end_ns && wl_spike_strikes(workload, i, key->key_index))
+            factor *= workload->spikes[i].factor;
+    }
+    return factor;
+}
+
+static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
+{
+    const struct wl_workload *workload = key->workload;
+    int64_t end_ns = workload->start_ns + workload->duration_ns;
+    int64_t until_ns = end_ns - begin_ns > SEGMENT_NS_MAX ? begin_ns + SEGMENT_NS_MAX : end_ns;
+    double rate = key->base_rate_per_ns;
+    if (begin_ns < end_ns) {
+        if (workload->has_bursts)
+            rate *= burst_factor(key, begin_ns, &until_ns);
+        if (workload->has_daily)
+            rate *= daily_factor(workload, begin_ns, &until_ns);
+        if (workload->spike_count > 0)
+            rate *= spike_factor(key, begin_ns, &until_ns);
+    }
+    key->segment_begin_ns = begin_ns;
+    key->segment_end_ns = until_ns;
+    key->rate_per_ns = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
+    key->gap_ns = 1 / key->rate_per_ns;
+    key->next_ns = units * key->gap_ns;
+}
+
+static double burst_share_on(const struct wl_workload *workload)
+{
+    double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
+    return on / (on + off);
 }
 
 /* Field by field: to clear the whole first, and then store into it, takes longer than a row. */
@@ -111,113 +213,4 @@ bool wl_spike_strikes(const struct wl_workload *workload, size_t spike_index, ui
     struct sim_random draw;
     sim_random_init(&draw, sim_hash(workload->seed, SIM_SPIKE, spike_index), SIM_SPIKE, key_index);
     return sim_random_unit(&draw) < workload->spikes[spike_index].keys_share;
-}
-
-static void begin_segment(struct wl_key *key, int64_t begin_ns, double units)
-{
-    const struct wl_workload *workload = key->workload;
-    int64_t end_ns = workload->start_ns + workload->duration_ns;
-    int64_t until_ns = end_ns - begin_ns > SEGMENT_NS_MAX ? begin_ns + SEGMENT_NS_MAX : end_ns;
-    double rate = key->base_rate_per_ns;
-    if (begin_ns < end_ns) {
-        if (workload->has_bursts)
-            rate *= burst_factor(key, begin_ns, &until_ns);
-        if (workload->has_daily)
-            rate *= daily_factor(workload, begin_ns, &until_ns);
-        if (workload->spike_count > 0)
-            rate *= spike_factor(key, begin_ns, &until_ns);
-    }
-    key->segment_begin_ns = begin_ns;
-    key->segment_end_ns = until_ns;
-    key->rate_per_ns = rate > RATE_LEAST_PER_NS ? rate : RATE_LEAST_PER_NS;
-    key->gap_ns = 1 / key->rate_per_ns;
-    key->next_ns = units * key->gap_ns;
-}
-
-/* Steps are laid so that one is centred on the peak: their mean is 1 whatever the peak. */
-static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
-{
-    /* cos(2 pi j / 96), j = 0 to 24. */
-    static const double quarter[25] = {
-        0x1.0000000000000p+0,
-        0x1.fee75d62a9c46p-1,
-        0x1.fb9ea92ec689bp-1,
-        0x1.f6297cff75cb0p-1,
-        0x1.ee8dd4748bf15p-1,
-        0x1.e4d406a38e9abp-1,
-        0x1.d906bcf328d46p-1,
-        0x1.cb32e76b1d0f4p-1,
-        0x1.bb67ae8584caap-1,
-        0x1.a9b66290ea1a3p-1,
-        0x1.963268b572492p-1,
-        0x1.80f125b1e8028p-1,
-        0x1.6a09e667f3bcdp-1,
-        0x1.5195c65137f0cp-1,
-        0x1.37af93f9513eap-1,
-        0x1.1c73b39ae68c8p-1,
-        0x1.0000000000000p-1,
-        0x1.c4e7538f866fcp-2,
-        0x1.87de2a6aea963p-2,
-        0x1.49276d5c7bb48p-2,
-        0x1.0907dc1930690p-2,
-        0x1.8f8b83c69a60bp-3,
-        0x1.0b5150f6da2d1p-3,
-        0x1.0be426d197a8bp-4,
-        0.0,
-    };
-    int64_t since_peak = (time_ns - workload->daily_peak_ns + DAILY_STEP_NS / 2) % SIM_DAY;
-    if (since_peak < 0)
-        since_peak += SIM_DAY;
-    int64_t step = since_peak / DAILY_STEP_NS,
-            step_end_ns = time_ns + (DAILY_STEP_NS - since_peak % DAILY_STEP_NS);
-    if (step_end_ns < *until_ns)
-        *until_ns = step_end_ns;
-    if (step > DAILY_STEPS / 2)
-        step = DAILY_STEPS - step;
-    double cosine = step <= 24 ? quarter[step] : -quarter[48 - step];
-    return 1 + workload->daily_amplitude * cosine;
-}
-
-static double burst_factor(struct wl_key *key, int64_t time_ns, int64_t *until_ns)
-{
-    const struct wl_workload *workload = key->workload;
-    while (key->burst_until_ns <= time_ns) {
-        key->burst_is_on = !key->burst_is_on;
-        double mean = (double)(key->burst_is_on ? workload->burst_on_ns : workload->burst_off_ns);
-        key->burst_until_ns = add_gap(key->burst_until_ns, sim_exponential(&key->bursts) * mean);
-    }
-    if (key->burst_until_ns < *until_ns)
-        *until_ns = key->burst_until_ns;
-    return key->burst_is_on ? workload->burst_factor : 1.0;
-}
-
-static double spike_factor(const struct wl_key *key, int64_t time_ns, int64_t *until_ns)
-{
-    const struct wl_workload *workload = key->workload;
-    double factor = 1;
-    for (size_t i = 0; i < workload->spike_count; i++) {
-        int64_t begin_ns = workload->start_ns + workload->spikes[i].at_ns;
-        int64_t end_ns = begin_ns + workload->spikes[i].lasts_ns;
-        int64_t edge_ns = time_ns < begin_ns ? begin_ns : end_ns;
-        if (edge_ns > time_ns && edge_ns < *until_ns)
-            *until_ns = edge_ns;
-        if (time_ns >= begin_ns && time_ns < end_ns && wl_spike_strikes(workload, i, key->key_index))
-            factor *= workload->spikes[i].factor;
-    }
-    return factor;
-}
-
-static double burst_share_on(const struct wl_workload *workload)
-{
-    double on = (double)workload->burst_on_ns, off = (double)workload->burst_off_ns;
-    return on / (on + off);
-}
-
-/* At least 1 ns, so that time goes on; what passes the end of the time line never comes. */
-static int64_t add_gap(int64_t time_ns, double gap_ns)
-{
-    if (gap_ns >= 0x1p62)
-        return INT64_MAX;
-    int64_t gap = gap_ns < 1 ? 1 : (int64_t)gap_ns;
-    return time_ns > INT64_MAX - gap ? INT64_MAX : time_ns + gap;
 }

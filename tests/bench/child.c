@@ -12,9 +12,6 @@
 
 #include "bench.h"
 
-static double read_clock_s(clockid_t clock);
-static bool read_all(int file, struct bench_result *result);
-
 uint32_t bench_run_count(const struct bench_case *bench, const struct bench_context *context)
 {
     if (context->is_quick)
@@ -26,6 +23,13 @@ uint32_t bench_run_count(const struct bench_case *bench, const struct bench_cont
 double bench_size(const struct bench_context *context, double size, double quick)
 {
     return context->is_quick && size > quick ? quick : size;
+}
+
+static double read_clock_s(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 double bench_processor_s(void)
@@ -59,6 +63,19 @@ bool bench_fail(struct bench_result *result, const char *format, ...)
     return false;
 }
 
+static bool read_all(int file, struct bench_result *result)
+{
+    char *bytes = (char *)result;
+    size_t done = 0;
+    while (done < sizeof *result) {
+        const ssize_t got = read(file, bytes + done, sizeof *result - done);
+        if (got <= 0)
+            return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
 void bench_run(const struct bench_case *bench, const struct bench_context *context,
                struct bench_result *result)
 {
@@ -86,24 +103,4 @@ void bench_run(const struct bench_case *bench, const struct bench_context *conte
     else if (waitpid(child, &status, 0) != child || !is_told || status != 0)
         bench_fail(result, "the process that measured ended before it was done (status %d)", status);
     close(ends[0]);
-}
-
-static double read_clock_s(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static bool read_all(int file, struct bench_result *result)
-{
-    char *bytes = (char *)result;
-    size_t done = 0;
-    while (done < sizeof *result) {
-        const ssize_t got = read(file, bytes + done, sizeof *result - done);
-        if (got <= 0)
-            return false;
-        done += (size_t)got;
-    }
-    return true;
 }

@@ -14,129 +14,6 @@
 
 enum { SCENARIO_SIZE_MAX = 16384 };
 
-static bool parse(const struct bench_case *bench, double rows, double keys, struct lab_scenario **scenario,
-                  struct bench_result *result);
-static bool run(const struct lab_scenario *scenario, uint32_t threads, uint64_t *rows, uint64_t *events,
-                struct bench_result *result);
-static void write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out);
-static bool time_cluster(const struct bench_case *bench, const struct bench_context *context, bool per_second,
-                         struct bench_result *result);
-static double bare_loop(uint64_t keys, uint64_t rows);
-static uint64_t peak_of(const struct bench_case *bench, double rows, double keys);
-
-/* ns a row, and beside it a bare loop that does the least that any engine must. */
-bool bench_exact(const struct bench_case *bench, const struct bench_context *context,
-                 struct bench_result *result)
-{
-    struct lab_scenario *scenario;
-    const double wanted = bench_size(context, bench->rows, 1e5), keys = bench_size(context, bench->keys, 1e3);
-    if (!parse(bench, wanted, keys, &scenario, result))
-        return false;
-    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
-        uint64_t rows = 0, events;
-        const double begin = bench_processor_s();
-        run(scenario, 1, &rows, &events, result);
-        const double spent = bench_processor_s() - begin;
-        if (i == 0)
-            bench_note_peak(result);
-        struct bench_sample *sample = &result->runs[i];
-        sample->value = spent * 1e9 / (double)rows;
-        sample->beside = bare_loop((uint64_t)keys, (uint64_t)wanted);
-        sample->ratio = sample->value / sample->beside;
-    }
-    lab_scenario_destroy(scenario);
-    return result->failure[0] == 0;
-}
-
-/* Seconds, by the wall where there are threads. */
-bool bench_stream(const struct bench_case *bench, const struct bench_context *context,
-                  struct bench_result *result)
-{
-    struct lab_scenario *scenario;
-    if (!parse(bench, bench_size(context, bench->rows, 1e5), bench_size(context, bench->keys, 1e3), &scenario,
-               result))
-        return false;
-    double (*clock)(void) = bench->threads > 1 ? bench_wall_s : bench_processor_s;
-    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
-        uint64_t rows, events;
-        const double begin = clock();
-        run(scenario, bench->threads > 1 ? bench->threads : 1, &rows, &events, result);
-        result->runs[i].value = clock() - begin;
-    }
-    lab_scenario_destroy(scenario);
-    return result->failure[0] == 0;
-}
-
-/* Million events a second. */
-bool bench_cluster(const struct bench_case *bench, const struct bench_context *context,
-                   struct bench_result *result)
-{
-    return time_cluster(bench, context, true, result);
-}
-
-/* Seconds. */
-bool bench_cluster_time(const struct bench_case *bench, const struct bench_context *context,
-                        struct bench_result *result)
-{
-    return time_cluster(bench, context, false, result);
-}
-
-/* How much faster two threads are than one, in turn. */
-bool bench_threads(const struct bench_case *bench, const struct bench_context *context,
-                   struct bench_result *result)
-{
-    struct lab_scenario *scenario;
-    if (!parse(bench, bench_size(context, bench->rows, 1e4), bench_size(context, bench->keys, 1e2), &scenario,
-               result))
-        return false;
-    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
-        double spent[2];
-        for (uint32_t threads = 1; threads <= 2; threads++) {
-            uint64_t rows, events;
-            const double begin = bench_wall_s();
-            run(scenario, threads, &rows, &events, result);
-            spent[threads - 1] = bench_wall_s() - begin;
-        }
-        result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[0] / spent[1]};
-    }
-    lab_scenario_destroy(scenario);
-    return result->failure[0] == 0;
-}
-
-/* Peak in MiB, beside that of a thousandth of the rows. */
-bool bench_flat(const struct bench_case *bench, const struct bench_context *context,
-                struct bench_result *result)
-{
-    const double rows = bench_size(context, bench->rows, 1e6), keys = bench_size(context, bench->keys, 1e3);
-    for (uint32_t i = 0; i < result->run_count; i++) {
-        const uint64_t few = peak_of(bench, rows / 1000, keys), many = peak_of(bench, rows, keys);
-        if (few == 0 || many == 0)
-            return bench_fail(result, "a run failed");
-        result->runs[i] =
-            (struct bench_sample){(double)many / 1024, (double)few / 1024, (double)many / (double)few};
-        result->peak_kib = many > result->peak_kib ? many : result->peak_kib;
-    }
-    return true;
-}
-
-static bool time_cluster(const struct bench_case *bench, const struct bench_context *context, bool per_second,
-                         struct bench_result *result)
-{
-    struct lab_scenario *scenario;
-    if (!parse(bench, bench_size(context, bench->rows, 1e3), bench_size(context, bench->keys, 1e2), &scenario,
-               result))
-        return false;
-    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
-        uint64_t rows, events = 0;
-        const double begin = bench_processor_s();
-        run(scenario, 1, &rows, &events, result);
-        const double spent = bench_processor_s() - begin;
-        result->runs[i].value = per_second ? (double)events / spent / 1e6 : spent;
-    }
-    lab_scenario_destroy(scenario);
-    return result->failure[0] == 0;
-}
-
 static void write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out)
 {
     /* The cluster engine counts in seconds, and its rows are fewer. */
@@ -220,6 +97,103 @@ static double bare_loop(uint64_t keys, uint64_t rows)
     return spent * 1e9 / (double)rows;
 }
 
+/* ns a row, and beside it a bare loop that does the least that any engine must. */
+bool bench_exact(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    struct lab_scenario *scenario;
+    const double wanted = bench_size(context, bench->rows, 1e5), keys = bench_size(context, bench->keys, 1e3);
+    if (!parse(bench, wanted, keys, &scenario, result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        uint64_t rows = 0, events;
+        const double begin = bench_processor_s();
+        run(scenario, 1, &rows, &events, result);
+        const double spent = bench_processor_s() - begin;
+        if (i == 0)
+            bench_note_peak(result);
+        struct bench_sample *sample = &result->runs[i];
+        sample->value = spent * 1e9 / (double)rows;
+        sample->beside = bare_loop((uint64_t)keys, (uint64_t)wanted);
+        sample->ratio = sample->value / sample->beside;
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
+}
+
+/* Seconds, by the wall where there are threads. */
+bool bench_stream(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result)
+{
+    struct lab_scenario *scenario;
+    if (!parse(bench, bench_size(context, bench->rows, 1e5), bench_size(context, bench->keys, 1e3), &scenario,
+               result))
+        return false;
+    double (*clock)(void) = bench->threads > 1 ? bench_wall_s : bench_processor_s;
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        uint64_t rows, events;
+        const double begin = clock();
+        run(scenario, bench->threads > 1 ? bench->threads : 1, &rows, &events, result);
+        result->runs[i].value = clock() - begin;
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
+}
+
+static bool time_cluster(const struct bench_case *bench, const struct bench_context *context, bool per_second,
+                         struct bench_result *result)
+{
+    struct lab_scenario *scenario;
+    if (!parse(bench, bench_size(context, bench->rows, 1e3), bench_size(context, bench->keys, 1e2), &scenario,
+               result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        uint64_t rows, events = 0;
+        const double begin = bench_processor_s();
+        run(scenario, 1, &rows, &events, result);
+        const double spent = bench_processor_s() - begin;
+        result->runs[i].value = per_second ? (double)events / spent / 1e6 : spent;
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
+}
+
+/* Million events a second. */
+bool bench_cluster(const struct bench_case *bench, const struct bench_context *context,
+                   struct bench_result *result)
+{
+    return time_cluster(bench, context, true, result);
+}
+
+/* Seconds. */
+bool bench_cluster_time(const struct bench_case *bench, const struct bench_context *context,
+                        struct bench_result *result)
+{
+    return time_cluster(bench, context, false, result);
+}
+
+/* How much faster two threads are than one, in turn. */
+bool bench_threads(const struct bench_case *bench, const struct bench_context *context,
+                   struct bench_result *result)
+{
+    struct lab_scenario *scenario;
+    if (!parse(bench, bench_size(context, bench->rows, 1e4), bench_size(context, bench->keys, 1e2), &scenario,
+               result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        double spent[2];
+        for (uint32_t threads = 1; threads <= 2; threads++) {
+            uint64_t rows, events;
+            const double begin = bench_wall_s();
+            run(scenario, threads, &rows, &events, result);
+            spent[threads - 1] = bench_wall_s() - begin;
+        }
+        result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[0] / spent[1]};
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
+}
+
 /* KiB that a child has at once while it runs the case; 0 when it fails. */
 static uint64_t peak_of(const struct bench_case *bench, double rows, double keys)
 {
@@ -231,4 +205,20 @@ static uint64_t peak_of(const struct bench_case *bench, double rows, double keys
     struct bench_result result;
     bench_run(&part, &(struct bench_context){.runs = 1}, &result);
     return result.failure[0] == 0 ? result.peak_kib : 0;
+}
+
+/* Peak in MiB, beside that of a thousandth of the rows. */
+bool bench_flat(const struct bench_case *bench, const struct bench_context *context,
+                struct bench_result *result)
+{
+    const double rows = bench_size(context, bench->rows, 1e6), keys = bench_size(context, bench->keys, 1e3);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const uint64_t few = peak_of(bench, rows / 1000, keys), many = peak_of(bench, rows, keys);
+        if (few == 0 || many == 0)
+            return bench_fail(result, "a run failed");
+        result->runs[i] =
+            (struct bench_sample){(double)many / 1024, (double)few / 1024, (double)many / (double)few};
+        result->peak_kib = many > result->peak_kib ? many : result->peak_kib;
+    }
+    return true;
 }

@@ -24,38 +24,15 @@ struct options {
     struct bench_context context;
 };
 
-static bool read_options(char **arguments, struct options *options);
-static bool read_set(const char *name, struct options *options);
-static bool is_chosen(const struct bench_case *bench, const struct options *options);
-static int run_all(const struct options *options);
-static void print_end(const struct options *options, const struct bench_result *results, const bool *is_done);
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk);
-
-int main(int argc, char **argv)
+static bool read_set(const char *name, struct options *options)
 {
-    (void)argc;
-    struct options options = {.json = "bench.json",
-                              .only = "",
-                              .context = {.program = BENCH_PROGRAM, .source = BUCKETLAB_SOURCE_DIR}};
-    if (!read_options(argv + 1, &options)) {
-        fputs(usage, stderr);
-        return 2;
+    static const char *const names[BENCH_SETS] = {"usual", "long", "growth"};
+    bool is_known = false;
+    for (int set = 0; set < BENCH_SETS; set++) {
+        if (strcmp(name, names[set]) == 0 || strcmp(name, "all") == 0)
+            is_known = options->sets[set] = true;
     }
-    for (size_t i = 0; options.is_list && i < bench_case_count; i++) {
-        if (is_chosen(&bench_cases[i], &options))
-            puts(bench_cases[i].name);
-    }
-    if (options.is_list)
-        return 0;
-    char folder[] = "/tmp/bucketlab-bench-XXXXXX";
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "bench: no folder can be made under /tmp\n");
-        return 3;
-    }
-    options.context.folder = folder;
-    const int code = run_all(&options);
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    return code;
+    return is_known;
 }
 
 static bool read_options(char **arguments, struct options *options)
@@ -92,20 +69,21 @@ static bool read_options(char **arguments, struct options *options)
     return has_set || read_set("usual", options);
 }
 
-static bool read_set(const char *name, struct options *options)
-{
-    static const char *const names[BENCH_SETS] = {"usual", "long", "growth"};
-    bool is_known = false;
-    for (int set = 0; set < BENCH_SETS; set++) {
-        if (strcmp(name, names[set]) == 0 || strcmp(name, "all") == 0)
-            is_known = options->sets[set] = true;
-    }
-    return is_known;
-}
-
 static bool is_chosen(const struct bench_case *bench, const struct options *options)
 {
     return options->sets[bench->set] && strncmp(bench->name, options->only, strlen(options->only)) == 0;
+}
+
+static void print_end(const struct options *options, const struct bench_result *results, const bool *is_done)
+{
+    unsigned kept = 0, budgets = 0;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (is_done[i] && bench_cases[i].bound != BENCH_NO_BUDGET) {
+            budgets++;
+            kept += bench_is_kept(&bench_cases[i], &results[i]);
+        }
+    }
+    printf("\n%u of %u budgets kept; the figures in full: %s\n", kept, budgets, options->json);
 }
 
 static int run_all(const struct options *options)
@@ -137,22 +115,37 @@ static int run_all(const struct options *options)
     return !is_written ? 3 : has_failed ? 1 : 0;
 }
 
-static void print_end(const struct options *options, const struct bench_result *results, const bool *is_done)
-{
-    unsigned kept = 0, budgets = 0;
-    for (size_t i = 0; i < bench_case_count; i++) {
-        if (is_done[i] && bench_cases[i].bound != BENCH_NO_BUDGET) {
-            budgets++;
-            kept += bench_is_kept(&bench_cases[i], &results[i]);
-        }
-    }
-    printf("\n%u of %u budgets kept; the figures in full: %s\n", kept, budgets, options->json);
-}
-
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
     (void)status;
     (void)type;
     (void)walk;
     return remove(path);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    struct options options = {.json = "bench.json",
+                              .only = "",
+                              .context = {.program = BENCH_PROGRAM, .source = BUCKETLAB_SOURCE_DIR}};
+    if (!read_options(argv + 1, &options)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    for (size_t i = 0; options.is_list && i < bench_case_count; i++) {
+        if (is_chosen(&bench_cases[i], &options))
+            puts(bench_cases[i].name);
+    }
+    if (options.is_list)
+        return 0;
+    char folder[] = "/tmp/bucketlab-bench-XXXXXX";
+    if (mkdtemp(folder) == NULL) {
+        fprintf(stderr, "bench: no folder can be made under /tmp\n");
+        return 3;
+    }
+    options.context.folder = folder;
+    const int code = run_all(&options);
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return code;
 }

@@ -16,20 +16,50 @@ enum { PATH_SIZE_MAX = 1024, WORDS_MAX = 24 };
 
 extern char **environ;
 
-static bool time_sweeps(const struct bench_case *bench, const struct bench_context *context,
-                        const char *const *two, struct bench_result *result);
+/* Ends well, or it is a failure. What it prints is for nobody. */
+static bool call_program(struct bench_result *result, const char *const *words)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    int status = -1;
+    const bool is_started =
+        posix_spawnp(&child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    if (!is_started || waitpid(child, &status, 0) != child || status != 0)
+        return bench_fail(result, "%s %s: status %d", words[0], words[1], status);
+    return true;
+}
+
 static bool call(const struct bench_context *context, struct bench_result *result,
-                 const char *const *arguments);
-static bool call_program(struct bench_result *result, const char *const *words);
-static double children_s(void);
-static void note_children(struct bench_result *result);
-static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX]);
+                 const char *const *arguments)
+{
+    const char *words[WORDS_MAX] = {context->program};
+    for (size_t i = 0; arguments[i] != NULL; i++)
+        words[i + 1] = arguments[i];
+    return call_program(result, words);
+}
+
+static void note_children(struct bench_result *result)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    result->peak_kib = (uint64_t)usage.ru_maxrss;
+}
+
+/* A database that is not there yet. */
+static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX])
+{
+    snprintf(path, PATH_SIZE_MAX, "%s/%ld-%u.db", context->folder, (long)getpid(), number);
+}
+
 static void name_scenario(const struct bench_case *bench, const struct bench_context *context,
-                          char path[PATH_SIZE_MAX]);
-static bool write_sweep(const struct bench_case *bench, const struct bench_context *context, const char *path,
-                        struct bench_result *result);
-static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
-                       double *store_s, struct bench_result *result);
+                          char path[PATH_SIZE_MAX])
+{
+    snprintf(path, PATH_SIZE_MAX, "%s/scenarios/%s", context->source,
+             context->is_quick ? "small-trace.yaml" : bench->scenario);
+}
 
 /* ms by the wall from the start of the program to its end, its results printed and stored. */
 bool bench_start(const struct bench_case *bench, const struct bench_context *context,
@@ -49,20 +79,18 @@ bool bench_start(const struct bench_case *bench, const struct bench_context *con
     return true;
 }
 
-/* How much faster a sweep of 16 runs is with two threads than with one. */
-bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
-                 struct bench_result *result)
+static bool write_sweep(const struct bench_case *bench, const struct bench_context *context, const char *path,
+                        struct bench_result *result)
 {
-    return time_sweeps(bench, context, (const char *const[]){context->program, NULL}, result);
-}
-
-/* The same with two processes of one thread, started by mpirun. */
-bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
-                 struct bench_result *result)
-{
-    const char *const words[] = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe",
-                                 "-n",     "2",  context->program,      NULL};
-    return time_sweeps(bench, context, words, result);
+    FILE *out = fopen(path, "w");
+    if (out == NULL)
+        return bench_fail(result, "%s cannot be written", path);
+    fprintf(out,
+            "name: sweep\nduration: 1000s\nengine: exact\nkeys: {count: %.0f}\narrivals: {rate: %.0f/s}\n"
+            "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n"
+            "sweep:\n  seeds: 8\n  grid:\n    strategies.probabilistic.bits: [8, 9]\n",
+            bench_size(context, bench->keys, 10), bench_size(context, bench->rows, 1e4) / 1e3);
+    return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
 }
 
 /* `two` begins the command line of those that are to be faster. */
@@ -98,6 +126,30 @@ static bool time_sweeps(const struct bench_case *bench, const struct bench_conte
     return true;
 }
 
+/* How much faster a sweep of 16 runs is with two threads than with one. */
+bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    return time_sweeps(bench, context, (const char *const[]){context->program, NULL}, result);
+}
+
+/* The same with two processes of one thread, started by mpirun. */
+bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    const char *const words[] = {"mpirun", "-q", "--allow-run-as-root", "--oversubscribe",
+                                 "-n",     "2",  context->program,      NULL};
+    return time_sweeps(bench, context, words, result);
+}
+
+static double children_s(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
 /* Processor time in s that all charts, or the page, of a stored run take; the unit names the format. */
 bool bench_charts(const struct bench_case *bench, const struct bench_context *context,
                   struct bench_result *result)
@@ -119,26 +171,6 @@ bool bench_charts(const struct bench_case *bench, const struct bench_context *co
     }
     note_children(result);
     return true;
-}
-
-/* Percent of a run's time that goes into storing it, both by the wall, as a disk is waited for. */
-bool bench_store(const struct bench_case *bench, const struct bench_context *context,
-                 struct bench_result *result)
-{
-    char path[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
-    name_scenario(bench, context, path);
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
-        return bench_fail(result, "%.250s", error.text);
-    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
-        double run_s = 0, store_s = 0;
-        name_file(context, i, database);
-        time_store(scenario, database, &run_s, &store_s, result);
-        result->runs[i].value = 100 * store_s / (run_s + store_s);
-    }
-    lab_scenario_destroy(scenario);
-    return result->failure[0] == 0;
 }
 
 static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
@@ -164,69 +196,22 @@ static bool time_store(const struct lab_scenario *scenario, const char *database
     return is_stored ? true : bench_fail(result, "%.250s", error.text);
 }
 
-static bool call(const struct bench_context *context, struct bench_result *result,
-                 const char *const *arguments)
+/* Percent of a run's time that goes into storing it, both by the wall, as a disk is waited for. */
+bool bench_store(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
 {
-    const char *words[WORDS_MAX] = {context->program};
-    for (size_t i = 0; arguments[i] != NULL; i++)
-        words[i + 1] = arguments[i];
-    return call_program(result, words);
-}
-
-/* Ends well, or it is a failure. What it prints is for nobody. */
-static bool call_program(struct bench_result *result, const char *const *words)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child;
-    int status = -1;
-    const bool is_started =
-        posix_spawnp(&child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    if (!is_started || waitpid(child, &status, 0) != child || status != 0)
-        return bench_fail(result, "%s %s: status %d", words[0], words[1], status);
-    return true;
-}
-
-static double children_s(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-}
-
-static void note_children(struct bench_result *result)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_CHILDREN, &usage);
-    result->peak_kib = (uint64_t)usage.ru_maxrss;
-}
-
-/* A database that is not there yet. */
-static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX])
-{
-    snprintf(path, PATH_SIZE_MAX, "%s/%ld-%u.db", context->folder, (long)getpid(), number);
-}
-
-static void name_scenario(const struct bench_case *bench, const struct bench_context *context,
-                          char path[PATH_SIZE_MAX])
-{
-    snprintf(path, PATH_SIZE_MAX, "%s/scenarios/%s", context->source,
-             context->is_quick ? "small-trace.yaml" : bench->scenario);
-}
-
-static bool write_sweep(const struct bench_case *bench, const struct bench_context *context, const char *path,
-                        struct bench_result *result)
-{
-    FILE *out = fopen(path, "w");
-    if (out == NULL)
-        return bench_fail(result, "%s cannot be written", path);
-    fprintf(out,
-            "name: sweep\nduration: 1000s\nengine: exact\nkeys: {count: %.0f}\narrivals: {rate: %.0f/s}\n"
-            "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n"
-            "sweep:\n  seeds: 8\n  grid:\n    strategies.probabilistic.bits: [8, 9]\n",
-            bench_size(context, bench->keys, 10), bench_size(context, bench->rows, 1e4) / 1e3);
-    return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
+    char path[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    name_scenario(bench, context, path);
+    struct lab_scenario *scenario;
+    struct sim_error error;
+    if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
+        return bench_fail(result, "%.250s", error.text);
+    for (uint32_t i = 0; i < result->run_count && result->failure[0] == 0; i++) {
+        double run_s = 0, store_s = 0;
+        name_file(context, i, database);
+        time_store(scenario, database, &run_s, &store_s, result);
+        result->runs[i].value = 100 * store_s / (run_s + store_s);
+    }
+    lab_scenario_destroy(scenario);
+    return result->failure[0] == 0;
 }

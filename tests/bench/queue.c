@@ -6,8 +6,19 @@
 #include "kernel/queue.h"
 #include "kernel/sampler.h"
 
-static double hold_ns(struct hold *hold, uint64_t holds);
-static void begin(struct hold *hold, const struct bench_case *bench, enum hold_queue kind, uint32_t pending);
+static void begin(struct hold *hold, const struct bench_case *bench, enum hold_queue kind, uint32_t pending)
+{
+    *hold = (struct hold){.kind = kind, .gaps = bench->gaps, .has_timeouts = bench->has_timeouts};
+    hold_begin(hold, pending);
+    hold_go_on(hold, 3 * (uint64_t)pending);
+}
+
+static double hold_ns(struct hold *hold, uint64_t holds)
+{
+    const double from = bench_processor_s();
+    hold_go_on(hold, holds);
+    return (bench_processor_s() - from) * 1e9 / (double)holds;
+}
 
 /* ns a hold; of another queue than ours how much longer than ours it takes, in turn. */
 bool bench_hold(const struct bench_case *bench, const struct bench_context *context,
@@ -42,20 +53,6 @@ bool bench_customers(const struct bench_case *bench, const struct bench_context 
     for (uint32_t i = 0; i < result->run_count; i++)
         result->runs[i].value = 1e3 / bench_customer_ns(count);
     return true;
-}
-
-static void begin(struct hold *hold, const struct bench_case *bench, enum hold_queue kind, uint32_t pending)
-{
-    *hold = (struct hold){.kind = kind, .gaps = bench->gaps, .has_timeouts = bench->has_timeouts};
-    hold_begin(hold, pending);
-    hold_go_on(hold, 3 * (uint64_t)pending);
-}
-
-static double hold_ns(struct hold *hold, uint64_t holds)
-{
-    const double from = bench_processor_s();
-    hold_go_on(hold, holds);
-    return (bench_processor_s() - from) * 1e9 / (double)holds;
 }
 
 enum { CUSTOMER_COMES, CUSTOMER_GOES, LINE = 65536 };

@@ -12,15 +12,25 @@
 
 enum { TEXT_SIZE = 32 };
 
-static struct bench_spread spread(const struct bench_result *result, size_t offset);
-static int compare(const void *left, const void *right);
-static char *text_of(double value, char text[TEXT_SIZE]);
-static void budget_text(const struct bench_case *bench, const struct bench_result *result,
-                        char text[TEXT_SIZE]);
-static json_t *json_case(const struct bench_case *bench, const struct bench_result *result);
-static json_t *json_spread(struct bench_spread values);
-static json_t *json_number(double value);
-static json_t *json_machine(void);
+static int compare(const void *left, const void *right)
+{
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static struct bench_spread spread(const struct bench_result *result, size_t offset)
+{
+    double values[BENCH_RUNS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        memcpy(&values[count], (const char *)&result->runs[i] + offset, sizeof *values);
+        count += !isnan(values[count]);
+    }
+    if (count == 0)
+        return (struct bench_spread){(double)NAN, (double)NAN, (double)NAN};
+    qsort(values, count, sizeof *values, compare);
+    return (struct bench_spread){values[0], values[count / 2], values[count - 1]};
+}
 
 struct bench_spread bench_values(const struct bench_result *result)
 {
@@ -56,63 +66,6 @@ bool bench_is_kept(const struct bench_case *bench, const struct bench_result *re
     return true;
 }
 
-void bench_print(const struct bench_case *bench, const struct bench_result *result, bool is_first_of_group)
-{
-    if (is_first_of_group)
-        printf("\n%-29s %8s %-6s %-12s %6s %-9s %4s\n", bench->group, "median", "", "  range", "ratio",
-               "budget", "MiB");
-    if (result->failure[0] != 0) {
-        printf("  %-28s failed: %s\n", bench->title, result->failure);
-        return;
-    }
-    const struct bench_spread values = bench_values(result);
-    const double ratio = bench_ratios(result).median;
-    char median[TEXT_SIZE], least[TEXT_SIZE], most[TEXT_SIZE], ratio_text[TEXT_SIZE], budget[TEXT_SIZE],
-        range[2 * TEXT_SIZE];
-    snprintf(range, sizeof range, "%s-%s", text_of(values.least, least), text_of(values.most, most));
-    budget_text(bench, result, budget);
-    printf("  %-27s %8s %-6s %-12s %6s %-9s %4.0f\n", bench->title, text_of(values.median, median),
-           bench->unit, result->run_count > 1 ? range : "", isnan(ratio) ? "" : text_of(ratio, ratio_text),
-           budget, (double)result->peak_kib / 1024);
-    fflush(stdout);
-}
-
-bool bench_write_json(const char *path, const struct bench_context *context,
-                      const struct bench_result *results, const bool *is_done)
-{
-    json_t *cases = json_array();
-    for (size_t i = 0; i < bench_case_count; i++) {
-        if (is_done[i])
-            json_array_append_new(cases, json_case(&bench_cases[i], &results[i]));
-    }
-    json_t *all = json_pack("{s:o, s:b, s:o}", "machine", json_machine(), "quick", (int)context->is_quick,
-                            "cases", cases);
-    const bool is_fine =
-        all != NULL && json_dump_file(all, path, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
-    json_decref(all);
-    return is_fine;
-}
-
-static struct bench_spread spread(const struct bench_result *result, size_t offset)
-{
-    double values[BENCH_RUNS_MAX];
-    size_t count = 0;
-    for (uint32_t i = 0; i < result->run_count; i++) {
-        memcpy(&values[count], (const char *)&result->runs[i] + offset, sizeof *values);
-        count += !isnan(values[count]);
-    }
-    if (count == 0)
-        return (struct bench_spread){(double)NAN, (double)NAN, (double)NAN};
-    qsort(values, count, sizeof *values, compare);
-    return (struct bench_spread){values[0], values[count / 2], values[count - 1]};
-}
-
-static int compare(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Three digits. */
 static char *text_of(double value, char text[TEXT_SIZE])
 {
@@ -134,6 +87,40 @@ static void budget_text(const struct bench_case *bench, const struct bench_resul
     if (bench->bound != BENCH_NO_BUDGET)
         snprintf(text, TEXT_SIZE, "%s%g%s %s", is_at_most ? "<" : ">", bench->budget, is_ratio ? "x" : "",
                  bench_is_kept(bench, result) ? "ok" : "NO");
+}
+
+void bench_print(const struct bench_case *bench, const struct bench_result *result, bool is_first_of_group)
+{
+    if (is_first_of_group)
+        printf("\n%-29s %8s %-6s %-12s %6s %-9s %4s\n", bench->group, "median", "", "  range", "ratio",
+               "budget", "MiB");
+    if (result->failure[0] != 0) {
+        printf("  %-28s failed: %s\n", bench->title, result->failure);
+        return;
+    }
+    const struct bench_spread values = bench_values(result);
+    const double ratio = bench_ratios(result).median;
+    char median[TEXT_SIZE], least[TEXT_SIZE], most[TEXT_SIZE], ratio_text[TEXT_SIZE], budget[TEXT_SIZE],
+        range[2 * TEXT_SIZE];
+    snprintf(range, sizeof range, "%s-%s", text_of(values.least, least), text_of(values.most, most));
+    budget_text(bench, result, budget);
+    printf("  %-27s %8s %-6s %-12s %6s %-9s %4.0f\n", bench->title, text_of(values.median, median),
+           bench->unit, result->run_count > 1 ? range : "", isnan(ratio) ? "" : text_of(ratio, ratio_text),
+           budget, (double)result->peak_kib / 1024);
+    fflush(stdout);
+}
+
+static json_t *json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *json_spread(struct bench_spread values)
+{
+    if (isnan(values.median))
+        return json_null();
+    return json_pack("{s:o, s:o, s:o}", "least", json_number(values.least), "median",
+                     json_number(values.median), "most", json_number(values.most));
 }
 
 static json_t *json_case(const struct bench_case *bench, const struct bench_result *result)
@@ -161,19 +148,6 @@ static json_t *json_case(const struct bench_case *bench, const struct bench_resu
     return item;
 }
 
-static json_t *json_spread(struct bench_spread values)
-{
-    if (isnan(values.median))
-        return json_null();
-    return json_pack("{s:o, s:o, s:o}", "least", json_number(values.least), "median",
-                     json_number(values.median), "most", json_number(values.most));
-}
-
-static json_t *json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* Whose figures they are: the processor, the compiler, and what else was going on. */
 static json_t *json_machine(void)
 {
@@ -191,4 +165,20 @@ static json_t *json_machine(void)
     return json_pack("{s:s, s:I, s:s, s:f, s:I}", "model", model, "processors",
                      (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "compiler", __VERSION__, "load", load[0],
                      "unix_s", (json_int_t)time(NULL));
+}
+
+bool bench_write_json(const char *path, const struct bench_context *context,
+                      const struct bench_result *results, const bool *is_done)
+{
+    json_t *cases = json_array();
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (is_done[i])
+            json_array_append_new(cases, json_case(&bench_cases[i], &results[i]));
+    }
+    json_t *all = json_pack("{s:o, s:b, s:o}", "machine", json_machine(), "quick", (int)context->is_quick,
+                            "cases", cases);
+    const bool is_fine =
+        all != NULL && json_dump_file(all, path, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0;
+    json_decref(all);
+    return is_fine;
 }

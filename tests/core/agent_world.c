@@ -4,25 +4,6 @@
 
 #define STEPS_MAX 100000
 
-static void take_actions(struct world *world, int agent);
-static void ask(struct world *world, int agent, const struct bk_action *action);
-static void end(struct world *world, int agent, const struct bk_action *action);
-static void check_asked(struct world *world, int agent, const struct bk_action *action);
-static void take_effect(struct world *world, int agent, struct pending *pending);
-static void perform(struct world *world, int agent, const struct bk_action *action,
-                    struct bk_outcome *outcome);
-static bool holds(const int64_t *row, bool exists, const struct bk_action *action, unsigned columns);
-static void store_state(struct world *world, const struct bk_action *action);
-static void step(struct world *world, int *left);
-static void pass_time(struct world *world);
-static void go_on(struct world *world, int agent, uint32_t operation);
-static void answer(struct world *world, int agent, struct pending *pending);
-static bool is_quiet(const struct world *world);
-static void begin(struct world *world, int agent);
-static void crash(struct world *world, int agent);
-static bool is_guarded(const struct world *world);
-static void check_all_free(struct world *world);
-
 struct world *world_of(const struct bk_agent_config *config, int agent_count, uint64_t seed)
 {
     struct world *world = calloc(1, sizeof *world);
@@ -49,194 +30,32 @@ void world_free(struct world *world)
     free(world);
 }
 
-uint64_t world_run(struct world *world, int count)
-{
-    uint64_t steps = 0;
-    int left = count;
-    while (left > 0 || !is_quiet(world)) {
-        step(world, &left);
-        assert_true(++steps < STEPS_MAX);
-    }
-    check_all_free(world);
-    return steps;
-}
-
-void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row)
-{
-    uint32_t operation;
-    struct world_agent *own = &world->agents[agent];
-    enum bk_status status = bk_agent_write(own->agent, world_clock(world, agent), key, row, &operation);
-    assert_int_equal(status, own->begun < world->config.operations ? BK_OK : BK_ERROR_BUSY);
-    if (status != BK_OK)
-        return;
-    assert_true(operation < world->config.operations && !own->operations[operation].is_used);
-    own->operations[operation] = (struct under_way){.is_used = true, .row = *row};
-    own->begun++;
-    guarded_begun(world, agent, key, operation);
-    world->tally.fired += bk_fires(&world->config.strategy, row);
-    take_actions(world, agent);
-}
-
-void world_finish(struct world *world)
-{
-    world->is_frozen = true;
-    for (int left = 0; !is_quiet(world);)
-        step(world, &left);
-    world->is_frozen = false;
-}
-
-static void step(struct world *world, int *left)
-{
-    int agent = (int)draw_below(&world->draw, (uint64_t)world->agent_count);
-    struct world_agent *own = &world->agents[agent];
-    pass_time(world);
-    if (world->may.crash && draw_below(&world->draw, 256) == 0)
-        crash(world, agent);
-    switch (draw_below(&world->draw, 8)) {
-    case 0:
-        if (*left > 0) {
-            --*left;
-            begin(world, agent);
-        }
-        break;
-    case 1: {
-        struct bk_agent_config config = world->config;
-        config.agent_id = (uint64_t)agent + 1;
-        own->agent = reload_agent(own->agent, &config);
-        break;
-    }
-    case 2:
-        assert_int_equal(bk_agent_tick(own->agent, world_clock(world, agent)), BK_OK);
-        break;
-    case 3:
-        if (world->late_count > 0) {
-            size_t i = draw_below(&world->draw, world->late_count);
-            struct bk_outcome outcome;
-            perform(world, world->late[i].agent, &world->late[i].action, &outcome);
-            world->late[i] = world->late[--world->late_count];
-            world->tally.late_effects++;
-        }
-        break;
-    default:
-        go_on(world, agent, (uint32_t)draw_below(&world->draw, OPERATIONS_MAX));
-    }
-    take_actions(world, agent);
-}
-
-/* Whatever would be under way for too long by then goes on first. */
-static void pass_time(struct world *world)
-{
-    if (world->is_frozen)
-        return;
-    int64_t then_ns = world->now_ns + 1 + (int64_t)draw_below(&world->draw, 3);
-    for (int i = 0; i < world->agent_count; i++) {
-        for (uint32_t j = 0; j < OPERATIONS_MAX; j++) {
-            struct pending *pending = &world->agents[i].operations[j].pending;
-            while (pending->is_used && then_ns - pending->since_ns > LATENCY_NS_MAX)
-                go_on(world, i, j);
-        }
-    }
-    world->now_ns = then_ns;
-}
-
-/* The effect of what is under way, or its answer when it has had its effect. */
-static void go_on(struct world *world, int agent, uint32_t operation)
-{
-    struct pending *pending = &world->agents[agent].operations[operation].pending;
-    if (pending->is_used && !pending->has_effect)
-        take_effect(world, agent, pending);
-    else if (pending->is_used)
-        answer(world, agent, pending);
-}
-
-static void answer(struct world *world, int agent, struct pending *pending)
-{
-    struct bk_agent *told = world->agents[agent].agent;
-    pending->is_used = false;
-    int64_t now_ns = world_clock(world, agent);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome), BK_OK);
-    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome),
-                     BK_ERROR_OPERATION);
-    take_actions(world, agent);
-}
-
-static bool is_quiet(const struct world *world)
-{
-    for (int i = 0; i < world->agent_count; i++) {
-        if (world->agents[i].begun > 0)
-            return false;
-    }
-    return true;
-}
-
-static void begin(struct world *world, int agent)
-{
-    struct bk_row row = {.time_ns = world_clock(world, agent), .id = draw_bits(&world->draw)};
-    uint64_t key = draw_below(&world->draw, world->key_count);
-    struct world_agent *own = &world->agents[agent];
-    uint32_t operation;
-    if (draw_below(&world->draw, 8) >= world->reads_of_8 || own->begun == world->config.operations) {
-        if (is_guarded(world))
-            guarded_draw_time(world, &row);
-        world_write(world, agent, key, &row);
-        return;
-    }
-    enum bk_plan plan = draw_below(&world->draw, 2) == 0 ? BK_PLAN_WALK : BK_PLAN_PAIR;
-    assert_int_equal(bk_agent_read_latest(own->agent, row.time_ns, key, 0, 0, 1 + draw_below(&world->draw, 9),
-                                          plan, &operation),
-                     BK_OK);
-    own->operations[operation] = (struct under_way){.is_used = true, .is_read = true, .row = row};
-    own->begun++;
-    guarded_begun(world, agent, key, operation);
-    world->tally.reads++;
-}
-
-/* The process is gone, and begins anew; what it had asked may still take effect, now or late. */
-static void crash(struct world *world, int agent)
-{
-    struct world_agent *own = &world->agents[agent];
-    struct bk_agent_config config = world->config;
-    config.agent_id = (uint64_t)agent + 1;
-    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
-        struct pending *pending = &own->operations[i].pending;
-        if (pending->is_used && !pending->has_effect && world->late_count < LATE_MAX) {
-            world->late[world->late_count].agent = agent;
-            world->late[world->late_count++].action = pending->action;
-        }
-        own->operations[i] = (struct under_way){.is_used = false};
-    }
-    own->begun = 0;
-    world->tally.crashes++;
-    void *memory = own->agent;
-    assert_int_equal(bk_agent_init(memory, bk_agent_size(&config), &config, &own->agent), BK_OK);
-}
-
 static bool is_guarded(const struct world *world)
 {
     return world->config.coordination == BK_GUARDED;
 }
 
-int64_t world_clock(const struct world *world, int agent)
+/* What must hold at the moment of asking. */
+static void check_asked(struct world *world, int agent, const struct bk_action *action)
 {
-    return world->now_ns + world->agents[agent].offset_ns;
-}
-
-/* All that is asked, or some of it where the host may be slow. */
-static void take_actions(struct world *world, int agent)
-{
-    struct bk_action action;
-    while ((!world->may.lag || draw_below(&world->draw, 4) > 0) &&
-           bk_agent_next(world->agents[agent].agent, &action)) {
-        assert_true(world->agents[agent].operations[action.operation].is_used);
-        if (action.kind == BK_ACT_DONE)
-            end(world, agent, &action);
-        else if (action.kind != BK_ACT_ACK)
-            ask(world, agent, &action);
-        else {
-            assert_true(action.bucket == world->agents[agent].operations[action.operation].bucket);
-            guarded_acknowledged(world, agent, &action);
-        }
+    struct world_key *key = &world->keys[action->key];
+    int64_t owner = agent + 1;
+    bool by_lwt = world->config.counter == BK_COUNTER_LWT || is_guarded(world);
+    assert_true(action->kind != BK_ACT_WRITE_STATE || !by_lwt);
+    assert_true(action->kind != BK_ACT_CAS_STATE || by_lwt);
+    if (action->kind == BK_ACT_CAS_LOCK && action->columns[BK_LOCK_OWNER] != 0) {
+        assert_true(action->columns[BK_LOCK_OWNER] == owner);
+        key->lock_until[agent] = action->columns[BK_LOCK_UNTIL];
+        /* A lock that lasts is left alone. */
+        assert_true(action->if_mask == 0 || action->expected[BK_LOCK_OWNER] == 0 ||
+                    action->expected[BK_LOCK_UNTIL] <= world->now_ns);
+        world->tally.takeovers += action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0;
     }
+    bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
+                 (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
+    /* It rolls under its own lock, unless the host let it lie until the lock had run out. */
+    if (rolls && world->config.coordination == BK_LOCKED && world->now_ns < key->lock_until[agent])
+        assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
 }
 
 static void ask(struct world *world, int agent, const struct bk_action *action)
@@ -284,48 +103,76 @@ static void end(struct world *world, int agent, const struct bk_action *action)
     world->agents[agent].begun--;
 }
 
-/* What must hold at the moment of asking. */
-static void check_asked(struct world *world, int agent, const struct bk_action *action)
+/* All that is asked, or some of it where the host may be slow. */
+static void take_actions(struct world *world, int agent)
 {
-    struct world_key *key = &world->keys[action->key];
-    int64_t owner = agent + 1;
-    bool by_lwt = world->config.counter == BK_COUNTER_LWT || is_guarded(world);
-    assert_true(action->kind != BK_ACT_WRITE_STATE || !by_lwt);
-    assert_true(action->kind != BK_ACT_CAS_STATE || by_lwt);
-    if (action->kind == BK_ACT_CAS_LOCK && action->columns[BK_LOCK_OWNER] != 0) {
-        assert_true(action->columns[BK_LOCK_OWNER] == owner);
-        key->lock_until[agent] = action->columns[BK_LOCK_UNTIL];
-        /* A lock that lasts is left alone. */
-        assert_true(action->if_mask == 0 || action->expected[BK_LOCK_OWNER] == 0 ||
-                    action->expected[BK_LOCK_UNTIL] <= world->now_ns);
-        world->tally.takeovers += action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0;
+    struct bk_action action;
+    while ((!world->may.lag || draw_below(&world->draw, 4) > 0) &&
+           bk_agent_next(world->agents[agent].agent, &action)) {
+        assert_true(world->agents[agent].operations[action.operation].is_used);
+        if (action.kind == BK_ACT_DONE)
+            end(world, agent, &action);
+        else if (action.kind != BK_ACT_ACK)
+            ask(world, agent, &action);
+        else {
+            assert_true(action.bucket == world->agents[agent].operations[action.operation].bucket);
+            guarded_acknowledged(world, agent, &action);
+        }
     }
-    bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
-                 (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
-    /* It rolls under its own lock, unless the host let it lie until the lock had run out. */
-    if (rolls && world->config.coordination == BK_LOCKED && world->now_ns < key->lock_until[agent])
-        assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
 }
 
-static void take_effect(struct world *world, int agent, struct pending *pending)
+static void answer(struct world *world, int agent, struct pending *pending)
 {
-    const struct failures *may = &world->may;
-    struct bk_outcome hidden;
-    uint64_t fate = draw_below(&world->draw, 16);
-    pending->has_effect = true;
-    pending->since_ns = world->now_ns;
-    pending->outcome = (struct bk_outcome){.kind = BK_OUTCOME_UNKNOWN};
-    if (fate < 2 && may->refuse)
-        pending->outcome.kind = BK_OUTCOME_REFUSED;
-    else if (fate == 2 && may->lose)
+    struct bk_agent *told = world->agents[agent].agent;
+    pending->is_used = false;
+    int64_t now_ns = world_clock(world, agent);
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome), BK_OK);
+    assert_int_equal(bk_agent_outcome(told, now_ns, pending->action.operation, &pending->outcome),
+                     BK_ERROR_OPERATION);
+    take_actions(world, agent);
+}
+
+static bool holds(const int64_t *row, bool exists, const struct bk_action *action, unsigned columns)
+{
+    if (action->if_mask == 0 || !exists)
+        return action->if_mask == 0 && !exists;
+    for (unsigned i = 0; i < columns; i++) {
+        if (action->if_mask & 1u << i && row[i] != action->expected[i])
+            return false;
+    }
+    return true;
+}
+
+static void store_state(struct world *world, const struct bk_action *action)
+{
+    struct world_key *key = &world->keys[action->key];
+    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER], before[BK_COLUMN_COUNT];
+    bool existed = key->state_exists;
+    assert_true(existed || action->mask == 15);
+    memcpy(before, key->state, sizeof before);
+    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (action->mask & 1u << i)
+            key->state[i] = action->columns[i];
+    }
+    key->state_exists = true;
+    if (is_guarded(world))
+        guarded_stored(world, action, before, existed);
+    if (key->state[BK_BUCKET] == bucket)
         return;
-    else if (fate == 3 && may->hide)
-        perform(world, agent, &pending->action, &hidden);
-    else if (fate == 4 && may->late && world->late_count < LATE_MAX) {
-        world->late[world->late_count].agent = agent;
-        world->late[world->late_count++].action = pending->action;
-    } else
-        perform(world, agent, &pending->action, &pending->outcome);
+    world->tally.rolls++;
+    key->rolls++;
+    if (world->config.counter != BK_COUNTER_LWT)
+        return;
+    assert_true(key->state[BK_BUCKET] == bucket + 1);
+    if (world->config.coordination == BK_LOCKED)
+        assert_true(counter >= THRESHOLD);
+    else
+        assert_true(counter >= THRESHOLD - (world->config.strategy.kind == BK_WEIGHTED ? WEIGHT_MOST : 1));
+    world->tally.rolls_above_threshold += counter >= THRESHOLD;
+    if (world->config.coordination == BK_THREE_STATE) {
+        assert_true(key->date_count < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
+        key->dates[key->date_count++] = key->state[BK_NEXT_CHANGE];
+    }
 }
 
 static void perform(struct world *world, int agent, const struct bk_action *action,
@@ -387,47 +234,140 @@ static void perform(struct world *world, int agent, const struct bk_action *acti
     (void)agent;
 }
 
-static bool holds(const int64_t *row, bool exists, const struct bk_action *action, unsigned columns)
+static void take_effect(struct world *world, int agent, struct pending *pending)
 {
-    if (action->if_mask == 0 || !exists)
-        return action->if_mask == 0 && !exists;
-    for (unsigned i = 0; i < columns; i++) {
-        if (action->if_mask & 1u << i && row[i] != action->expected[i])
+    const struct failures *may = &world->may;
+    struct bk_outcome hidden;
+    uint64_t fate = draw_below(&world->draw, 16);
+    pending->has_effect = true;
+    pending->since_ns = world->now_ns;
+    pending->outcome = (struct bk_outcome){.kind = BK_OUTCOME_UNKNOWN};
+    if (fate < 2 && may->refuse)
+        pending->outcome.kind = BK_OUTCOME_REFUSED;
+    else if (fate == 2 && may->lose)
+        return;
+    else if (fate == 3 && may->hide)
+        perform(world, agent, &pending->action, &hidden);
+    else if (fate == 4 && may->late && world->late_count < LATE_MAX) {
+        world->late[world->late_count].agent = agent;
+        world->late[world->late_count++].action = pending->action;
+    } else
+        perform(world, agent, &pending->action, &pending->outcome);
+}
+
+/* The effect of what is under way, or its answer when it has had its effect. */
+static void go_on(struct world *world, int agent, uint32_t operation)
+{
+    struct pending *pending = &world->agents[agent].operations[operation].pending;
+    if (pending->is_used && !pending->has_effect)
+        take_effect(world, agent, pending);
+    else if (pending->is_used)
+        answer(world, agent, pending);
+}
+
+/* Whatever would be under way for too long by then goes on first. */
+static void pass_time(struct world *world)
+{
+    if (world->is_frozen)
+        return;
+    int64_t then_ns = world->now_ns + 1 + (int64_t)draw_below(&world->draw, 3);
+    for (int i = 0; i < world->agent_count; i++) {
+        for (uint32_t j = 0; j < OPERATIONS_MAX; j++) {
+            struct pending *pending = &world->agents[i].operations[j].pending;
+            while (pending->is_used && then_ns - pending->since_ns > LATENCY_NS_MAX)
+                go_on(world, i, j);
+        }
+    }
+    world->now_ns = then_ns;
+}
+
+static void begin(struct world *world, int agent)
+{
+    struct bk_row row = {.time_ns = world_clock(world, agent), .id = draw_bits(&world->draw)};
+    uint64_t key = draw_below(&world->draw, world->key_count);
+    struct world_agent *own = &world->agents[agent];
+    uint32_t operation;
+    if (draw_below(&world->draw, 8) >= world->reads_of_8 || own->begun == world->config.operations) {
+        if (is_guarded(world))
+            guarded_draw_time(world, &row);
+        world_write(world, agent, key, &row);
+        return;
+    }
+    enum bk_plan plan = draw_below(&world->draw, 2) == 0 ? BK_PLAN_WALK : BK_PLAN_PAIR;
+    assert_int_equal(bk_agent_read_latest(own->agent, row.time_ns, key, 0, 0, 1 + draw_below(&world->draw, 9),
+                                          plan, &operation),
+                     BK_OK);
+    own->operations[operation] = (struct under_way){.is_used = true, .is_read = true, .row = row};
+    own->begun++;
+    guarded_begun(world, agent, key, operation);
+    world->tally.reads++;
+}
+
+/* The process is gone, and begins anew; what it had asked may still take effect, now or late. */
+static void crash(struct world *world, int agent)
+{
+    struct world_agent *own = &world->agents[agent];
+    struct bk_agent_config config = world->config;
+    config.agent_id = (uint64_t)agent + 1;
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        struct pending *pending = &own->operations[i].pending;
+        if (pending->is_used && !pending->has_effect && world->late_count < LATE_MAX) {
+            world->late[world->late_count].agent = agent;
+            world->late[world->late_count++].action = pending->action;
+        }
+        own->operations[i] = (struct under_way){.is_used = false};
+    }
+    own->begun = 0;
+    world->tally.crashes++;
+    void *memory = own->agent;
+    assert_int_equal(bk_agent_init(memory, bk_agent_size(&config), &config, &own->agent), BK_OK);
+}
+
+static void step(struct world *world, int *left)
+{
+    int agent = (int)draw_below(&world->draw, (uint64_t)world->agent_count);
+    struct world_agent *own = &world->agents[agent];
+    pass_time(world);
+    if (world->may.crash && draw_below(&world->draw, 256) == 0)
+        crash(world, agent);
+    switch (draw_below(&world->draw, 8)) {
+    case 0:
+        if (*left > 0) {
+            --*left;
+            begin(world, agent);
+        }
+        break;
+    case 1: {
+        struct bk_agent_config config = world->config;
+        config.agent_id = (uint64_t)agent + 1;
+        own->agent = reload_agent(own->agent, &config);
+        break;
+    }
+    case 2:
+        assert_int_equal(bk_agent_tick(own->agent, world_clock(world, agent)), BK_OK);
+        break;
+    case 3:
+        if (world->late_count > 0) {
+            size_t i = draw_below(&world->draw, world->late_count);
+            struct bk_outcome outcome;
+            perform(world, world->late[i].agent, &world->late[i].action, &outcome);
+            world->late[i] = world->late[--world->late_count];
+            world->tally.late_effects++;
+        }
+        break;
+    default:
+        go_on(world, agent, (uint32_t)draw_below(&world->draw, OPERATIONS_MAX));
+    }
+    take_actions(world, agent);
+}
+
+static bool is_quiet(const struct world *world)
+{
+    for (int i = 0; i < world->agent_count; i++) {
+        if (world->agents[i].begun > 0)
             return false;
     }
     return true;
-}
-
-static void store_state(struct world *world, const struct bk_action *action)
-{
-    struct world_key *key = &world->keys[action->key];
-    int64_t bucket = key->state[BK_BUCKET], counter = key->state[BK_COUNTER], before[BK_COLUMN_COUNT];
-    bool existed = key->state_exists;
-    assert_true(existed || action->mask == 15);
-    memcpy(before, key->state, sizeof before);
-    for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
-        if (action->mask & 1u << i)
-            key->state[i] = action->columns[i];
-    }
-    key->state_exists = true;
-    if (is_guarded(world))
-        guarded_stored(world, action, before, existed);
-    if (key->state[BK_BUCKET] == bucket)
-        return;
-    world->tally.rolls++;
-    key->rolls++;
-    if (world->config.counter != BK_COUNTER_LWT)
-        return;
-    assert_true(key->state[BK_BUCKET] == bucket + 1);
-    if (world->config.coordination == BK_LOCKED)
-        assert_true(counter >= THRESHOLD);
-    else
-        assert_true(counter >= THRESHOLD - (world->config.strategy.kind == BK_WEIGHTED ? WEIGHT_MOST : 1));
-    world->tally.rolls_above_threshold += counter >= THRESHOLD;
-    if (world->config.coordination == BK_THREE_STATE) {
-        assert_true(key->date_count < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
-        key->dates[key->date_count++] = key->state[BK_NEXT_CHANGE];
-    }
 }
 
 /* Each number is given once, and then no more: none was lost, none was freed twice. */
@@ -454,4 +394,45 @@ static void check_all_free(struct world *world)
             assert_true(bk_agent_next(agent, &action));
         assert_false(bk_agent_next(agent, &action));
     }
+}
+
+uint64_t world_run(struct world *world, int count)
+{
+    uint64_t steps = 0;
+    int left = count;
+    while (left > 0 || !is_quiet(world)) {
+        step(world, &left);
+        assert_true(++steps < STEPS_MAX);
+    }
+    check_all_free(world);
+    return steps;
+}
+
+void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row)
+{
+    uint32_t operation;
+    struct world_agent *own = &world->agents[agent];
+    enum bk_status status = bk_agent_write(own->agent, world_clock(world, agent), key, row, &operation);
+    assert_int_equal(status, own->begun < world->config.operations ? BK_OK : BK_ERROR_BUSY);
+    if (status != BK_OK)
+        return;
+    assert_true(operation < world->config.operations && !own->operations[operation].is_used);
+    own->operations[operation] = (struct under_way){.is_used = true, .row = *row};
+    own->begun++;
+    guarded_begun(world, agent, key, operation);
+    world->tally.fired += bk_fires(&world->config.strategy, row);
+    take_actions(world, agent);
+}
+
+void world_finish(struct world *world)
+{
+    world->is_frozen = true;
+    for (int left = 0; !is_quiet(world);)
+        step(world, &left);
+    world->is_frozen = false;
+}
+
+int64_t world_clock(const struct world *world, int agent)
+{
+    return world->now_ns + world->agents[agent].offset_ns;
 }

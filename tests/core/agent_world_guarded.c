@@ -6,9 +6,6 @@
 #define LATE_NS_MAX  3000
 #define AHEAD_NS_MAX 400
 
-static bool asks_for_key(enum bk_action_kind kind);
-static void check_put(struct world *world, struct under_way *operation, const struct bk_action *action);
-
 /* What a reader that begins now has to meet, and the latest row that may be admitted now. */
 void guarded_begun(struct world *world, int agent, uint64_t key_number, uint32_t number)
 {
@@ -35,6 +32,26 @@ void guarded_draw_time(struct world *world, struct bk_row *row)
         row->time_ns += (int64_t)draw_below(&world->draw, (uint64_t)bound_ns + 1);
     else if (kind == 5)
         row->time_ns += bound_ns + 1 + (int64_t)draw_below(&world->draw, AHEAD_NS_MAX);
+}
+
+static bool asks_for_key(enum bk_action_kind kind)
+{
+    return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE || kind == BK_ACT_WRITE_START;
+}
+
+static void check_put(struct world *world, struct under_way *operation, const struct bk_action *action)
+{
+    struct world_key *key = &world->keys[action->key];
+    int64_t newest = key->state[BK_BUCKET], bucket = action->bucket, time_ns = action->row.time_ns;
+    assert_true(key->state_exists && bucket >= 0 && bucket <= newest);
+    assert_true(time_ns == operation->row.time_ns && time_ns >= key->committed[bucket]);
+    assert_true(time_ns < (bucket < newest ? key->committed[bucket + 1] : key->state[BK_GUARDED_UNTIL]));
+    if (operation->placed != NULL)
+        return;
+    assert_true(key->placed_count < PLACED_MAX);
+    operation->placed = &key->placed[key->placed_count++];
+    *operation->placed =
+        (struct placed){time_ns, bucket, false, bk_fires(&world->config.strategy, &action->row)};
 }
 
 void guarded_asked(struct world *world, int agent, const struct bk_action *action)
@@ -146,24 +163,4 @@ void guarded_check(const struct world *world)
         for (int64_t bucket = 0; bucket < BUCKETS_MAX; bucket++)
             assert_true(key->totals[bucket] <= counts[bucket] * (1 + (int64_t)world->config.counter_retries));
     }
-}
-
-static bool asks_for_key(enum bk_action_kind kind)
-{
-    return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE || kind == BK_ACT_WRITE_START;
-}
-
-static void check_put(struct world *world, struct under_way *operation, const struct bk_action *action)
-{
-    struct world_key *key = &world->keys[action->key];
-    int64_t newest = key->state[BK_BUCKET], bucket = action->bucket, time_ns = action->row.time_ns;
-    assert_true(key->state_exists && bucket >= 0 && bucket <= newest);
-    assert_true(time_ns == operation->row.time_ns && time_ns >= key->committed[bucket]);
-    assert_true(time_ns < (bucket < newest ? key->committed[bucket + 1] : key->state[BK_GUARDED_UNTIL]));
-    if (operation->placed != NULL)
-        return;
-    assert_true(key->placed_count < PLACED_MAX);
-    operation->placed = &key->placed[key->placed_count++];
-    *operation->placed =
-        (struct placed){time_ns, bucket, false, bk_fires(&world->config.strategy, &action->row)};
 }

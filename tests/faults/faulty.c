@@ -47,13 +47,6 @@
 
 typedef int main_function(int argc, char **argv, char **environment);
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
-int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare)(void), void (*finish)(void),
-                      void (*unload)(void), void *stack);
-
 /* Which calls of a kind fail: number `first`, and when it lasts those after it. */
 struct fault {
     long first; /* 0: none */
@@ -85,22 +78,143 @@ static size_t range_count;
 static struct stream streams[STREAMS_MAX];
 static _Atomic size_t stream_count;
 
-static int run_main(int argc, char **argv, char **environment);
-static int add_ranges(struct dl_phdr_info *info, size_t size, void *names);
-static void find_real(const char *name, void *function);
-static const struct range *find_range(uintptr_t address);
-static bool does_fail(struct fault *fault, uintptr_t caller, long *number);
-static void open_sites(struct fault *fault, const char *path);
-static void tell_site(int sites, uint64_t site);
-static bool refuses_memory(uintptr_t caller);
-static int file_error(int file, uintptr_t caller, long *number);
-static int path_error(int folder, const char *path, int flags, uintptr_t caller);
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare)(void), void (*finish)(void),
+                      void (*unload)(void), void *stack);
+
+static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
+{
+    (void)size;
+    const char *slash = strrchr(info->dlpi_name, '/'), *at = names;
+    const char *name = info->dlpi_name[0] == '\0' ? "program" : slash != NULL ? slash + 1 : info->dlpi_name;
+    bool counts = false;
+    for (size_t length; *at != '\0'; at += length + (at[length] == ' ')) {
+        length = strcspn(at, " ");
+        counts = counts || (length > 0 && strncmp(name, at, length) == 0);
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begins = info->dlpi_addr + part->p_vaddr;
+        struct range range = {begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
+            continue;
+        if (range.is_program)
+            program = range;
+        if (counts && range_count < RANGES_MAX)
+            ranges[range_count++] = range;
+    }
+    return 0;
+}
+
+static void open_sites(struct fault *fault, const char *path)
+{
+    void *calls[1];
+    if (path == NULL)
+        return;
+    backtrace(calls, 1); /* allocates when it is first called */
+    fault->sites = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+/* NULL: the calls of that code do not count. */
+static const struct range *find_range(uintptr_t address)
+{
+    for (size_t i = 0; is_ready && i < range_count; i++) {
+        if (address >= ranges[i].begin && address < ranges[i].end)
+            return &ranges[i];
+    }
+    return NULL;
+}
+
+static void tell_site(int sites, uint64_t site)
+{
+    void *calls[CALLS_MAX];
+    uint64_t words[CALLS_MAX + 2] = {1, site};
+    int count = backtrace(calls, CALLS_MAX);
+    for (int i = 0; i < count; i++) {
+        uintptr_t call = (uintptr_t)calls[i];
+        if (call >= program.begin && call < program.end)
+            words[++words[0]] = call - program.base;
+    }
+    syscall(SYS_write, sites, words, (words[0] + 1) * sizeof words[0]);
+}
+
+static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
+{
+    const struct range *range = find_range(caller);
+    if (range == NULL)
+        return false;
+    *number = atomic_fetch_add(&fault->count, 1) + 1;
+    bool is_first = *number == fault->first;
+    uint64_t site = caller - range->base;
+    if (fault->sites != -1)
+        tell_site(fault->sites, site);
+    bool fails = is_first || (fault->first > 0 && *number > fault->first && is_lasting) ||
+                 (fault == &files && is_short && fault->first > 0 && *number == fault->first + 1);
+    if (is_first) {
+        first_failed_at = (long)(caller - range->base);
+        first_failed_in_program = range->is_program;
+    }
+    if (fails)
+        failed++;
+    return fails;
+}
+
+/* 0: the call may be done. */
+static int file_error(int file, uintptr_t caller, long *number)
+{
+    struct stat status;
+    long own;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    return does_fail(&files, caller, number != NULL ? number : &own) ? error_number : 0;
+}
+
 static ssize_t write_somewhere(int file, const void *bytes, size_t size, bool is_at, off_t offset,
-                               uintptr_t caller);
-static FILE *make_stream(int file);
-static ssize_t stream_write(void *cookie, const char *bytes, size_t size);
-static int stream_close(void *cookie);
-static long clock_offset_s(void);
+                               uintptr_t caller)
+{
+    long number = 0;
+    int code = file_error(file, caller, &number);
+    bool is_cut = code != 0 && is_short && number == files.first && size > 1;
+    if (code != 0 && !is_cut) {
+        errno = code;
+        return -1;
+    }
+    size = is_cut ? size / 2 : size;
+    return is_at ? syscall(SYS_pwrite64, file, bytes, size, offset) : syscall(SYS_write, file, bytes, size);
+}
+
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        /* Streams are the program's own. */
+        ssize_t written = write_somewhere((int)(intptr_t)cookie, bytes + done, size - done, false, 0,
+                                          range_count > 0 ? ranges[0].begin : 0);
+        if (written < 0)
+            break;
+        done += (size_t)written;
+    }
+    return (ssize_t)done;
+}
+
+static int stream_close(void *cookie)
+{
+    return close((int)(intptr_t)cookie);
+}
+
+/* glibc's own streams write where nothing can come between. */
+static FILE *make_stream(int file)
+{
+    const cookie_io_functions_t functions = {.write = stream_write, .close = stream_close};
+    FILE *stream = fopencookie((void *)(intptr_t)file, "w", functions);
+    size_t index = stream == NULL ? STREAMS_MAX : atomic_fetch_add(&stream_count, 1);
+    if (index < STREAMS_MAX)
+        streams[index] = (struct stream){stream, file};
+    return stream;
+}
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -137,6 +251,22 @@ __attribute__((destructor)) static void end(void)
     }
 }
 
+/* Behind main() stands what the compiler put there; where it counts branches, it writes the counts down,
+ * which are not to be lost with what fails. */
+static int run_main(int argc, char **argv, char **environment)
+{
+    int code = real_main(argc, argv, environment);
+    is_ready = false;
+    return code;
+}
+
+/* ISO C has no conversion from what dlsym() returns to a function. */
+static void find_real(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
 int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare)(void), void (*finish)(void),
                       void (*unload)(void), void *stack)
 {
@@ -144,6 +274,15 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*prepare
     find_real("__libc_start_main", &real);
     real_main = main;
     return real(run_main, argc, argv, prepare, finish, unload, stack);
+}
+
+static bool refuses_memory(uintptr_t caller)
+{
+    long number;
+    bool is_refused = does_fail(&memory, caller, &number);
+    if (is_refused)
+        errno = ENOMEM;
+    return is_refused;
 }
 
 void *malloc(size_t size)
@@ -191,6 +330,16 @@ char *strndup(const char *text, size_t most)
         copy[length] = '\0';
     }
     return copy;
+}
+
+static int path_error(int folder, const char *path, int flags, uintptr_t caller)
+{
+    struct stat status;
+    long number;
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
+    if (!writes || (fstatat(folder, path, &status, 0) == 0 && !S_ISREG(status.st_mode)))
+        return 0;
+    return does_fail(&files, caller, &number) ? error_number : 0;
 }
 
 /* The mode of a new file stands behind `flags`; where there is none, what is read is not used. */
@@ -320,6 +469,15 @@ int fileno(FILE *stream)
     return real(stream);
 }
 
+static long clock_offset_s(void)
+{
+    long reading = atomic_fetch_add(&clocks.count, 1) + 1;
+    if (clocks.first <= 0 || reading < clocks.first)
+        return 0;
+    failed++;
+    return reading / clocks.first % 2 == 1 ? clock_seconds : -clock_seconds;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
     int code = (int)syscall(SYS_clock_gettime, clock, out);
@@ -348,179 +506,4 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
         now.tv_sec += clock_offset_s();
     *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
     return 0;
-}
-
-/* Behind main() stands what the compiler put there; where it counts branches, it writes the counts down,
- * which are not to be lost with what fails. */
-static int run_main(int argc, char **argv, char **environment)
-{
-    int code = real_main(argc, argv, environment);
-    is_ready = false;
-    return code;
-}
-
-static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
-{
-    (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/'), *at = names;
-    const char *name = info->dlpi_name[0] == '\0' ? "program" : slash != NULL ? slash + 1 : info->dlpi_name;
-    bool counts = false;
-    for (size_t length; *at != '\0'; at += length + (at[length] == ' ')) {
-        length = strcspn(at, " ");
-        counts = counts || (length > 0 && strncmp(name, at, length) == 0);
-    }
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        uintptr_t begins = info->dlpi_addr + part->p_vaddr;
-        struct range range = {begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
-        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
-            continue;
-        if (range.is_program)
-            program = range;
-        if (counts && range_count < RANGES_MAX)
-            ranges[range_count++] = range;
-    }
-    return 0;
-}
-
-/* ISO C has no conversion from what dlsym() returns to a function. */
-static void find_real(const char *name, void *function)
-{
-    void *symbol = dlsym(RTLD_NEXT, name);
-    memcpy(function, &symbol, sizeof symbol);
-}
-
-/* NULL: the calls of that code do not count. */
-static const struct range *find_range(uintptr_t address)
-{
-    for (size_t i = 0; is_ready && i < range_count; i++) {
-        if (address >= ranges[i].begin && address < ranges[i].end)
-            return &ranges[i];
-    }
-    return NULL;
-}
-
-static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
-{
-    const struct range *range = find_range(caller);
-    if (range == NULL)
-        return false;
-    *number = atomic_fetch_add(&fault->count, 1) + 1;
-    bool is_first = *number == fault->first;
-    uint64_t site = caller - range->base;
-    if (fault->sites != -1)
-        tell_site(fault->sites, site);
-    bool fails = is_first || (fault->first > 0 && *number > fault->first && is_lasting) ||
-                 (fault == &files && is_short && fault->first > 0 && *number == fault->first + 1);
-    if (is_first) {
-        first_failed_at = (long)(caller - range->base);
-        first_failed_in_program = range->is_program;
-    }
-    if (fails)
-        failed++;
-    return fails;
-}
-
-static void open_sites(struct fault *fault, const char *path)
-{
-    void *calls[1];
-    if (path == NULL)
-        return;
-    backtrace(calls, 1); /* allocates when it is first called */
-    fault->sites = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
-static void tell_site(int sites, uint64_t site)
-{
-    void *calls[CALLS_MAX];
-    uint64_t words[CALLS_MAX + 2] = {1, site};
-    int count = backtrace(calls, CALLS_MAX);
-    for (int i = 0; i < count; i++) {
-        uintptr_t call = (uintptr_t)calls[i];
-        if (call >= program.begin && call < program.end)
-            words[++words[0]] = call - program.base;
-    }
-    syscall(SYS_write, sites, words, (words[0] + 1) * sizeof words[0]);
-}
-
-static bool refuses_memory(uintptr_t caller)
-{
-    long number;
-    bool is_refused = does_fail(&memory, caller, &number);
-    if (is_refused)
-        errno = ENOMEM;
-    return is_refused;
-}
-
-/* 0: the call may be done. */
-static int file_error(int file, uintptr_t caller, long *number)
-{
-    struct stat status;
-    long own;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
-        return 0;
-    return does_fail(&files, caller, number != NULL ? number : &own) ? error_number : 0;
-}
-
-static int path_error(int folder, const char *path, int flags, uintptr_t caller)
-{
-    struct stat status;
-    long number;
-    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
-    if (!writes || (fstatat(folder, path, &status, 0) == 0 && !S_ISREG(status.st_mode)))
-        return 0;
-    return does_fail(&files, caller, &number) ? error_number : 0;
-}
-
-static ssize_t write_somewhere(int file, const void *bytes, size_t size, bool is_at, off_t offset,
-                               uintptr_t caller)
-{
-    long number = 0;
-    int code = file_error(file, caller, &number);
-    bool is_cut = code != 0 && is_short && number == files.first && size > 1;
-    if (code != 0 && !is_cut) {
-        errno = code;
-        return -1;
-    }
-    size = is_cut ? size / 2 : size;
-    return is_at ? syscall(SYS_pwrite64, file, bytes, size, offset) : syscall(SYS_write, file, bytes, size);
-}
-
-/* glibc's own streams write where nothing can come between. */
-static FILE *make_stream(int file)
-{
-    const cookie_io_functions_t functions = {.write = stream_write, .close = stream_close};
-    FILE *stream = fopencookie((void *)(intptr_t)file, "w", functions);
-    size_t index = stream == NULL ? STREAMS_MAX : atomic_fetch_add(&stream_count, 1);
-    if (index < STREAMS_MAX)
-        streams[index] = (struct stream){stream, file};
-    return stream;
-}
-
-static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
-{
-    size_t done = 0;
-    while (done < size) {
-        /* Streams are the program's own. */
-        ssize_t written = write_somewhere((int)(intptr_t)cookie, bytes + done, size - done, false, 0,
-                                          range_count > 0 ? ranges[0].begin : 0);
-        if (written < 0)
-            break;
-        done += (size_t)written;
-    }
-    return (ssize_t)done;
-}
-
-static int stream_close(void *cookie)
-{
-    return close((int)(intptr_t)cookie);
-}
-
-static long clock_offset_s(void)
-{
-    long reading = atomic_fetch_add(&clocks.count, 1) + 1;
-    if (clocks.first <= 0 || reading < clocks.first)
-        return 0;
-    failed++;
-    return reading / clocks.first % 2 == 1 ? clock_seconds : -clock_seconds;
 }

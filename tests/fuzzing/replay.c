@@ -13,27 +13,6 @@
 #define CUTS 64
 
 static size_t run(const char *path);
-static size_t run_folder(const char *path);
-static size_t run_file(const char *path);
-
-int main(int argc, char **argv)
-{
-    size_t count = 0;
-    for (int i = 1; i < argc; i++)
-        count += run(argv[i]);
-    printf("%zu inputs\n", count);
-    return count > 0 ? 0 : 2;
-}
-
-static size_t run(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0) {
-        fprintf(stderr, "replay: %s: cannot be read\n", path);
-        exit(2);
-    }
-    return S_ISDIR(status.st_mode) ? run_folder(path) : run_file(path);
-}
 
 static size_t run_folder(const char *path)
 {
@@ -77,4 +56,23 @@ static size_t run_file(const char *path)
     }
     free(data);
     return ran;
+}
+
+static size_t run(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        fprintf(stderr, "replay: %s: cannot be read\n", path);
+        exit(2);
+    }
+    return S_ISDIR(status.st_mode) ? run_folder(path) : run_file(path);
+}
+
+int main(int argc, char **argv)
+{
+    size_t count = 0;
+    for (int i = 1; i < argc; i++)
+        count += run(argv[i]);
+    printf("%zu inputs\n", count);
+    return count > 0 ? 0 : 2;
 }

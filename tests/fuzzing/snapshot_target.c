@@ -62,70 +62,6 @@ struct known {
     struct lab_snapshots snapshots;
 };
 
-static struct known *known_of(size_t scenario);
-static const char *trace_file(void);
-static void keep(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
-static void ignore(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
-static size_t frame_size(const struct lab_scenario *scenario);
-static void go_on(const struct known *known, uint32_t part, const unsigned char *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    if (size < 4)
-        return 0;
-    struct known *known = known_of(data[0] % SCENARIOS);
-    const struct state *state = &known->states[data[1] % known->count];
-    size_t head = frame_size(known->scenario) - sizeof(uint64_t);
-    size_t fields = state->size - head - sizeof(uint64_t), cut = (size_t)data[2] | (size_t)data[3] << 8;
-    if (cut != 0 && cut < fields)
-        fields = cut;
-    unsigned char *altered = malloc(fields + 1);
-    fuzzing_require(altered != NULL, "memory can be had");
-    memcpy(altered, state->data + head, fields);
-    for (size_t i = 4; i + 4 <= size && fields >= 2; i += 4) {
-        size_t at = ((size_t)data[i] | (size_t)data[i + 1] << 8) % (fields - 1);
-        altered[at] ^= data[i + 2];
-        altered[at + 1] ^= data[i + 3];
-    }
-    struct sim_archive archive;
-    struct sim_error error;
-    unsigned char *whole;
-    size_t whole_size;
-    lab_snapshot_begin(known->scenario, &archive);
-    sim_archive_bytes(&archive, altered, fields);
-    fuzzing_require(sim_archive_finish_save(&archive, &whole, &whole_size, &error), "memory can be had");
-    go_on(known, state->part, whole, whole_size);
-    free(whole);
-    free(altered);
-    return 0;
-}
-
-static struct known *known_of(size_t index)
-{
-    static struct known known[SCENARIOS];
-    struct known *mine = &known[index];
-    if (mine->scenario != NULL)
-        return mine;
-    struct sim_error error = {0};
-    struct lab_result *result;
-    char text[1024];
-    const char *trace = strstr(texts[index], "%s");
-    int size = trace == NULL ? snprintf(text, sizeof text, "%s", texts[index])
-                             : snprintf(text, sizeof text, "%.*s%s%s", (int)(trace - texts[index]),
-                                        texts[index], trace_file(), trace + strlen("%s"));
-    fuzzing_require(size < (int)sizeof text, "a scenario is longer than its place");
-    bool is_fine = lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &mine->scenario, &error);
-    fuzzing_require(is_fine, error.text);
-    mine->snapshots.put = keep;
-    mine->snapshots.context = mine;
-    mine->snapshots.wish = 1;
-    const struct lab_run_context context = {.progress = &mine->progress, .snapshots = &mine->snapshots};
-    fuzzing_require(lab_run_in(mine->scenario, 1, &context, &result, &error), error.text);
-    lab_result_destroy(result);
-    fuzzing_require(mine->count > 0, "each run has put a state");
-    return mine;
-}
-
 /* Some keys' rows, open as long as the program runs, and in no folder. */
 static const char *trace_file(void)
 {
@@ -156,13 +92,30 @@ static void keep(void *context, uint32_t part, uint32_t parts, const unsigned ch
     memcpy(state->data, data, size);
 }
 
-static void ignore(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+static struct known *known_of(size_t index)
 {
-    (void)context;
-    (void)part;
-    (void)parts;
-    (void)data;
-    (void)size;
+    static struct known known[SCENARIOS];
+    struct known *mine = &known[index];
+    if (mine->scenario != NULL)
+        return mine;
+    struct sim_error error = {0};
+    struct lab_result *result;
+    char text[1024];
+    const char *trace = strstr(texts[index], "%s");
+    int size = trace == NULL ? snprintf(text, sizeof text, "%s", texts[index])
+                             : snprintf(text, sizeof text, "%.*s%s%s", (int)(trace - texts[index]),
+                                        texts[index], trace_file(), trace + strlen("%s"));
+    fuzzing_require(size < (int)sizeof text, "a scenario is longer than its place");
+    bool is_fine = lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &mine->scenario, &error);
+    fuzzing_require(is_fine, error.text);
+    mine->snapshots.put = keep;
+    mine->snapshots.context = mine;
+    mine->snapshots.wish = 1;
+    const struct lab_run_context context = {.progress = &mine->progress, .snapshots = &mine->snapshots};
+    fuzzing_require(lab_run_in(mine->scenario, 1, &context, &result, &error), error.text);
+    lab_result_destroy(result);
+    fuzzing_require(mine->count > 0, "each run has put a state");
+    return mine;
 }
 
 /* What stands around the fields: the head, and a word behind. */
@@ -178,6 +131,15 @@ static size_t frame_size(const struct lab_scenario *scenario)
     return size;
 }
 
+static void ignore(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+{
+    (void)context;
+    (void)part;
+    (void)parts;
+    (void)data;
+    (void)size;
+}
+
 static void go_on(const struct known *known, uint32_t part, const unsigned char *data, size_t size)
 {
     const struct lab_kept kept = {part, data, size};
@@ -190,4 +152,35 @@ static void go_on(const struct known *known, uint32_t part, const unsigned char 
         lab_result_destroy(result);
     else
         fuzzing_require_error(&error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 4)
+        return 0;
+    struct known *known = known_of(data[0] % SCENARIOS);
+    const struct state *state = &known->states[data[1] % known->count];
+    size_t head = frame_size(known->scenario) - sizeof(uint64_t);
+    size_t fields = state->size - head - sizeof(uint64_t), cut = (size_t)data[2] | (size_t)data[3] << 8;
+    if (cut != 0 && cut < fields)
+        fields = cut;
+    unsigned char *altered = malloc(fields + 1);
+    fuzzing_require(altered != NULL, "memory can be had");
+    memcpy(altered, state->data + head, fields);
+    for (size_t i = 4; i + 4 <= size && fields >= 2; i += 4) {
+        size_t at = ((size_t)data[i] | (size_t)data[i + 1] << 8) % (fields - 1);
+        altered[at] ^= data[i + 2];
+        altered[at + 1] ^= data[i + 3];
+    }
+    struct sim_archive archive;
+    struct sim_error error;
+    unsigned char *whole;
+    size_t whole_size;
+    lab_snapshot_begin(known->scenario, &archive);
+    sim_archive_bytes(&archive, altered, fields);
+    fuzzing_require(sim_archive_finish_save(&archive, &whole, &whole_size, &error), "memory can be had");
+    go_on(known, state->part, whole, whole_size);
+    free(whole);
+    free(altered);
+    return 0;
 }

@@ -6,7 +6,19 @@
 
 #define ROWS_LOOKED_AT 100
 
-static void look(const struct wl_trace *trace, const struct wl_trace_batch *batch);
+static void look(const struct wl_trace *trace, const struct wl_trace_batch *batch)
+{
+    size_t size;
+    fuzzing_require(batch->key_index < wl_trace_key_count(trace), "a row's key is known");
+    const char *key = wl_trace_key(trace, batch->key_index, &size);
+    fuzzing_require(key != NULL && size > 0, "a key has a name");
+    int64_t before_ns = batch->time_ns;
+    for (uint64_t i = 0; i < batch->rows && i < ROWS_LOOKED_AT; i++) {
+        int64_t time_ns = wl_trace_row_time(batch, i);
+        fuzzing_require(time_ns >= before_ns, "rows come in order");
+        before_ns = time_ns;
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -32,18 +44,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzzing_require(read_bytes <= all_bytes, "no more is read than there is");
     wl_trace_close(trace);
     return 0;
-}
-
-static void look(const struct wl_trace *trace, const struct wl_trace_batch *batch)
-{
-    size_t size;
-    fuzzing_require(batch->key_index < wl_trace_key_count(trace), "a row's key is known");
-    const char *key = wl_trace_key(trace, batch->key_index, &size);
-    fuzzing_require(key != NULL && size > 0, "a key has a name");
-    int64_t before_ns = batch->time_ns;
-    for (uint64_t i = 0; i < batch->rows && i < ROWS_LOOKED_AT; i++) {
-        int64_t time_ns = wl_trace_row_time(batch, i);
-        fuzzing_require(time_ns >= before_ns, "rows come in order");
-        before_ns = time_ns;
-    }
 }

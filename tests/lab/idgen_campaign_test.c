@@ -23,9 +23,7 @@ struct sum {
     uint64_t given, lost, stale, crashes, excused, broken_excused;
 };
 
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *text, const char *format, ...)
+static __attribute__((format(printf, 2, 3))) void add(struct text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

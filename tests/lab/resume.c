@@ -13,13 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
-static const char *difference_of(const struct lab_strategy_result *one,
-                                 const struct lab_strategy_result *other);
-static bool is_same_histogram(const struct lab_histogram *one, const struct lab_histogram *other);
-static bool is_same_timeline(const struct lab_timeline *one, const struct lab_timeline *other);
-static bool is_same_metrics(const struct lab_metrics *one, const struct lab_metrics *other);
-static bool is_same_views(const struct lab_views *one, const struct lab_views *other);
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+{
+    struct resume_keeper *keeper = context;
+    struct lab_snapshots *snapshots = &keeper->snapshots;
+    assert_non_null(data);
+    pthread_mutex_lock(&keeper->lock);
+    if (!keeper->is_dead) {
+        size_t left = 0;
+        for (size_t i = 0; i < snapshots->kept_count; i++) {
+            if (keeper->kept[i].part % parts == part)
+                free((void *)(uintptr_t)keeper->kept[i].data);
+            else
+                keeper->kept[left++] = keeper->kept[i];
+        }
+        assert_true(left < RESUME_PARTS_MAX);
+        unsigned char *copy = malloc(size);
+        memcpy(copy, data, size);
+        size_t at = left;
+        for (; at > 0 && keeper->kept[at - 1].part > part; at--)
+            keeper->kept[at] = keeper->kept[at - 1];
+        keeper->kept[at] = (struct lab_kept){part, copy, size};
+        snapshots->kept_count = left + 1;
+        keeper->puts++;
+        if (keeper->puts_left > 0 && --keeper->puts_left == 0) {
+            keeper->is_dead = !keeper->is_kind;
+            atomic_store(&keeper->progress.stop, true);
+        }
+    }
+    atomic_fetch_add(&keeper->context.snapshots->wish, 1);
+    pthread_mutex_unlock(&keeper->lock);
+}
 
 void resume_keeper_init(struct resume_keeper *keeper)
 {
@@ -86,100 +110,6 @@ unsigned resume_run(const struct lab_scenario *scenario, struct sim_random *rand
     return attempts;
 }
 
-static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
-{
-    struct resume_keeper *keeper = context;
-    struct lab_snapshots *snapshots = &keeper->snapshots;
-    assert_non_null(data);
-    pthread_mutex_lock(&keeper->lock);
-    if (!keeper->is_dead) {
-        size_t left = 0;
-        for (size_t i = 0; i < snapshots->kept_count; i++) {
-            if (keeper->kept[i].part % parts == part)
-                free((void *)(uintptr_t)keeper->kept[i].data);
-            else
-                keeper->kept[left++] = keeper->kept[i];
-        }
-        assert_true(left < RESUME_PARTS_MAX);
-        unsigned char *copy = malloc(size);
-        memcpy(copy, data, size);
-        size_t at = left;
-        for (; at > 0 && keeper->kept[at - 1].part > part; at--)
-            keeper->kept[at] = keeper->kept[at - 1];
-        keeper->kept[at] = (struct lab_kept){part, copy, size};
-        snapshots->kept_count = left + 1;
-        keeper->puts++;
-        if (keeper->puts_left > 0 && --keeper->puts_left == 0) {
-            keeper->is_dead = !keeper->is_kind;
-            atomic_store(&keeper->progress.stop, true);
-        }
-    }
-    atomic_fetch_add(&keeper->context.snapshots->wish, 1);
-    pthread_mutex_unlock(&keeper->lock);
-}
-
-const char *resume_difference(const struct lab_result *one, const struct lab_result *other)
-{
-    if (one->digest != other->digest)
-        return "digest";
-    if (one->rows != other->rows || one->keys != other->keys || one->start_ns != other->start_ns ||
-        one->end_ns != other->end_ns || one->seed != other->seed)
-        return "head";
-    if (one->strategy_count != other->strategy_count || one->expect_count != other->expect_count)
-        return "counts";
-    for (size_t i = 0; i < one->expect_count; i++) {
-        if (one->expects[i].ok != other->expects[i].ok)
-            return "expectations";
-    }
-    for (size_t i = 0; i < one->strategy_count; i++) {
-        const char *what = difference_of(&one->strategies[i], &other->strategies[i]);
-        if (what != NULL)
-            return what;
-    }
-    return NULL;
-}
-
-static const char *difference_of(const struct lab_strategy_result *one,
-                                 const struct lab_strategy_result *other)
-{
-    if (one->placement_digest != other->placement_digest)
-        return "placement digest";
-    if (!is_same_histogram(&one->closed_rows, &other->closed_rows) ||
-        !is_same_histogram(&one->open_rows, &other->open_rows) ||
-        !is_same_histogram(&one->closed_bytes, &other->closed_bytes) ||
-        !is_same_histogram(&one->open_bytes, &other->open_bytes))
-        return "sizes";
-    if (!is_same_histogram(&one->read_partitions, &other->read_partitions))
-        return "reads";
-    for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
-        if (!is_same_histogram(&one->latency[i], &other->latency[i]))
-            return "latency";
-    }
-    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
-        const struct lab_largest *a = &one->largest[unit], *b = &other->largest[unit];
-        if (strcmp(a->key, b->key) != 0 || a->key_index != b->key_index || a->bucket != b->bucket ||
-            a->size != b->size)
-            return "largest";
-    }
-    if (!is_same_timeline(&one->timeline, &other->timeline))
-        return "timeline";
-    if (one->node_count != other->node_count)
-        return "nodes";
-    for (size_t i = 0; i < one->node_count; i++) {
-        if (one->nodes[i].rows != other->nodes[i].rows || one->nodes[i].bytes != other->nodes[i].bytes)
-            return "nodes";
-    }
-    if (!is_same_metrics(&one->metrics, &other->metrics))
-        return "metrics";
-    if (one->events.digest != other->events.digest || one->events.events != other->events.events ||
-        one->events.stride != other->events.stride || one->events.mark_count != other->events.mark_count)
-        return "events";
-    if (one->events.mark_count > 0 && memcmp(one->events.marks, other->events.marks,
-                                             one->events.mark_count * sizeof *one->events.marks) != 0)
-        return "marks";
-    return is_same_views(&one->views, &other->views) ? NULL : "views";
-}
-
 static bool is_same_histogram(const struct lab_histogram *one, const struct lab_histogram *other)
 {
     size_t counts[2];
@@ -233,6 +163,68 @@ static bool is_same_views(const struct lab_views *one, const struct lab_views *o
                   a->is_known == b->is_known && a->is_changing == b->is_changing;
     }
     return is_same;
+}
+
+static const char *difference_of(const struct lab_strategy_result *one,
+                                 const struct lab_strategy_result *other)
+{
+    if (one->placement_digest != other->placement_digest)
+        return "placement digest";
+    if (!is_same_histogram(&one->closed_rows, &other->closed_rows) ||
+        !is_same_histogram(&one->open_rows, &other->open_rows) ||
+        !is_same_histogram(&one->closed_bytes, &other->closed_bytes) ||
+        !is_same_histogram(&one->open_bytes, &other->open_bytes))
+        return "sizes";
+    if (!is_same_histogram(&one->read_partitions, &other->read_partitions))
+        return "reads";
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++) {
+        if (!is_same_histogram(&one->latency[i], &other->latency[i]))
+            return "latency";
+    }
+    for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+        const struct lab_largest *a = &one->largest[unit], *b = &other->largest[unit];
+        if (strcmp(a->key, b->key) != 0 || a->key_index != b->key_index || a->bucket != b->bucket ||
+            a->size != b->size)
+            return "largest";
+    }
+    if (!is_same_timeline(&one->timeline, &other->timeline))
+        return "timeline";
+    if (one->node_count != other->node_count)
+        return "nodes";
+    for (size_t i = 0; i < one->node_count; i++) {
+        if (one->nodes[i].rows != other->nodes[i].rows || one->nodes[i].bytes != other->nodes[i].bytes)
+            return "nodes";
+    }
+    if (!is_same_metrics(&one->metrics, &other->metrics))
+        return "metrics";
+    if (one->events.digest != other->events.digest || one->events.events != other->events.events ||
+        one->events.stride != other->events.stride || one->events.mark_count != other->events.mark_count)
+        return "events";
+    if (one->events.mark_count > 0 && memcmp(one->events.marks, other->events.marks,
+                                             one->events.mark_count * sizeof *one->events.marks) != 0)
+        return "marks";
+    return is_same_views(&one->views, &other->views) ? NULL : "views";
+}
+
+const char *resume_difference(const struct lab_result *one, const struct lab_result *other)
+{
+    if (one->digest != other->digest)
+        return "digest";
+    if (one->rows != other->rows || one->keys != other->keys || one->start_ns != other->start_ns ||
+        one->end_ns != other->end_ns || one->seed != other->seed)
+        return "head";
+    if (one->strategy_count != other->strategy_count || one->expect_count != other->expect_count)
+        return "counts";
+    for (size_t i = 0; i < one->expect_count; i++) {
+        if (one->expects[i].ok != other->expects[i].ok)
+            return "expectations";
+    }
+    for (size_t i = 0; i < one->strategy_count; i++) {
+        const char *what = difference_of(&one->strategies[i], &other->strategies[i]);
+        if (what != NULL)
+            return what;
+    }
+    return NULL;
 }
 
 struct lab_scenario *resume_scenario(const char *text)

@@ -15,53 +15,6 @@ static const char long_label[] = "очень длинное имя ряда, к�
                                  "впрочем, и это ещё не всё, что можно было бы здесь написать";
 
 typedef void make_case(struct fixture_curves *out);
-static make_case make_sweep, make_one_point, make_one_zero, make_all_zero, make_nine, make_nine_flat,
-    make_long_labels, make_markup, make_many_points, make_zero_on_both_axes, make_ends_apart, make_tiny,
-    make_crowded_rules, make_hidden_rules, make_negative, make_times;
-
-void fixture_curves(size_t index, struct fixture_curves *out)
-{
-    static make_case *const cases[FIXTURE_CURVES_COUNT] = {
-        make_sweep,         make_one_point,         make_one_zero,    make_all_zero,
-        make_nine,          make_nine_flat,         make_long_labels, make_markup,
-        make_many_points,   make_zero_on_both_axes, make_ends_apart,  make_tiny,
-        make_crowded_rules, make_hidden_rules,      make_negative,    make_times};
-    assert(index < FIXTURE_CURVES_COUNT);
-    fixture_curves_begin(out);
-    cases[index](out);
-}
-
-void fixture_curves_begin(struct fixture_curves *out)
-{
-    out->curves = (struct report_curves){.title = "A figure over a setting",
-                                         .subtitle = "16 agents, 20 seeds a point",
-                                         .foot = "bars: 95 % confidence",
-                                         .x = {"agents", REPORT_UNIT_PLAIN, REPORT_LINEAR},
-                                         .y = {"rows", REPORT_UNIT_PLAIN, REPORT_LINEAR},
-                                         .curves = out->series,
-                                         .rules = out->rules};
-}
-
-void fixture_curves_add(struct fixture_curves *fixture, const char *label)
-{
-    const size_t index = fixture->curves.curve_count++;
-    assert(index < REPORT_CURVES_MAX);
-    fixture->series[index] = (struct report_curve){.label = label, .points = fixture->points[index]};
-}
-
-void fixture_curves_point(struct fixture_curves *fixture, double x, double low, double y, double high)
-{
-    const size_t index = fixture->curves.curve_count - 1;
-    assert(fixture->series[index].count < FIXTURE_POINTS_MAX);
-    fixture->points[index][fixture->series[index].count++] =
-        (struct report_curves_point){.x = x, .y = y, .low = low, .high = high};
-}
-
-void fixture_curves_rule(struct fixture_curves *fixture, double at, const char *label)
-{
-    assert(fixture->curves.rule_count < REPORT_RULES_MAX);
-    fixture->rules[fixture->curves.rule_count++] = (struct report_rule){.at = at, .label = label};
-}
 
 /* Five rates that fall to 0, on a log axis. */
 static void make_sweep(struct fixture_curves *out)
@@ -262,4 +215,48 @@ static void make_times(struct fixture_curves *out)
     for (int k = 0; k <= 12; k++) {
         fixture_curves_point(out, 1e-6 * pow(10, k), 1e-3, 0.5 * pow(10, k / 6.0), 600);
     }
+}
+
+void fixture_curves(size_t index, struct fixture_curves *out)
+{
+    static make_case *const cases[FIXTURE_CURVES_COUNT] = {
+        make_sweep,         make_one_point,         make_one_zero,    make_all_zero,
+        make_nine,          make_nine_flat,         make_long_labels, make_markup,
+        make_many_points,   make_zero_on_both_axes, make_ends_apart,  make_tiny,
+        make_crowded_rules, make_hidden_rules,      make_negative,    make_times};
+    assert(index < FIXTURE_CURVES_COUNT);
+    fixture_curves_begin(out);
+    cases[index](out);
+}
+
+void fixture_curves_begin(struct fixture_curves *out)
+{
+    out->curves = (struct report_curves){.title = "A figure over a setting",
+                                         .subtitle = "16 agents, 20 seeds a point",
+                                         .foot = "bars: 95 % confidence",
+                                         .x = {"agents", REPORT_UNIT_PLAIN, REPORT_LINEAR},
+                                         .y = {"rows", REPORT_UNIT_PLAIN, REPORT_LINEAR},
+                                         .curves = out->series,
+                                         .rules = out->rules};
+}
+
+void fixture_curves_add(struct fixture_curves *fixture, const char *label)
+{
+    const size_t index = fixture->curves.curve_count++;
+    assert(index < REPORT_CURVES_MAX);
+    fixture->series[index] = (struct report_curve){.label = label, .points = fixture->points[index]};
+}
+
+void fixture_curves_point(struct fixture_curves *fixture, double x, double low, double y, double high)
+{
+    const size_t index = fixture->curves.curve_count - 1;
+    assert(fixture->series[index].count < FIXTURE_POINTS_MAX);
+    fixture->points[index][fixture->series[index].count++] =
+        (struct report_curves_point){.x = x, .y = y, .low = low, .high = high};
+}
+
+void fixture_curves_rule(struct fixture_curves *fixture, double at, const char *label)
+{
+    assert(fixture->curves.rule_count < REPORT_RULES_MAX);
+    fixture->rules[fixture->curves.rule_count++] = (struct report_rule){.at = at, .label = label};
 }

@@ -13,11 +13,57 @@ static const char long_label[] =
     "written by sixteen agents";
 static const char cyrillic_label[] = "вероятностная, 9 бит, порог 40";
 
-static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows);
-static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text);
-static void fill_risks(struct fixture_heatmap *out);
-static void fill_front(struct fixture_front *out, size_t count);
-static uint64_t drawn(uint64_t *state, uint64_t below);
+static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text)
+{
+    snprintf(fixture->texts[axis][index], FIXTURE_LABEL_SIZE, "%s", text);
+    fixture->labels[axis][index] = fixture->texts[axis][index];
+}
+
+static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows)
+{
+    memset(out, 0, sizeof *out);
+    char text[FIXTURE_LABEL_SIZE];
+    for (size_t i = 0; i < columns; i++) {
+        snprintf(text, sizeof text, "%zu", i + 6);
+        set_label(out, 0, i, text);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        snprintf(text, sizeof text, "%zu", 20 + 4 * i);
+        set_label(out, 1, i, text);
+    }
+    out->heatmap = (struct report_heatmap){
+        .title = "Risk of bits and thresholds",
+        .subtitle = "rows 12000..32000, risk 0.3 % or less",
+        .foot = "by the exact distribution",
+        .x = {"bits", out->labels[0], columns},
+        .y = {"threshold", out->labels[1], rows},
+        .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
+        .least = 1e-9,
+        .cells = out->cells,
+        .recommended = "9 bits, threshold 40",
+        .recommended_x = columns / 2,
+        .recommended_y = rows / 2,
+    };
+}
+
+/* A valley from one corner to the other, with a few gaps. */
+static void fill_risks(struct fixture_heatmap *out)
+{
+    const size_t columns = out->heatmap.x.count, rows = out->heatmap.y.count;
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t column = 0; column < columns; column++) {
+            const double across =
+                ((double)row + 0.5) / (double)rows - ((double)column + 0.5) / (double)columns;
+            const double risk = across == 0 ? 0 : fmin(1, across * across * across * across);
+            const bool is_gap = (row * 7 + column * 3) % 11 == 5;
+            out->cells[row * columns + column] =
+                (struct report_heatmap_cell){is_gap ? (double)NAN : risk, !is_gap && risk <= 0.003};
+        }
+    }
+    struct report_heatmap_cell *chosen =
+        &out->cells[out->heatmap.recommended_y * columns + out->heatmap.recommended_x];
+    *chosen = (struct report_heatmap_cell){1e-7, true};
+}
 
 void fixture_heatmap(size_t index, struct fixture_heatmap *out)
 {
@@ -76,6 +122,31 @@ void fixture_heatmap(size_t index, struct fixture_heatmap *out)
     default:
         break;
     }
+}
+
+static uint64_t drawn(uint64_t *state, uint64_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*state >> 33) % below;
+}
+
+/* A third lies on a front, the rest behind it. */
+static void fill_front(struct fixture_front *out, size_t count)
+{
+    uint64_t state = 7;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_on_front = i % 3 == 0;
+        const double x = 0.1 * pow(10, (double)i * 3 / (double)(count + 1));
+        const double behind = is_on_front ? 0 : 0.01 + (double)drawn(&state, 200) / 1000;
+        const double y = 0.05 + 0.3 / (1 + x / 3) + behind;
+        char label[FIXTURE_LABEL_SIZE];
+        snprintf(label, sizeof label, "%zu bits, threshold %zu", i % 12, 10 + i);
+        fixture_front_add(out, label, x, y, is_on_front);
+        out->points[i].low = y - 0.005;
+        out->points[i].high = y + 0.005 + behind / 8;
+    }
+    out->front.has_recommended = count > 3;
+    out->front.recommended = count > 3 ? 3 : 0;
 }
 
 void fixture_front(size_t index, struct fixture_front *out)
@@ -139,81 +210,4 @@ void fixture_front_add(struct fixture_front *fixture, const char *label, double 
     assert(index < REPORT_FRONT_MAX);
     snprintf(fixture->labels[index], FIXTURE_LABEL_SIZE, "%s", label);
     fixture->points[index] = (struct report_front_point){fixture->labels[index], x, y, y, y, is_on_front};
-}
-
-static void begin_heatmap(struct fixture_heatmap *out, size_t columns, size_t rows)
-{
-    memset(out, 0, sizeof *out);
-    char text[FIXTURE_LABEL_SIZE];
-    for (size_t i = 0; i < columns; i++) {
-        snprintf(text, sizeof text, "%zu", i + 6);
-        set_label(out, 0, i, text);
-    }
-    for (size_t i = 0; i < rows; i++) {
-        snprintf(text, sizeof text, "%zu", 20 + 4 * i);
-        set_label(out, 1, i, text);
-    }
-    out->heatmap = (struct report_heatmap){
-        .title = "Risk of bits and thresholds",
-        .subtitle = "rows 12000..32000, risk 0.3 % or less",
-        .foot = "by the exact distribution",
-        .x = {"bits", out->labels[0], columns},
-        .y = {"threshold", out->labels[1], rows},
-        .value = {"risk", REPORT_UNIT_SHARE, REPORT_LOG},
-        .least = 1e-9,
-        .cells = out->cells,
-        .recommended = "9 bits, threshold 40",
-        .recommended_x = columns / 2,
-        .recommended_y = rows / 2,
-    };
-}
-
-static void set_label(struct fixture_heatmap *fixture, size_t axis, size_t index, const char *text)
-{
-    snprintf(fixture->texts[axis][index], FIXTURE_LABEL_SIZE, "%s", text);
-    fixture->labels[axis][index] = fixture->texts[axis][index];
-}
-
-/* A valley from one corner to the other, with a few gaps. */
-static void fill_risks(struct fixture_heatmap *out)
-{
-    const size_t columns = out->heatmap.x.count, rows = out->heatmap.y.count;
-    for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; column < columns; column++) {
-            const double across =
-                ((double)row + 0.5) / (double)rows - ((double)column + 0.5) / (double)columns;
-            const double risk = across == 0 ? 0 : fmin(1, across * across * across * across);
-            const bool is_gap = (row * 7 + column * 3) % 11 == 5;
-            out->cells[row * columns + column] =
-                (struct report_heatmap_cell){is_gap ? (double)NAN : risk, !is_gap && risk <= 0.003};
-        }
-    }
-    struct report_heatmap_cell *chosen =
-        &out->cells[out->heatmap.recommended_y * columns + out->heatmap.recommended_x];
-    *chosen = (struct report_heatmap_cell){1e-7, true};
-}
-
-/* A third lies on a front, the rest behind it. */
-static void fill_front(struct fixture_front *out, size_t count)
-{
-    uint64_t state = 7;
-    for (size_t i = 0; i < count; i++) {
-        const bool is_on_front = i % 3 == 0;
-        const double x = 0.1 * pow(10, (double)i * 3 / (double)(count + 1));
-        const double behind = is_on_front ? 0 : 0.01 + (double)drawn(&state, 200) / 1000;
-        const double y = 0.05 + 0.3 / (1 + x / 3) + behind;
-        char label[FIXTURE_LABEL_SIZE];
-        snprintf(label, sizeof label, "%zu bits, threshold %zu", i % 12, 10 + i);
-        fixture_front_add(out, label, x, y, is_on_front);
-        out->points[i].low = y - 0.005;
-        out->points[i].high = y + 0.005 + behind / 8;
-    }
-    out->front.has_recommended = count > 3;
-    out->front.recommended = count > 3 ? 3 : 0;
-}
-
-static uint64_t drawn(uint64_t *state, uint64_t below)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*state >> 33) % below;
 }

@@ -9,31 +9,6 @@
 #include "fixture_tune.h"
 #include "reports/reports.h"
 
-static int write_result(const char *folder, struct lab_result *result);
-static int write_curves(const char *folder);
-static int write_tune(const char *folder);
-
-int main(int argc, char **argv)
-{
-    const char *folder = argc > 1 ? argv[1] : "gallery";
-    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
-        int code = write_result(folder, fixture_case(i));
-        if (code != 0) {
-            return code;
-        }
-    }
-    for (size_t i = 0; i < FIXTURE_READS_COUNT + FIXTURE_LATENCY_COUNT; i++) {
-        int code =
-            write_result(folder, i < FIXTURE_READS_COUNT ? fixture_reads_case(i)
-                                                         : fixture_latency_case(i - FIXTURE_READS_COUNT));
-        if (code != 0) {
-            return code;
-        }
-    }
-    int code = write_curves(folder);
-    return code != 0 ? code : write_tune(folder);
-}
-
 /* Takes the result. */
 static int write_result(const char *folder, struct lab_result *result)
 {
@@ -101,4 +76,25 @@ static int write_curves(const char *folder)
         }
     }
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = argc > 1 ? argv[1] : "gallery";
+    for (size_t i = 0; i < FIXTURE_COUNT; i++) {
+        int code = write_result(folder, fixture_case(i));
+        if (code != 0) {
+            return code;
+        }
+    }
+    for (size_t i = 0; i < FIXTURE_READS_COUNT + FIXTURE_LATENCY_COUNT; i++) {
+        int code =
+            write_result(folder, i < FIXTURE_READS_COUNT ? fixture_reads_case(i)
+                                                         : fixture_latency_case(i - FIXTURE_READS_COUNT));
+        if (code != 0) {
+            return code;
+        }
+    }
+    int code = write_curves(folder);
+    return code != 0 ? code : write_tune(folder);
 }

@@ -13,12 +13,47 @@
 #include "fixture.h"
 #include "live.h"
 
-static struct lab_result *result_with(uint32_t bits, uint64_t threshold, const char *label);
-static void add_probabilistic(struct lab_result *result, uint32_t bits, uint64_t threshold,
-                              const char *label);
-static xmlBufferPtr write_corner(const struct lab_result *result);
-static void assert_has(xmlBufferPtr page, const char *text);
-static void assert_lacks(xmlBufferPtr page, const char *text);
+static void add_probabilistic(struct lab_result *result, uint32_t bits, uint64_t threshold, const char *label)
+{
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_probabilistic(bits, threshold, &strategy), BK_OK);
+    struct lab_strategy_result *added = fixture_add(result, label, &strategy);
+    fixture_put(added, false, 1500, 10);
+    fixture_metrics(result, added, 1, 0, 0);
+}
+
+static struct lab_result *result_with(uint32_t bits, uint64_t threshold, const char *label)
+{
+    struct lab_result *result = fixture_result("live", "synthetic");
+    add_probabilistic(result, bits, threshold, label);
+    return result;
+}
+
+static xmlBufferPtr write_corner(const struct lab_result *result)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    xmlBufferPtr page = xmlBufferCreate();
+    xmlTextWriterPtr writer = xmlNewTextWriterMemory(page, 0);
+    assert_non_null(writer);
+    assert_true(report_page_live(writer, result, &arena));
+    assert_false(arena.out_of_memory);
+    xmlFreeTextWriter(writer);
+    report_arena_free(&arena);
+    return page;
+}
+
+static void assert_has(xmlBufferPtr page, const char *text)
+{
+    if (strstr((const char *)xmlBufferContent(page), text) == NULL)
+        fail_msg("no '%s' in:\n%s", text, (const char *)xmlBufferContent(page));
+}
+
+static void assert_lacks(xmlBufferPtr page, const char *text)
+{
+    if (strstr((const char *)xmlBufferContent(page), text) != NULL)
+        fail_msg("'%s' in:\n%s", text, (const char *)xmlBufferContent(page));
+}
 
 static void test_corner_begins_with_the_run(void **state)
 {
@@ -95,48 +130,6 @@ static void test_corner_of_identifiers_alone_is_left_out(void **state)
     result->strategies[0].settings.is_idgen = true;
     assert_false(report_page_has_live(result));
     lab_result_destroy(result);
-}
-
-static struct lab_result *result_with(uint32_t bits, uint64_t threshold, const char *label)
-{
-    struct lab_result *result = fixture_result("live", "synthetic");
-    add_probabilistic(result, bits, threshold, label);
-    return result;
-}
-
-static void add_probabilistic(struct lab_result *result, uint32_t bits, uint64_t threshold, const char *label)
-{
-    struct bk_strategy strategy;
-    assert_int_equal(bk_strategy_probabilistic(bits, threshold, &strategy), BK_OK);
-    struct lab_strategy_result *added = fixture_add(result, label, &strategy);
-    fixture_put(added, false, 1500, 10);
-    fixture_metrics(result, added, 1, 0, 0);
-}
-
-static xmlBufferPtr write_corner(const struct lab_result *result)
-{
-    struct report_arena arena;
-    report_arena_init(&arena);
-    xmlBufferPtr page = xmlBufferCreate();
-    xmlTextWriterPtr writer = xmlNewTextWriterMemory(page, 0);
-    assert_non_null(writer);
-    assert_true(report_page_live(writer, result, &arena));
-    assert_false(arena.out_of_memory);
-    xmlFreeTextWriter(writer);
-    report_arena_free(&arena);
-    return page;
-}
-
-static void assert_has(xmlBufferPtr page, const char *text)
-{
-    if (strstr((const char *)xmlBufferContent(page), text) == NULL)
-        fail_msg("no '%s' in:\n%s", text, (const char *)xmlBufferContent(page));
-}
-
-static void assert_lacks(xmlBufferPtr page, const char *text)
-{
-    if (strstr((const char *)xmlBufferContent(page), text) != NULL)
-        fail_msg("'%s' in:\n%s", text, (const char *)xmlBufferContent(page));
 }
 
 int main(void)

@@ -14,7 +14,25 @@
 /* A longer name of a database is left to the reader. */
 #define WORD_SIZE 512
 
-static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error);
+static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error)
+{
+    while (true) {
+        char name[16];
+        size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+        enum report_format format;
+        if (strcmp(name, "html") == 0)
+            out->has_page = true;
+        else if (report_format_parse(name, &format))
+            out->wanted[format] = true;
+        else
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --format: no format '%s'; choose png, svg, pdf or html", name);
+        if (list[length] == '\0')
+            return true;
+        list += length + 1;
+    }
+}
 
 bool cli_charts_read(const struct cli_args *args, struct cli_charts *out, struct sim_error *error)
 {
@@ -106,24 +124,4 @@ bool cli_folder_check(const char *folder, struct sim_error *error)
     bool is_input = code == ENOTDIR || code == ENAMETOOLONG || code == ELOOP;
     return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT,
                     "%s: %s; choose a folder that you may write to", folder, strerror(code));
-}
-
-static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error)
-{
-    while (true) {
-        char name[16];
-        size_t length = strcspn(list, ",");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
-        enum report_format format;
-        if (strcmp(name, "html") == 0)
-            out->has_page = true;
-        else if (report_format_parse(name, &format))
-            out->wanted[format] = true;
-        else
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --format: no format '%s'; choose png, svg, pdf or html", name);
-        if (list[length] == '\0')
-            return true;
-        list += length + 1;
-    }
 }

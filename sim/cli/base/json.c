@@ -17,12 +17,6 @@ struct text {
     bool is_cut;
 };
 
-static int add_text(const char *bytes, size_t size, void *context);
-static json_t *strategies_of(const struct lab_result *result);
-static json_t *metrics_of(const struct lab_metrics *metrics);
-static json_t *expects_of(const struct lab_result *result);
-static json_t *hex(uint64_t value);
-
 json_t *cli_json_number(double value)
 {
     if (!isfinite(value))
@@ -39,6 +33,54 @@ json_t *cli_json_whole(uint64_t value)
     char digits[CLI_NUMBER_SIZE];
     snprintf(digits, sizeof digits, "%" PRIu64, value);
     return json_string(digits);
+}
+
+static json_t *metrics_of(const struct lab_metrics *metrics)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < metrics->count; i++) {
+        if (!cli_json_set(object, metrics->items[i].name, cli_json_number(metrics->items[i].value))) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *hex(uint64_t value)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    return json_string(text);
+}
+
+static json_t *strategies_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
+                       cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
+                       cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
+                       cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
+static json_t *expects_of(const struct lab_result *result)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "text", json_string(expect->text)) &&
+                       cli_json_set(object, "actual", cli_json_number(expect->actual)) &&
+                       cli_json_set(object, "ok", json_boolean(expect->ok));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
 }
 
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
@@ -73,6 +115,19 @@ json_t *cli_json_append(json_t *list, json_t *item)
     return cli_json_complete(list, json_array_append_new(list, item) == 0);
 }
 
+static int add_text(const char *bytes, size_t size, void *context)
+{
+    struct text *text = context;
+    if (text->is_cut || !sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
+        text->is_cut = true;
+        return -1;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return 0;
+}
+
 char *cli_json_text(const json_t *value)
 {
     struct text text = {.size = 0};
@@ -94,65 +149,4 @@ bool cli_json_print(json_t *value, struct sim_error *error)
     puts(line);
     free(line);
     return true;
-}
-
-static int add_text(const char *bytes, size_t size, void *context)
-{
-    struct text *text = context;
-    if (text->is_cut || !sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
-        text->is_cut = true;
-        return -1;
-    }
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-    text->bytes[text->size] = '\0';
-    return 0;
-}
-
-static json_t *strategies_of(const struct lab_result *result)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < result->strategy_count; i++) {
-        const struct lab_strategy_result *strategy = &result->strategies[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
-                       cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
-                       cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
-                       cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
-}
-
-static json_t *metrics_of(const struct lab_metrics *metrics)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < metrics->count; i++) {
-        if (!cli_json_set(object, metrics->items[i].name, cli_json_number(metrics->items[i].value))) {
-            json_decref(object);
-            return NULL;
-        }
-    }
-    return object;
-}
-
-static json_t *expects_of(const struct lab_result *result)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < result->expect_count; i++) {
-        const struct lab_expect_result *expect = &result->expects[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "text", json_string(expect->text)) &&
-                       cli_json_set(object, "actual", cli_json_number(expect->actual)) &&
-                       cli_json_set(object, "ok", json_boolean(expect->ok));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
-}
-
-static json_t *hex(uint64_t value)
-{
-    char text[17];
-    snprintf(text, sizeof text, "%016" PRIx64, value);
-    return json_string(text);
 }

@@ -33,12 +33,141 @@ struct cli_args {
     struct ranks *ranks;
 };
 
-static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv);
-static const char *revealed(const struct cli_args *args, const char *text);
-static bool take_options(struct cli_args *args, int argc, struct sim_error *error);
-static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error);
-static bool check_argument_count(const struct cli_args *args, struct sim_error *error);
-static size_t option_count(const struct cli_command *command);
+/* getopt takes "-5" for an option; a value of `token --type int` may well be one. Such arguments go into a
+ * buffer of their own with a blank in front, which is taken off again by revealed(). */
+static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv)
+{
+    size_t size = 1;
+    for (int i = 1; i < argc; i++)
+        size += strlen(argv[i]) + 2;
+    args->argv = calloc((size_t)argc + 1, sizeof *args->argv);
+    args->hidden = malloc(size);
+    if (args->argv == NULL || args->hidden == NULL)
+        return false;
+    for (int i = 0; i < argc; i++) {
+        args->argv[i] = argv[i];
+        if (i == 0 || argv[i][0] != '-' || argv[i][1] < '0' || argv[i][1] > '9')
+            continue;
+        char *copy = args->hidden + args->hidden_size;
+        size_t length = strlen(argv[i]) + 1;
+        copy[0] = ' ';
+        memcpy(copy + 1, argv[i], length);
+        args->hidden_size += length + 1;
+        args->argv[i] = copy;
+    }
+    return true;
+}
+
+static const char *revealed(const struct cli_args *args, const char *text)
+{
+    for (size_t at = 0; at < args->hidden_size; at += strlen(args->hidden + at) + 1) {
+        if (text == args->hidden + at)
+            return text + 1;
+    }
+    return text;
+}
+
+static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error)
+{
+    const char *name = args->command->name;
+    if (strncmp(text, "--", 2) != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' has no option '%s'; options are long, see 'bucketlab %s --help'",
+                        name, text, name);
+    char word[64];
+    snprintf(word, sizeof word, "%s", text + 2);
+    word[strcspn(word, "=")] = '\0';
+    const char *first = NULL, *names[OPTIONS_MAX + 1];
+    size_t count = 0;
+    for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
+        assert(count < OPTIONS_MAX);
+        names[count++] = option->name;
+        if (word[0] == '\0' || strncmp(option->name, word, strlen(word)) != 0)
+            continue;
+        if (first != NULL)
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out",
+                            word, first, option->name);
+        first = option->name;
+    }
+    names[count++] = "help";
+    const char *near = sim_nearest(word, names, count);
+    if (near != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
+                        name, word, near);
+    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; see 'bucketlab %s --help'",
+                    name, word, name);
+}
+
+static size_t option_count(const struct cli_command *command)
+{
+    size_t count = 0;
+    while (command->options[count].name != NULL)
+        count++;
+    return count;
+}
+
+static bool take_options(struct cli_args *args, int argc, struct sim_error *error)
+{
+    static const struct cli_option help = {"help", NULL, NULL};
+    enum { FIRST = 256 };
+    size_t count = option_count(args->command);
+    struct option *table = calloc(count + 2, sizeof *table);
+    if (table == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        table[i] =
+            (struct option){args->command->options[i].name,
+                            args->command->options[i].argument == NULL ? no_argument : required_argument,
+                            NULL, FIRST + (int)i};
+    table[count] = (struct option){"help", no_argument, NULL, 'h'};
+    opterr = 0;
+    bool is_fine = true;
+    /* '-': arguments come in their order between the options, whatever POSIXLY_CORRECT says. */
+    for (int at = optind, code; is_fine && (code = getopt_long(argc, args->argv, "-:h", table, NULL)) != -1;
+         at = optind) {
+        if (code == 1) {
+            args->arguments[args->argument_count++] = revealed(args, optarg);
+        } else if (code == 'h') {
+            args->given[args->given_count++].option = &help;
+        } else if (code >= FIRST) {
+            args->given[args->given_count++] = (struct given){&args->command->options[code - FIRST],
+                                                              optarg == NULL ? NULL : revealed(args, optarg)};
+        } else if (code == ':' && optopt >= FIRST) {
+            const struct cli_option *option = &args->command->options[optopt - FIRST];
+            is_fine = sim_fail(error, SIM_ERROR_INPUT,
+                               "bucketlab: --%s needs a value (%s); see 'bucketlab %s --help'", option->name,
+                               option->argument, args->command->name);
+        } else if (optopt >= FIRST) {
+            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
+                               args->command->options[optopt - FIRST].name);
+        } else {
+            is_fine = unknown_option(args, args->argv[at], error);
+        }
+    }
+    for (; is_fine && optind < argc; optind++)
+        args->arguments[args->argument_count++] = revealed(args, args->argv[optind]);
+    free(table);
+    return is_fine;
+}
+
+static bool check_argument_count(const struct cli_args *args, struct sim_error *error)
+{
+    const struct cli_command *command = args->command;
+    if (args->argument_count < command->least)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' lacks an argument; write 'bucketlab %s %s'",
+                        command->name, command->name, command->arguments);
+    if (args->argument_count > 0 && command->most == 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' takes options alone, and '%s' is none; see 'bucketlab %s --help'",
+                        command->name, args->arguments[0], command->name);
+    if (args->argument_count > command->most)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
+                        "see 'bucketlab %s --help'",
+                        command->name, command->most, command->most == 1 ? "" : "s",
+                        args->arguments[command->most], command->name);
+    return true;
+}
 
 bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
                     struct sim_error *error)
@@ -212,140 +341,4 @@ void cli_help(const struct cli_command *command, FILE *stream)
         fputc('\n', stream);
     }
     fprintf(stream, "  %-*s  %s\n\nexample:\n%s", LEFT_COLUMNS, "--help", "this text", command->example);
-}
-
-/* getopt takes "-5" for an option; a value of `token --type int` may well be one. Such arguments go into a
- * buffer of their own with a blank in front, which is taken off again by revealed(). */
-static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv)
-{
-    size_t size = 1;
-    for (int i = 1; i < argc; i++)
-        size += strlen(argv[i]) + 2;
-    args->argv = calloc((size_t)argc + 1, sizeof *args->argv);
-    args->hidden = malloc(size);
-    if (args->argv == NULL || args->hidden == NULL)
-        return false;
-    for (int i = 0; i < argc; i++) {
-        args->argv[i] = argv[i];
-        if (i == 0 || argv[i][0] != '-' || argv[i][1] < '0' || argv[i][1] > '9')
-            continue;
-        char *copy = args->hidden + args->hidden_size;
-        size_t length = strlen(argv[i]) + 1;
-        copy[0] = ' ';
-        memcpy(copy + 1, argv[i], length);
-        args->hidden_size += length + 1;
-        args->argv[i] = copy;
-    }
-    return true;
-}
-
-static const char *revealed(const struct cli_args *args, const char *text)
-{
-    for (size_t at = 0; at < args->hidden_size; at += strlen(args->hidden + at) + 1) {
-        if (text == args->hidden + at)
-            return text + 1;
-    }
-    return text;
-}
-
-static bool take_options(struct cli_args *args, int argc, struct sim_error *error)
-{
-    static const struct cli_option help = {"help", NULL, NULL};
-    enum { FIRST = 256 };
-    size_t count = option_count(args->command);
-    struct option *table = calloc(count + 2, sizeof *table);
-    if (table == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        table[i] =
-            (struct option){args->command->options[i].name,
-                            args->command->options[i].argument == NULL ? no_argument : required_argument,
-                            NULL, FIRST + (int)i};
-    table[count] = (struct option){"help", no_argument, NULL, 'h'};
-    opterr = 0;
-    bool is_fine = true;
-    /* '-': arguments come in their order between the options, whatever POSIXLY_CORRECT says. */
-    for (int at = optind, code; is_fine && (code = getopt_long(argc, args->argv, "-:h", table, NULL)) != -1;
-         at = optind) {
-        if (code == 1) {
-            args->arguments[args->argument_count++] = revealed(args, optarg);
-        } else if (code == 'h') {
-            args->given[args->given_count++].option = &help;
-        } else if (code >= FIRST) {
-            args->given[args->given_count++] = (struct given){&args->command->options[code - FIRST],
-                                                              optarg == NULL ? NULL : revealed(args, optarg)};
-        } else if (code == ':' && optopt >= FIRST) {
-            const struct cli_option *option = &args->command->options[optopt - FIRST];
-            is_fine = sim_fail(error, SIM_ERROR_INPUT,
-                               "bucketlab: --%s needs a value (%s); see 'bucketlab %s --help'", option->name,
-                               option->argument, args->command->name);
-        } else if (optopt >= FIRST) {
-            is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
-                               args->command->options[optopt - FIRST].name);
-        } else {
-            is_fine = unknown_option(args, args->argv[at], error);
-        }
-    }
-    for (; is_fine && optind < argc; optind++)
-        args->arguments[args->argument_count++] = revealed(args, args->argv[optind]);
-    free(table);
-    return is_fine;
-}
-
-static bool unknown_option(const struct cli_args *args, const char *text, struct sim_error *error)
-{
-    const char *name = args->command->name;
-    if (strncmp(text, "--", 2) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' has no option '%s'; options are long, see 'bucketlab %s --help'",
-                        name, text, name);
-    char word[64];
-    snprintf(word, sizeof word, "%s", text + 2);
-    word[strcspn(word, "=")] = '\0';
-    const char *first = NULL, *names[OPTIONS_MAX + 1];
-    size_t count = 0;
-    for (const struct cli_option *option = args->command->options; option->name != NULL; option++) {
-        assert(count < OPTIONS_MAX);
-        names[count++] = option->name;
-        if (word[0] == '\0' || strncmp(option->name, word, strlen(word)) != 0)
-            continue;
-        if (first != NULL)
-            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '--%s' may be '--%s' or '--%s'; write it out",
-                            word, first, option->name);
-        first = option->name;
-    }
-    names[count++] = "help";
-    const char *near = sim_nearest(word, names, count);
-    if (near != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; did you mean '--%s'?",
-                        name, word, near);
-    return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' has no option '--%s'; see 'bucketlab %s --help'",
-                    name, word, name);
-}
-
-static bool check_argument_count(const struct cli_args *args, struct sim_error *error)
-{
-    const struct cli_command *command = args->command;
-    if (args->argument_count < command->least)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: '%s' lacks an argument; write 'bucketlab %s %s'",
-                        command->name, command->name, command->arguments);
-    if (args->argument_count > 0 && command->most == 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' takes options alone, and '%s' is none; see 'bucketlab %s --help'",
-                        command->name, args->arguments[0], command->name);
-    if (args->argument_count > command->most)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' takes at most %zu argument%s, and '%s' is one too many; "
-                        "see 'bucketlab %s --help'",
-                        command->name, command->most, command->most == 1 ? "" : "s",
-                        args->arguments[command->most], command->name);
-    return true;
-}
-
-static size_t option_count(const struct cli_command *command)
-{
-    size_t count = 0;
-    while (command->options[count].name != NULL)
-        count++;
-    return count;
 }

@@ -23,14 +23,6 @@
 #define NAME_CELLS      20
 #define PART_SIZE       64
 
-static void keep_sample(struct cli_progress *display);
-static struct cli_progress_sample base_of(const struct cli_progress *display);
-static double left_of(const struct cli_progress *display);
-static size_t terminal_columns(void);
-static size_t cut_name(const char *name, size_t cells, char *buffer);
-static void put_left(double left_ms, char *buffer);
-static void put_bar(double share, size_t cells, char *buffer);
-
 void cli_progress_init(struct cli_progress *display, const char *name, bool is_quiet)
 {
     const bool is_terminal = isatty(STDERR_FILENO) == 1;
@@ -40,6 +32,13 @@ void cli_progress_init(struct cli_progress *display, const char *name, bool is_q
                                      .is_terminal = is_terminal,
                                      .next_ms = is_terminal ? FIRST_BAR_MS : LINE_MS,
                                      .left_ms = -1};
+}
+
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : COLUMNS_USUAL;
 }
 
 void cli_progress_show(struct cli_progress *display, struct lab_progress *progress, int64_t elapsed_ms)
@@ -66,66 +65,6 @@ void cli_progress_end(struct cli_progress *display)
 {
     if (display->is_terminal && display->is_shown)
         fputs("\r\033[K", stderr);
-}
-
-void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,
-                       int64_t elapsed_ms)
-{
-    double passed_ms = (double)(elapsed_ms - display->now.at_ms);
-    if (done != display->now.done)
-        display->step_ms = elapsed_ms;
-    display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
-    display->total = total;
-    double reckoned_ms = left_of(display);
-    if (reckoned_ms < 0 || display->left_ms < 0) {
-        display->left_ms = reckoned_ms;
-    } else {
-        double ticked_ms = display->left_ms - passed_ms;
-        display->left_ms = ticked_ms + (reckoned_ms - ticked_ms) * passed_ms / (passed_ms + PULL_MS);
-        if (display->left_ms < 0)
-            display->left_ms = 0;
-    }
-    keep_sample(display);
-}
-
-void cli_progress_line(const struct cli_progress *display, size_t columns, char buffer[CLI_PROGRESS_SIZE])
-{
-    char name[4 * NAME_CELLS + 1], bar[PART_SIZE] = "", share[PART_SIZE] = "", left[PART_SIZE] = "",
-                                   rate[PART_SIZE], number[CLI_NUMBER_SIZE];
-    const struct cli_progress_sample base = base_of(display), *now = &display->now;
-    double passed_ms = now->at_ms > base.at_ms ? (double)(now->at_ms - base.at_ms) : 1;
-    double part = display->total == 0           ? 0
-                  : now->done >= display->total ? 1
-                                                : (double)now->done / (double)display->total;
-    size_t width = cut_name(display->name, NAME_CELLS, name), room = columns > 0 ? columns - 1 : SIZE_MAX;
-    cli_compact((double)(now->rows - base.rows) * 1000 / passed_ms, 5, number);
-    snprintf(rate, sizeof rate, ", %s %s", number, display->unit);
-    if (display->total > 0) {
-        snprintf(share, sizeof share, " %3d %%", (int)(part * 100));
-        put_left(display->left_ms, left);
-    }
-    /* What matters least goes first where the terminal is narrow: the bar's length, the rate, the bar, the
-     * time. */
-    width += strlen(share) + strlen(left) + strlen(rate);
-    if (width > room) {
-        width -= strlen(rate);
-        rate[0] = '\0';
-    }
-    if (display->is_terminal && display->total > 0 && width + BAR_CELLS_LEAST + 3 <= room) {
-        size_t cells = room - width - 3;
-        put_bar(part, cells < BAR_CELLS ? cells : BAR_CELLS, bar);
-    }
-    if (width > room) {
-        width -= strlen(left);
-        left[0] = '\0';
-    }
-    if (width > room) {
-        size_t rest = strlen(share) < room ? room - strlen(share) : 0;
-        cut_name(display->name, rest < NAME_CELLS ? rest : NAME_CELLS, name);
-        if (strlen(share) > room)
-            share[0] = '\0';
-    }
-    snprintf(buffer, CLI_PROGRESS_SIZE, "%s%s%s%s%s", name, bar, share, left, rate);
 }
 
 static void keep_sample(struct cli_progress *display)
@@ -173,11 +112,24 @@ static double left_of(const struct cli_progress *display)
     return left_ms < LEFT_MOST_MS ? left_ms : -1;
 }
 
-static size_t terminal_columns(void)
+void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t total, uint64_t rows,
+                       int64_t elapsed_ms)
 {
-    struct winsize size;
-    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return is_known ? size.ws_col : COLUMNS_USUAL;
+    double passed_ms = (double)(elapsed_ms - display->now.at_ms);
+    if (done != display->now.done)
+        display->step_ms = elapsed_ms;
+    display->now = (struct cli_progress_sample){elapsed_ms, done, rows};
+    display->total = total;
+    double reckoned_ms = left_of(display);
+    if (reckoned_ms < 0 || display->left_ms < 0) {
+        display->left_ms = reckoned_ms;
+    } else {
+        double ticked_ms = display->left_ms - passed_ms;
+        display->left_ms = ticked_ms + (reckoned_ms - ticked_ms) * passed_ms / (passed_ms + PULL_MS);
+        if (display->left_ms < 0)
+            display->left_ms = 0;
+    }
+    keep_sample(display);
 }
 
 /* As much of the name as goes into so many columns; returns how many it takes. */
@@ -225,4 +177,44 @@ static void put_bar(double share, size_t cells, char *buffer)
     for (size_t i = 0; i < cells; i++)
         buffer[2 + i] = i < full ? '#' : '.';
     memcpy(buffer + 2 + cells, "]", 2);
+}
+
+void cli_progress_line(const struct cli_progress *display, size_t columns, char buffer[CLI_PROGRESS_SIZE])
+{
+    char name[4 * NAME_CELLS + 1], bar[PART_SIZE] = "", share[PART_SIZE] = "", left[PART_SIZE] = "",
+                                   rate[PART_SIZE], number[CLI_NUMBER_SIZE];
+    const struct cli_progress_sample base = base_of(display), *now = &display->now;
+    double passed_ms = now->at_ms > base.at_ms ? (double)(now->at_ms - base.at_ms) : 1;
+    double part = display->total == 0           ? 0
+                  : now->done >= display->total ? 1
+                                                : (double)now->done / (double)display->total;
+    size_t width = cut_name(display->name, NAME_CELLS, name), room = columns > 0 ? columns - 1 : SIZE_MAX;
+    cli_compact((double)(now->rows - base.rows) * 1000 / passed_ms, 5, number);
+    snprintf(rate, sizeof rate, ", %s %s", number, display->unit);
+    if (display->total > 0) {
+        snprintf(share, sizeof share, " %3d %%", (int)(part * 100));
+        put_left(display->left_ms, left);
+    }
+    /* What matters least goes first where the terminal is narrow: the bar's length, the rate, the bar, the
+     * time. */
+    width += strlen(share) + strlen(left) + strlen(rate);
+    if (width > room) {
+        width -= strlen(rate);
+        rate[0] = '\0';
+    }
+    if (display->is_terminal && display->total > 0 && width + BAR_CELLS_LEAST + 3 <= room) {
+        size_t cells = room - width - 3;
+        put_bar(part, cells < BAR_CELLS ? cells : BAR_CELLS, bar);
+    }
+    if (width > room) {
+        width -= strlen(left);
+        left[0] = '\0';
+    }
+    if (width > room) {
+        size_t rest = strlen(share) < room ? room - strlen(share) : 0;
+        cut_name(display->name, rest < NAME_CELLS ? rest : NAME_CELLS, name);
+        if (strlen(share) > room)
+            share[0] = '\0';
+    }
+    snprintf(buffer, CLI_PROGRESS_SIZE, "%s%s%s%s%s", name, bar, share, left, rate);
 }

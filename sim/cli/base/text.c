@@ -12,10 +12,19 @@
 
 #define LINE_COLUMNS 80
 
-static bool is_word(const char *text);
-static void print_part(FILE *stream, const char *text, size_t length);
-static size_t part_width(const char *text, size_t length);
-static int scaled(double value, const char *const *units, size_t width, char *buffer);
+static void print_part(FILE *stream, const char *text, size_t length)
+{
+    while (length > 0) {
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        if (is_fine)
+            fwrite(text, 1, size, stream);
+        else
+            fputc('?', stream);
+        text += size;
+        length -= size;
+    }
+}
 
 void cli_print_text(FILE *stream, const char *text)
 {
@@ -32,6 +41,13 @@ void cli_print_lines(FILE *stream, const char *text)
             size++;
         }
     }
+}
+
+/* One word for a shell, as it stands. */
+static bool is_word(const char *text)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
+    return text[0] != '\0' && strspn(text, safe) == strlen(text);
 }
 
 size_t cli_quote(const char *text, char *buffer)
@@ -74,11 +90,24 @@ void cli_print_quoted(FILE *stream, const char *text)
     putc('\'', stream);
 }
 
-/* One word for a shell, as it stands. */
-static bool is_word(const char *text)
+/* As terminals do it, whatever the locale: a mark that stands on the letter before it takes no column, a
+ * character of East Asian width two. */
+static size_t part_width(const char *text, size_t length)
 {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
-    return text[0] != '\0' && strspn(text, safe) == strlen(text);
+    size_t width = 0;
+    while (length > 0) {
+        unsigned code = 0;
+        bool is_fine;
+        size_t size = sim_text_step(text, length, "", &is_fine);
+        sim_utf8(text, length, &code);
+        if (!is_fine)
+            width += 1;
+        else if (!g_unichar_iszerowidth(code))
+            width += g_unichar_iswide(code) ? 2 : 1;
+        text += size;
+        length -= size;
+    }
+    return width;
 }
 
 size_t cli_text_width(const char *text)
@@ -115,6 +144,17 @@ void cli_print_paragraph(const char *text)
     if (text[length] != '\0')
         cli_print_wrapped(text + length + 1, part_width(text, length));
     putchar('\n');
+}
+
+static int scaled(double value, const char *const *units, size_t width, char *buffer)
+{
+    size_t unit = 0;
+    for (value /= 1000; value >= 999.5 && units[unit + 1] != NULL; unit++)
+        value /= 1000;
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (width < 5 && decimals > 0)
+        decimals = value < 9.95 ? 1 : 0;
+    return snprintf(buffer, CLI_NUMBER_SIZE, "%.*f%s", decimals, value, units[unit]);
 }
 
 void cli_compact(double value, size_t width, char *buffer)
@@ -179,49 +219,4 @@ void cli_grouped(uint64_t value, char *buffer)
             *buffer++ = ',';
     }
     *buffer = '\0';
-}
-
-static void print_part(FILE *stream, const char *text, size_t length)
-{
-    while (length > 0) {
-        bool is_fine;
-        size_t size = sim_text_step(text, length, "", &is_fine);
-        if (is_fine)
-            fwrite(text, 1, size, stream);
-        else
-            fputc('?', stream);
-        text += size;
-        length -= size;
-    }
-}
-
-/* As terminals do it, whatever the locale: a mark that stands on the letter before it takes no column, a
- * character of East Asian width two. */
-static size_t part_width(const char *text, size_t length)
-{
-    size_t width = 0;
-    while (length > 0) {
-        unsigned code = 0;
-        bool is_fine;
-        size_t size = sim_text_step(text, length, "", &is_fine);
-        sim_utf8(text, length, &code);
-        if (!is_fine)
-            width += 1;
-        else if (!g_unichar_iszerowidth(code))
-            width += g_unichar_iswide(code) ? 2 : 1;
-        text += size;
-        length -= size;
-    }
-    return width;
-}
-
-static int scaled(double value, const char *const *units, size_t width, char *buffer)
-{
-    size_t unit = 0;
-    for (value /= 1000; value >= 999.5 && units[unit + 1] != NULL; unit++)
-        value /= 1000;
-    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    if (width < 5 && decimals > 0)
-        decimals = value < 9.95 ? 1 : 0;
-    return snprintf(buffer, CLI_NUMBER_SIZE, "%.*f%s", decimals, value, units[unit]);
 }

@@ -13,9 +13,14 @@
 
 #include "reports/partial.h"
 
-static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error);
-static bool write_to(int file, const char *text, size_t size);
-static bool fail_with(int code, const char *path, struct sim_error *error);
+static bool fail_with(int code, const char *path, struct sim_error *error)
+{
+    return sim_fail(error, code == EISDIR ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    code == EISDIR   ? "name a file in it"
+                    : code == ENOENT ? "make the folder first, or name another file"
+                                     : "make room and rights for it, or name another file");
+}
 
 bool cli_text_file_check(const char *name, const char *path, struct sim_error *error)
 {
@@ -35,24 +40,18 @@ bool cli_text_file_check(const char *name, const char *path, struct sim_error *e
     return code == 0 || fail_with(code, path, error);
 }
 
-bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
+static bool write_to(int file, const char *text, size_t size)
 {
-    struct stat status;
-    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-        return write_beside(path, text, size, error);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    int code = file != -1 && write_to(file, text, size) ? 0 : errno;
-    if (file != -1)
-        close(file);
-    return code == 0 || fail_with(code, path, error);
-}
-
-char *cli_folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    while (size > 0) {
+        ssize_t written = write(file, text, size);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            text += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
 }
 
 static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)
@@ -75,25 +74,22 @@ static bool write_beside(const char *path, const char *text, size_t size, struct
     return code == 0 || fail_with(code, path, error);
 }
 
-static bool write_to(int file, const char *text, size_t size)
+bool cli_text_file_write(const char *path, const char *text, size_t size, struct sim_error *error)
 {
-    while (size > 0) {
-        ssize_t written = write(file, text, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            text += written;
-            size -= (size_t)written;
-        }
-    }
-    return true;
+    struct stat status;
+    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
+        return write_beside(path, text, size, error);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    int code = file != -1 && write_to(file, text, size) ? 0 : errno;
+    if (file != -1)
+        close(file);
+    return code == 0 || fail_with(code, path, error);
 }
 
-static bool fail_with(int code, const char *path, struct sim_error *error)
+char *cli_folder_of(const char *path)
 {
-    return sim_fail(error, code == EISDIR ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
-                    strerror(code),
-                    code == EISDIR   ? "name a file in it"
-                    : code == ENOENT ? "make the folder first, or name another file"
-                                     : "make room and rights for it, or name another file");
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }

@@ -34,12 +34,52 @@ static const struct rule rules[] = {
 #define RULE_COUNT (sizeof rules / sizeof rules[0])
 
 static bool applies(const struct rule *rule, const struct cli_command *command,
-                    const struct cli_option *option);
-static bool check_rule(const struct rule *rule);
-static bool check_words(const struct rule *rule, const struct cli_option *option);
-static void list_conditions(char words[MANUAL_WORDS_SIZE]);
-static void list_metrics(char words[MANUAL_WORDS_SIZE]);
-static void list_settings(char words[MANUAL_WORDS_SIZE]);
+                    const struct cli_option *option)
+{
+    return option->argument != NULL && strcmp(rule->argument, option->argument) == 0 &&
+           (rule->option == NULL || strcmp(rule->option, option->name) == 0) &&
+           (rule->command == NULL || strcmp(rule->command, command->name) == 0);
+}
+
+static void list_conditions(char words[MANUAL_WORDS_SIZE])
+{
+    size_t used = 0;
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT && used < MANUAL_WORDS_SIZE; i++)
+        used += (size_t)snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", i == 0 ? "" : " ",
+                                 lab_condition_name((enum lab_condition)i));
+}
+
+static void add_word(void *context, const char *word)
+{
+    char *words = context;
+    size_t used = strlen(words);
+    int length = snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", used == 0 ? "" : " ", word);
+    assert((size_t)length < MANUAL_WORDS_SIZE - used);
+}
+
+static void list_metrics(char words[MANUAL_WORDS_SIZE])
+{
+    for (size_t i = 0; i < lab_metric_row_count; i++)
+        lab_metric_names(&lab_metric_table[i], add_word, words);
+}
+
+/* As `--set` finds a strategy by its kind: "strategies.hash.buckets=". Groups, changes and labels are no
+ * values. */
+static void list_settings(char words[MANUAL_WORDS_SIZE])
+{
+    for (unsigned kind = 0; kind <= LAB_KIND_IDGEN; kind++) {
+        for (size_t i = 0; i < lab_setting_count; i++) {
+            const struct lab_setting *setting = &lab_setting_table[i];
+            char word[MANUAL_TEXT_SIZE];
+            if (setting->path == NULL || setting->type >= LAB_SETTING_WAIT ||
+                setting->scopes == LAB_OF_CHANGE || (setting->kinds >> kind & 1) == 0)
+                continue;
+            snprintf(word, sizeof word, "strategies.%s.%s=", lab_kind_name((enum bk_kind)kind),
+                     setting->path);
+            add_word(words, word);
+        }
+    }
+}
 
 enum manual_offer manual_offer_of(const struct cli_command *command, const struct cli_option *option,
                                   char words[MANUAL_WORDS_SIZE])
@@ -86,6 +126,40 @@ const char *manual_offer_name(enum manual_offer offer)
     return names[offer];
 }
 
+static bool check_words(const struct rule *rule, const struct cli_option *option)
+{
+    bool is_fine = true;
+    for (const char *word = rule->words; word != NULL && *word != '\0';) {
+        char one[32];
+        size_t length = strcspn(word, " ");
+        snprintf(one, sizeof one, "%.*s", (int)length, word);
+        if (strstr(option->help, one) == NULL && strstr(option->argument, one) == NULL) {
+            fprintf(stderr, "--%s is to be completed by '%s', of which its help says nothing\n", option->name,
+                    one);
+            is_fine = false;
+        }
+        word += length + (word[length] == ' ');
+    }
+    return is_fine;
+}
+
+static bool check_rule(const struct rule *rule)
+{
+    bool is_met = false, is_fine = true;
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
+        for (const struct cli_option *option = cli_commands[i]->options; option->name != NULL; option++) {
+            if (!applies(rule, cli_commands[i], option))
+                continue;
+            is_met = true;
+            is_fine = check_words(rule, option) && is_fine;
+        }
+    }
+    if (!is_met)
+        fprintf(stderr, "no command has the option '%s %s' that is to be completed\n",
+                rule->option == NULL ? "any" : rule->option, rule->argument);
+    return is_met && is_fine;
+}
+
 bool manual_offers_check(void)
 {
     bool is_fine = true;
@@ -114,87 +188,5 @@ void manual_escape(const char *text, const char *special, FILE *out)
         if (strchr(special, *text) != NULL)
             fputc('\\', out);
         fputc(*text, out);
-    }
-}
-
-static bool applies(const struct rule *rule, const struct cli_command *command,
-                    const struct cli_option *option)
-{
-    return option->argument != NULL && strcmp(rule->argument, option->argument) == 0 &&
-           (rule->option == NULL || strcmp(rule->option, option->name) == 0) &&
-           (rule->command == NULL || strcmp(rule->command, command->name) == 0);
-}
-
-static bool check_rule(const struct rule *rule)
-{
-    bool is_met = false, is_fine = true;
-    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
-        for (const struct cli_option *option = cli_commands[i]->options; option->name != NULL; option++) {
-            if (!applies(rule, cli_commands[i], option))
-                continue;
-            is_met = true;
-            is_fine = check_words(rule, option) && is_fine;
-        }
-    }
-    if (!is_met)
-        fprintf(stderr, "no command has the option '%s %s' that is to be completed\n",
-                rule->option == NULL ? "any" : rule->option, rule->argument);
-    return is_met && is_fine;
-}
-
-static bool check_words(const struct rule *rule, const struct cli_option *option)
-{
-    bool is_fine = true;
-    for (const char *word = rule->words; word != NULL && *word != '\0';) {
-        char one[32];
-        size_t length = strcspn(word, " ");
-        snprintf(one, sizeof one, "%.*s", (int)length, word);
-        if (strstr(option->help, one) == NULL && strstr(option->argument, one) == NULL) {
-            fprintf(stderr, "--%s is to be completed by '%s', of which its help says nothing\n", option->name,
-                    one);
-            is_fine = false;
-        }
-        word += length + (word[length] == ' ');
-    }
-    return is_fine;
-}
-
-static void list_conditions(char words[MANUAL_WORDS_SIZE])
-{
-    size_t used = 0;
-    for (unsigned i = 0; i < LAB_CONDITION_COUNT && used < MANUAL_WORDS_SIZE; i++)
-        used += (size_t)snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", i == 0 ? "" : " ",
-                                 lab_condition_name((enum lab_condition)i));
-}
-
-static void add_word(void *context, const char *word)
-{
-    char *words = context;
-    size_t used = strlen(words);
-    int length = snprintf(words + used, MANUAL_WORDS_SIZE - used, "%s%s", used == 0 ? "" : " ", word);
-    assert((size_t)length < MANUAL_WORDS_SIZE - used);
-}
-
-static void list_metrics(char words[MANUAL_WORDS_SIZE])
-{
-    for (size_t i = 0; i < lab_metric_row_count; i++)
-        lab_metric_names(&lab_metric_table[i], add_word, words);
-}
-
-/* As `--set` finds a strategy by its kind: "strategies.hash.buckets=". Groups, changes and labels are no
- * values. */
-static void list_settings(char words[MANUAL_WORDS_SIZE])
-{
-    for (unsigned kind = 0; kind <= LAB_KIND_IDGEN; kind++) {
-        for (size_t i = 0; i < lab_setting_count; i++) {
-            const struct lab_setting *setting = &lab_setting_table[i];
-            char word[MANUAL_TEXT_SIZE];
-            if (setting->path == NULL || setting->type >= LAB_SETTING_WAIT ||
-                setting->scopes == LAB_OF_CHANGE || (setting->kinds >> kind & 1) == 0)
-                continue;
-            snprintf(word, sizeof word, "strategies.%s.%s=", lab_kind_name((enum bk_kind)kind),
-                     setting->path);
-            add_word(words, word);
-        }
     }
 }

@@ -4,25 +4,25 @@
 
 #include "manual.h"
 
-static void write_version(const struct cli_command *command, FILE *out);
-static void write_commands(const struct cli_command *command, FILE *out);
-static void write_usage(const struct cli_command *command, FILE *out);
-static void write_options(const struct cli_command *command, FILE *out);
-static void write_lines(const char *text, FILE *out);
-static void write_text(const char *text, FILE *out);
-
-const struct manual_directive manual_page[] = {
-    {"version", false, write_version},
-    {"commands", false, write_commands},
-    {"usage", true, write_usage},
-    {"options", true, write_options},
-    {NULL, false, NULL},
-};
-
 static void write_version(const struct cli_command *command, FILE *out)
 {
     (void)command;
     fprintf(out, ".Os bucketlab %s\n", BUCKETLAB_VERSION);
+}
+
+/* One line: as it stands, with minus signs that can be copied. */
+static void write_text(const char *text, FILE *out)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
+    }
 }
 
 static void write_commands(const struct cli_command *command, FILE *out)
@@ -48,6 +48,20 @@ static void write_usage(const struct cli_command *command, FILE *out)
     fprintf(out, ".Pp\n");
 }
 
+/* Each without the blanks in front, and ended by a line break. */
+static void write_lines(const char *text, FILE *out)
+{
+    while (*text != '\0') {
+        char line[MANUAL_TEXT_SIZE];
+        text += strspn(text, " ");
+        size_t length = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        write_text(line, out);
+        fputc('\n', out);
+        text += length + (text[length] == '\n');
+    }
+}
+
 static void write_options(const struct cli_command *command, FILE *out)
 {
     static const struct cli_option help = {"help", NULL, "print the command's options, and examples"};
@@ -70,31 +84,10 @@ static void write_options(const struct cli_command *command, FILE *out)
     fprintf(out, ".Ed\n");
 }
 
-/* Each without the blanks in front, and ended by a line break. */
-static void write_lines(const char *text, FILE *out)
-{
-    while (*text != '\0') {
-        char line[MANUAL_TEXT_SIZE];
-        text += strspn(text, " ");
-        size_t length = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", (int)length, text);
-        write_text(line, out);
-        fputc('\n', out);
-        text += length + (text[length] == '\n');
-    }
-}
-
-/* One line: as it stands, with minus signs that can be copied. */
-static void write_text(const char *text, FILE *out)
-{
-    if (*text == '.' || *text == '\'')
-        fputs("\\&", out);
-    for (; *text != '\0'; text++) {
-        if (*text == '\\')
-            fputs("\\e", out);
-        else if (*text == '-')
-            fputs("\\-", out);
-        else
-            fputc(*text, out);
-    }
-}
+const struct manual_directive manual_page[] = {
+    {"version", false, write_version},
+    {"commands", false, write_commands},
+    {"usage", true, write_usage},
+    {"options", true, write_options},
+    {NULL, false, NULL},
+};

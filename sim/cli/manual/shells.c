@@ -4,27 +4,6 @@
 
 #include "manual.h"
 
-static void write_bash_names(const struct cli_command *command, FILE *out);
-static void write_bash_commands(const struct cli_command *command, FILE *out);
-static void write_bash_values(const struct cli_command *command, FILE *out);
-static void write_fish_commands(const struct cli_command *command, FILE *out);
-static void write_fish_arguments(const struct cli_command *command, FILE *out);
-static void write_fish_options(const struct cli_command *command, FILE *out);
-static void write_fish_option(const struct cli_command *command, const struct cli_option *option, FILE *out);
-
-const struct manual_directive manual_bash[] = {
-    {"names", false, write_bash_names},
-    {"commands", false, write_bash_commands},
-    {"values", false, write_bash_values},
-    {NULL, false, NULL},
-};
-const struct manual_directive manual_fish[] = {
-    {"commands", false, write_fish_commands},
-    {"arguments", false, write_fish_arguments},
-    {"options", false, write_fish_options},
-    {NULL, false, NULL},
-};
-
 static void write_bash_names(const struct cli_command *command, FILE *out)
 {
     (void)command;
@@ -91,17 +70,6 @@ static void write_fish_arguments(const struct cli_command *command, FILE *out)
     }
 }
 
-static void write_fish_options(const struct cli_command *command, FILE *out)
-{
-    (void)command;
-    static const struct cli_option help = {"help", NULL, "print the command's options, and examples"};
-    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
-        for (const struct cli_option *option = cli_commands[i]->options; option->name != NULL; option++)
-            write_fish_option(cli_commands[i], option, out);
-        write_fish_option(cli_commands[i], &help, out);
-    }
-}
-
 static void write_fish_option(const struct cli_command *command, const struct cli_option *option, FILE *out)
 {
     char words[MANUAL_WORDS_SIZE], line[MANUAL_TEXT_SIZE];
@@ -122,3 +90,27 @@ static void write_fish_option(const struct cli_command *command, const struct cl
     manual_escape(line, "\\'", out);
     fprintf(out, "'\n");
 }
+
+static void write_fish_options(const struct cli_command *command, FILE *out)
+{
+    (void)command;
+    static const struct cli_option help = {"help", NULL, "print the command's options, and examples"};
+    for (size_t i = 0; i < CLI_COMMAND_COUNT; i++) {
+        for (const struct cli_option *option = cli_commands[i]->options; option->name != NULL; option++)
+            write_fish_option(cli_commands[i], option, out);
+        write_fish_option(cli_commands[i], &help, out);
+    }
+}
+
+const struct manual_directive manual_bash[] = {
+    {"names", false, write_bash_names},
+    {"commands", false, write_bash_commands},
+    {"values", false, write_bash_values},
+    {NULL, false, NULL},
+};
+const struct manual_directive manual_fish[] = {
+    {"commands", false, write_fish_commands},
+    {"arguments", false, write_fish_arguments},
+    {"options", false, write_fish_options},
+    {NULL, false, NULL},
+};

@@ -29,68 +29,6 @@ struct request {
     uint64_t seed;
 };
 
-static bool run(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                     struct sim_error *error);
-static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress,
-                         void **made, struct sim_error *error);
-static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct lab_progress *progress,
-                       struct outcome *outcome, struct sim_error *error);
-static void archive_seed(struct request *request, struct sim_archive *archive);
-static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach);
-
-bool cli_campaign_run(struct cli_campaign *campaign, struct cli_signals *signals, struct sim_error *error)
-{
-    const struct cli_task task = {
-        .name = "fuzz", .unit = "seeds/s", .is_quiet = campaign->is_quiet, .run = run, .context = campaign};
-    lab_fuzz_tally_init(&campaign->tally);
-    return cli_attend(&task, signals, &campaign->elapsed_ms, error);
-}
-
-void cli_campaign_clear(struct cli_campaign *campaign)
-{
-    lab_fuzz_tally_clear(&campaign->tally);
-    free(campaign->breaches);
-    campaign->breaches = NULL;
-}
-
-bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
-                         const struct lab_breach *breach, struct cli_breach *out, struct sim_error *error)
-{
-    const struct lab_strategy_result *strategy = &result->strategies[breach->strategy];
-    *out = (struct cli_breach){.seed = result->seed,
-                               .oracle = breach->oracle,
-                               .violation = strategy->verdict.violations[breach->oracle]};
-    out->since_ns = out->violation.time_ns - result->start_ns;
-    snprintf(out->label, sizeof out->label, "%s", strategy->label);
-    return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
-}
-
-static bool run(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct cli_campaign *campaign = context;
-    const struct lab_crew crew = {.context = campaign,
-                                  .count = campaign->last - campaign->first + 1,
-                                  .work = run_seed,
-                                  .take = sum_up,
-                                  .drop = free,
-                                  .team = &campaign->team,
-                                  .work_far = run_seed_far};
-    uint64_t taken;
-    return lab_crew_run(&crew, campaign->jobs, progress, &taken, error);
-}
-
-static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                     struct sim_error *error)
-{
-    const struct cli_campaign *campaign = context;
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    *made = outcome;
-    return outcome == NULL ? sim_fail_memory(error)
-                           : judge_seed(campaign->base, campaign->first + job, progress, outcome, error);
-}
-
 static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct lab_progress *progress,
                        struct outcome *outcome, struct sim_error *error)
 {
@@ -109,6 +47,32 @@ static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct l
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
     return is_fine;
+}
+
+static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                     struct sim_error *error)
+{
+    const struct cli_campaign *campaign = context;
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    *made = outcome;
+    return outcome == NULL ? sim_fail_memory(error)
+                           : judge_seed(campaign->base, campaign->first + job, progress, outcome, error);
+}
+
+static void archive_seed(struct request *request, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &request->path);
+    request->text = sim_archive_array(archive, request->text, 1, &request->size, SIZE_MAX);
+    sim_archive_size(archive, &request->override_count);
+    if (archive->is_loading)
+        request->overrides =
+            sim_archive_allocate(archive, request->override_count, sizeof *request->overrides, 1);
+    if (request->overrides == NULL)
+        request->override_count = 0;
+    for (size_t i = 0; i < request->override_count; i++)
+        sim_archive_text(archive, &request->overrides[i]);
+    sim_archive_u32(archive, &request->held);
+    sim_archive_u64(archive, &request->seed);
 }
 
 static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress,
@@ -149,6 +113,69 @@ static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_
     return is_fine;
 }
 
+static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach)
+{
+    if (!sim_grow(&campaign->breaches, &campaign->breach_capacity, campaign->breach_count + 1,
+                  sizeof *campaign->breaches))
+        return false;
+    campaign->breaches[campaign->breach_count++] = *breach;
+    return true;
+}
+
+static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    (void)job;
+    struct cli_campaign *campaign = context;
+    struct outcome *outcome = made;
+    bool is_fine = (lab_fuzz_tally_add(&campaign->tally, &outcome->of_run) &&
+                    (!outcome->has_breach || keep_breach(campaign, &outcome->breach))) ||
+                   sim_fail_memory(error);
+    *is_enough = outcome->has_breach && !campaign->keeps_going;
+    free(outcome);
+    return is_fine;
+}
+
+static bool run(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct cli_campaign *campaign = context;
+    const struct lab_crew crew = {.context = campaign,
+                                  .count = campaign->last - campaign->first + 1,
+                                  .work = run_seed,
+                                  .take = sum_up,
+                                  .drop = free,
+                                  .team = &campaign->team,
+                                  .work_far = run_seed_far};
+    uint64_t taken;
+    return lab_crew_run(&crew, campaign->jobs, progress, &taken, error);
+}
+
+bool cli_campaign_run(struct cli_campaign *campaign, struct cli_signals *signals, struct sim_error *error)
+{
+    const struct cli_task task = {
+        .name = "fuzz", .unit = "seeds/s", .is_quiet = campaign->is_quiet, .run = run, .context = campaign};
+    lab_fuzz_tally_init(&campaign->tally);
+    return cli_attend(&task, signals, &campaign->elapsed_ms, error);
+}
+
+void cli_campaign_clear(struct cli_campaign *campaign)
+{
+    lab_fuzz_tally_clear(&campaign->tally);
+    free(campaign->breaches);
+    campaign->breaches = NULL;
+}
+
+bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
+                         const struct lab_breach *breach, struct cli_breach *out, struct sim_error *error)
+{
+    const struct lab_strategy_result *strategy = &result->strategies[breach->strategy];
+    *out = (struct cli_breach){.seed = result->seed,
+                               .oracle = breach->oracle,
+                               .violation = strategy->verdict.violations[breach->oracle]};
+    out->since_ns = out->violation.time_ns - result->start_ns;
+    snprintf(out->label, sizeof out->label, "%s", strategy->label);
+    return lab_fuzz_key_name(scenario, out->violation.key, out->key, error);
+}
+
 bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
                         struct sim_error *error)
 {
@@ -186,42 +213,4 @@ bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *bytes
     free(request.text);
     free(overrides);
     return is_fine;
-}
-
-static void archive_seed(struct request *request, struct sim_archive *archive)
-{
-    sim_archive_text(archive, &request->path);
-    request->text = sim_archive_array(archive, request->text, 1, &request->size, SIZE_MAX);
-    sim_archive_size(archive, &request->override_count);
-    if (archive->is_loading)
-        request->overrides =
-            sim_archive_allocate(archive, request->override_count, sizeof *request->overrides, 1);
-    if (request->overrides == NULL)
-        request->override_count = 0;
-    for (size_t i = 0; i < request->override_count; i++)
-        sim_archive_text(archive, &request->overrides[i]);
-    sim_archive_u32(archive, &request->held);
-    sim_archive_u64(archive, &request->seed);
-}
-
-static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
-{
-    (void)job;
-    struct cli_campaign *campaign = context;
-    struct outcome *outcome = made;
-    bool is_fine = (lab_fuzz_tally_add(&campaign->tally, &outcome->of_run) &&
-                    (!outcome->has_breach || keep_breach(campaign, &outcome->breach))) ||
-                   sim_fail_memory(error);
-    *is_enough = outcome->has_breach && !campaign->keeps_going;
-    free(outcome);
-    return is_fine;
-}
-
-static bool keep_breach(struct cli_campaign *campaign, const struct cli_breach *breach)
-{
-    if (!sim_grow(&campaign->breaches, &campaign->breach_capacity, campaign->breach_count + 1,
-                  sizeof *campaign->breaches))
-        return false;
-    campaign->breaches[campaign->breach_count++] = *breach;
-    return true;
 }

@@ -14,12 +14,105 @@
 #include "reports/partial.h"
 
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
-                          size_t scenario_count, struct sim_error *error);
-static bool find_target(struct cli_story *story, struct sim_error *error);
-static bool open_special(struct cli_story *story, struct sim_error *error);
-static char *whole_path(const char *path);
-static void write_line(void *context, const char *text);
-static bool fail_with(int code, const char *path, struct sim_error *error);
+                          size_t scenario_count, struct sim_error *error)
+{
+    const char *path = cli_value(args, "trace-events", NULL);
+    if (path == NULL && cli_has(args, "key"))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --key picks a key for --trace-events; write that too, or leave --key out");
+    if (path == NULL)
+        return true;
+    if (path[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events: no file named; write --trace-events story.txt");
+    if (strcmp(path, "-") == 0 && cli_has(args, "json"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events - and --json both want stdout; name a file for the story");
+    if (scenario_count > 1)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-events tells of one scenario, and %zu are named; run them one by "
+                        "one",
+                        scenario_count);
+    if (scenario->engine != LAB_ENGINE_CLUSTER)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s: --trace-events needs agents: without them nothing happens between rows; add, for "
+            "example, 'agents: {count: 8}'",
+            scenario->path);
+    return true;
+}
+
+/* Absolute and without links, also of a file that is not there yet; NULL with errno. */
+static char *whole_path(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole != NULL || errno != ENOENT)
+        return whole;
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    char *folder = cli_folder_of(path);
+    if (folder == NULL)
+        return NULL;
+    char *whole_folder = realpath(folder, NULL);
+    free(folder);
+    if (whole_folder == NULL)
+        return NULL;
+    size_t size = strlen(whole_folder) + strlen(name) + 2;
+    whole = malloc(size);
+    if (whole != NULL)
+        snprintf(whole, size, "%s/%s", strcmp(whole_folder, "/") == 0 ? "" : whole_folder, name);
+    free(whole_folder);
+    if (whole != NULL && *name == '\0') {
+        free(whole);
+        errno = EISDIR;
+        return NULL;
+    }
+    return whole;
+}
+
+static bool fail_with(int code, const char *path, struct sim_error *error)
+{
+    bool is_input =
+        code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR || code == ELOOP;
+    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
+                    strerror(code),
+                    is_input ? "name a file in a folder that is there"
+                             : "free space there, or name a file where you may write");
+}
+
+static bool find_target(struct cli_story *story, struct sim_error *error)
+{
+    story->target = whole_path(story->path);
+    int code = story->target == NULL ? errno : 0;
+    if (code != 0)
+        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, story->path, error);
+    char *slash = strrchr(story->target, '/');
+    *slash = '\0';
+    code = access(story->target[0] == '\0' ? "/" : story->target, W_OK | X_OK) == 0 ? 0 : errno;
+    *slash = '/';
+    return code == 0 || fail_with(code, story->path, error);
+}
+
+static bool open_special(struct cli_story *story, struct sim_error *error)
+{
+    story->stream = fopen(story->path, "w");
+    return story->stream != NULL || fail_with(errno, story->path, error);
+}
+
+/* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
+static void write_line(void *context, const char *text)
+{
+    struct cli_story *story = context;
+    if (story->code != 0)
+        return;
+    errno = 0;
+    cli_print_text(story->stream, text);
+    putc('\n', story->stream);
+    if (ferror(story->stream)) {
+        story->code = errno != 0 ? errno : EIO;
+        story->listener.is_over = true;
+    }
+}
 
 bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scenario, size_t scenario_count,
                     struct cli_story *out, struct sim_error *error)
@@ -97,105 +190,4 @@ void cli_story_free(struct cli_story *story)
         unlink(story->part);
     free(story->part);
     free(story->target);
-}
-
-static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
-                          size_t scenario_count, struct sim_error *error)
-{
-    const char *path = cli_value(args, "trace-events", NULL);
-    if (path == NULL && cli_has(args, "key"))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --key picks a key for --trace-events; write that too, or leave --key out");
-    if (path == NULL)
-        return true;
-    if (path[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events: no file named; write --trace-events story.txt");
-    if (strcmp(path, "-") == 0 && cli_has(args, "json"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events - and --json both want stdout; name a file for the story");
-    if (scenario_count > 1)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events tells of one scenario, and %zu are named; run them one by "
-                        "one",
-                        scenario_count);
-    if (scenario->engine != LAB_ENGINE_CLUSTER)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "%s: --trace-events needs agents: without them nothing happens between rows; add, for "
-            "example, 'agents: {count: 8}'",
-            scenario->path);
-    return true;
-}
-
-static bool find_target(struct cli_story *story, struct sim_error *error)
-{
-    story->target = whole_path(story->path);
-    int code = story->target == NULL ? errno : 0;
-    if (code != 0)
-        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, story->path, error);
-    char *slash = strrchr(story->target, '/');
-    *slash = '\0';
-    code = access(story->target[0] == '\0' ? "/" : story->target, W_OK | X_OK) == 0 ? 0 : errno;
-    *slash = '/';
-    return code == 0 || fail_with(code, story->path, error);
-}
-
-static bool open_special(struct cli_story *story, struct sim_error *error)
-{
-    story->stream = fopen(story->path, "w");
-    return story->stream != NULL || fail_with(errno, story->path, error);
-}
-
-/* Absolute and without links, also of a file that is not there yet; NULL with errno. */
-static char *whole_path(const char *path)
-{
-    char *whole = realpath(path, NULL);
-    if (whole != NULL || errno != ENOENT)
-        return whole;
-    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    char *folder = cli_folder_of(path);
-    if (folder == NULL)
-        return NULL;
-    char *whole_folder = realpath(folder, NULL);
-    free(folder);
-    if (whole_folder == NULL)
-        return NULL;
-    size_t size = strlen(whole_folder) + strlen(name) + 2;
-    whole = malloc(size);
-    if (whole != NULL)
-        snprintf(whole, size, "%s/%s", strcmp(whole_folder, "/") == 0 ? "" : whole_folder, name);
-    free(whole_folder);
-    if (whole != NULL && *name == '\0') {
-        free(whole);
-        errno = EISDIR;
-        return NULL;
-    }
-    return whole;
-}
-
-/* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
-static void write_line(void *context, const char *text)
-{
-    struct cli_story *story = context;
-    if (story->code != 0)
-        return;
-    errno = 0;
-    cli_print_text(story->stream, text);
-    putc('\n', story->stream);
-    if (ferror(story->stream)) {
-        story->code = errno != 0 ? errno : EIO;
-        story->listener.is_over = true;
-    }
-}
-
-static bool fail_with(int code, const char *path, struct sim_error *error)
-{
-    bool is_input =
-        code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR || code == ELOOP;
-    return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
-                    strerror(code),
-                    is_input ? "name a file in a folder that is there"
-                             : "free space there, or name a file where you may write");
 }

@@ -8,36 +8,6 @@
 #include "contest_views.h"
 #include "reports/reports.h"
 
-static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
-                 struct cli_charts *charts, struct sim_error *error);
-static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
-                             struct sim_error *error);
-
-bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)
-{
-    const char *scenario = json_string_value(json_object_get(answer, "scenario"));
-    struct cli_contest_views views;
-    bool is_fine = cli_contest_views_make(answer, &views, error);
-    for (int format = 0; is_fine && format < REPORT_FORMAT_COUNT; format++) {
-        if (charts->wanted[format])
-            is_fine = draw(&views, scenario != NULL ? scenario : "", format, charts, error);
-    }
-    cli_contest_views_free(&views);
-    return is_fine;
-}
-
-static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
-                 struct cli_charts *charts, struct sim_error *error)
-{
-    const char *path;
-    if (views->has_front && ((path = next_path(scenario, "front", format, charts, error)) == NULL ||
-                             !report_front_write(&views->front, (enum report_format)format, path, error)))
-        return false;
-    return !views->has_heatmap ||
-           ((path = next_path(scenario, "thresholds", format, charts, error)) != NULL &&
-            report_heatmap_write(&views->heatmap, (enum report_format)format, path, error));
-}
-
 /* FOLDER/SCENARIO-tune-CHART.EXT, put behind the others. */
 static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
                              struct sim_error *error)
@@ -65,4 +35,29 @@ static const char *next_path(const char *scenario, const char *chart, int format
     }
     files->paths[files->count++] = path;
     return path;
+}
+
+static bool draw(const struct cli_contest_views *views, const char *scenario, int format,
+                 struct cli_charts *charts, struct sim_error *error)
+{
+    const char *path;
+    if (views->has_front && ((path = next_path(scenario, "front", format, charts, error)) == NULL ||
+                             !report_front_write(&views->front, (enum report_format)format, path, error)))
+        return false;
+    return !views->has_heatmap ||
+           ((path = next_path(scenario, "thresholds", format, charts, error)) != NULL &&
+            report_heatmap_write(&views->heatmap, (enum report_format)format, path, error));
+}
+
+bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)
+{
+    const char *scenario = json_string_value(json_object_get(answer, "scenario"));
+    struct cli_contest_views views;
+    bool is_fine = cli_contest_views_make(answer, &views, error);
+    for (int format = 0; is_fine && format < REPORT_FORMAT_COUNT; format++) {
+        if (charts->wanted[format])
+            is_fine = draw(&views, scenario != NULL ? scenario : "", format, charts, error);
+    }
+    cli_contest_views_free(&views);
+    return is_fine;
 }

@@ -26,42 +26,6 @@ static const char *const demand_names[TUNE_DEMAND_COUNT] = {
     [TUNE_FINDABLE] = "findable",
 };
 
-static json_t *asked_of(const struct tune_contest *contest);
-static json_t *candidates_of(const struct tune_contest *contest);
-static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-static json_t *settings_of(const struct lab_settings *settings);
-static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-static json_t *front_of(const struct tune_race *race);
-static json_t *recommended_of(const struct tune_contest *contest);
-static json_t *margins_of(const struct tune_contest *contest);
-static json_t *steps_of(const struct tune_margin *margin);
-static json_t *lead_of(const struct tune_contest *contest);
-
-json_t *cli_contest_json(const struct tune_contest *contest)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    struct cli_saying why = {.used = 0}, notes = {.used = 0};
-    cli_contest_why(contest, &why);
-    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
-        cli_say(&notes, "%s", i == 0 ? "" : " ");
-        cli_contest_margin(contest, &contest->margins[i], &notes);
-    }
-    cli_contest_notes(contest, &notes);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "scenario", json_string(scenario->name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
-                   cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
-                   cli_json_set(object, "asked", asked_of(contest)) &&
-                   cli_json_set(object, "candidates", candidates_of(contest)) &&
-                   cli_json_set(object, "front", front_of(&contest->race)) &&
-                   cli_json_set(object, "recommended", recommended_of(contest)) &&
-                   cli_json_set(object, "why", json_string(why.buffer)) &&
-                   cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
-                   cli_json_set(object, "margin", margins_of(contest)) &&
-                   cli_json_set(object, "lead", lead_of(contest));
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *asked_of(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->race.terms;
@@ -78,40 +42,6 @@ static json_t *asked_of(const struct tune_contest *contest)
                                                      : cli_json_number(terms->partitions_per_read)) &&
         cli_json_set(object, "confidence", cli_json_number(terms->confidence)) &&
         cli_json_set(object, "seeds", json_integer(terms->seeds));
-    return cli_json_complete(object, is_fine);
-}
-
-static json_t *candidates_of(const struct tune_contest *contest)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < contest->race.count; i++)
-        list = cli_json_append(list, candidate_of(contest, &contest->race.entrants[i]));
-    return list;
-}
-
-static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    char yaml[TUNE_STRATEGY_TEXT_SIZE];
-    json_t *object = json_object();
-    tune_strategy_text(&entrant->strategy, yaml);
-    bool is_fine =
-        cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
-        cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
-        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings)) &&
-        cli_json_set(object, "yaml", json_string(yaml)) &&
-        cli_json_set(object, "template", json_string(entrant->base)) &&
-        cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
-        cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
-        cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
-        cli_json_set(object, "exact_share",
-                     entrant->has_distribution ? cli_json_number(entrant->exact_share) : json_null()) &&
-        cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
-        cli_json_set(object, "metrics", metrics_of(contest, entrant));
-    if (is_fine && entrant->status == TUNE_FAILS)
-        is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
-    if (is_fine && entrant->status == TUNE_DOMINATED)
-        is_fine = cli_json_set(object, "dominated_by",
-                               json_string(contest->race.entrants[entrant->dominator].strategy.label));
     return cli_json_complete(object, is_fine);
 }
 
@@ -174,6 +104,40 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
     return cli_json_complete(object, is_fine);
 }
 
+static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    char yaml[TUNE_STRATEGY_TEXT_SIZE];
+    json_t *object = json_object();
+    tune_strategy_text(&entrant->strategy, yaml);
+    bool is_fine =
+        cli_json_set(object, "label", json_string(entrant->strategy.label)) &&
+        cli_json_set(object, "kind", json_string(bk_kind_name(entrant->strategy.settings.strategy.kind))) &&
+        cli_json_set(object, "settings", settings_of(&entrant->strategy.settings)) &&
+        cli_json_set(object, "yaml", json_string(yaml)) &&
+        cli_json_set(object, "template", json_string(entrant->base)) &&
+        cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
+        cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
+        cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
+        cli_json_set(object, "exact_share",
+                     entrant->has_distribution ? cli_json_number(entrant->exact_share) : json_null()) &&
+        cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
+        cli_json_set(object, "metrics", metrics_of(contest, entrant));
+    if (is_fine && entrant->status == TUNE_FAILS)
+        is_fine = cli_json_set(object, "fails_by", json_string(demand_names[entrant->failed]));
+    if (is_fine && entrant->status == TUNE_DOMINATED)
+        is_fine = cli_json_set(object, "dominated_by",
+                               json_string(contest->race.entrants[entrant->dominator].strategy.label));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *candidates_of(const struct tune_contest *contest)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < contest->race.count; i++)
+        list = cli_json_append(list, candidate_of(contest, &contest->race.entrants[i]));
+    return list;
+}
+
 static json_t *front_of(const struct tune_race *race)
 {
     json_t *list = json_array();
@@ -189,20 +153,6 @@ static json_t *recommended_of(const struct tune_contest *contest)
     json_t *object = candidate_of(contest, &contest->race.entrants[contest->race.recommended]);
     bool is_fine = object != NULL && cli_json_set(object, "is_shown", json_boolean(contest->race.is_shown));
     return cli_json_complete(object, is_fine);
-}
-
-static json_t *margins_of(const struct tune_contest *contest)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && contest->has_margins && i < contest->margin_count; i++) {
-        const struct tune_margin *margin = &contest->margins[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "label",
-                                    json_string(contest->race.entrants[margin->entrant].strategy.label)) &&
-                       cli_json_set(object, "rates", steps_of(margin));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
 }
 
 static json_t *steps_of(const struct tune_margin *margin)
@@ -222,6 +172,20 @@ static json_t *steps_of(const struct tune_margin *margin)
     return list;
 }
 
+static json_t *margins_of(const struct tune_contest *contest)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && contest->has_margins && i < contest->margin_count; i++) {
+        const struct tune_margin *margin = &contest->margins[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label",
+                                    json_string(contest->race.entrants[margin->entrant].strategy.label)) &&
+                       cli_json_set(object, "rates", steps_of(margin));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
 static json_t *lead_of(const struct tune_contest *contest)
 {
     const struct tune_lead *lead = &contest->lead;
@@ -235,5 +199,30 @@ static json_t *lead_of(const struct tune_contest *contest)
                      lead->safe_ns < 0 ? json_null() : cli_json_number((double)lead->safe_ns / 1e9)) &&
         cli_json_set(object, "unsafe_s",
                      lead->unsafe_ns < 0 ? json_null() : cli_json_number((double)lead->unsafe_ns / 1e9));
+    return cli_json_complete(object, is_fine);
+}
+
+json_t *cli_contest_json(const struct tune_contest *contest)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    struct cli_saying why = {.used = 0}, notes = {.used = 0};
+    cli_contest_why(contest, &why);
+    for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
+        cli_say(&notes, "%s", i == 0 ? "" : " ");
+        cli_contest_margin(contest, &contest->margins[i], &notes);
+    }
+    cli_contest_notes(contest, &notes);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "scenario", json_string(scenario->name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
+                   cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
+                   cli_json_set(object, "asked", asked_of(contest)) &&
+                   cli_json_set(object, "candidates", candidates_of(contest)) &&
+                   cli_json_set(object, "front", front_of(&contest->race)) &&
+                   cli_json_set(object, "recommended", recommended_of(contest)) &&
+                   cli_json_set(object, "why", json_string(why.buffer)) &&
+                   cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
+                   cli_json_set(object, "margin", margins_of(contest)) &&
+                   cli_json_set(object, "lead", lead_of(contest));
     return cli_json_complete(object, is_fine);
 }

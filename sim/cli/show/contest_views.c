@@ -23,53 +23,25 @@ struct cli_contest_grid {
     struct report_heatmap_cell cells[REPORT_HEATMAP_MAX * REPORT_HEATMAP_MAX];
 };
 
-static bool make_front(const json_t *answer, struct cli_contest_views *out, struct sim_error *error);
-static size_t take_points(const json_t *answer, struct report_front *front,
-                          struct report_front_point *points);
-static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, struct sim_error *error);
-static bool is_of_grid(const json_t *candidate, const json_t *model);
-static const json_t *model_of(const json_t *answer);
-static void add_value(struct axis *axis, json_int_t value);
-static size_t place_of(const struct axis *axis, json_int_t value);
-static void name_values(struct axis *axis);
-static bool is_shown(const json_t *answer);
-static bool holds(const json_t *candidate);
-static double figure(const json_t *candidate, const char *name, const char *part);
-static const char *text(const json_t *object, const char *name);
-bool cli_contest_views_make(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
+static const char *text(const json_t *object, const char *name)
 {
-    *out = (struct cli_contest_views){.has_front = false};
-    return make_front(answer, out, error) && make_heatmap(answer, out, error);
+    const char *value = json_string_value(json_object_get(object, name));
+    return value != NULL ? value : "";
 }
 
-void cli_contest_views_free(struct cli_contest_views *views)
+static bool holds(const json_t *candidate)
 {
-    free(views->points);
-    free(views->grid);
-    *views = (struct cli_contest_views){.has_front = false};
+    const char *status = text(candidate, "status");
+    return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
 }
 
-static bool make_front(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
+/* NaN where there is none that a chart takes. */
+static double figure(const json_t *candidate, const char *name, const char *part)
 {
-    out->points = calloc(REPORT_FRONT_MAX, sizeof *out->points);
-    if (out->points == NULL)
-        return sim_fail_memory(error);
-    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that %s", text(answer, "scenario"),
-             is_shown(answer) ? "stay within the limits" : "were not seen to fail");
-    out->front = (struct report_front){
-        .title = out->front_title,
-        .subtitle = "what they cost, and how large their partitions are",
-        .foot = "means over seeds with intervals; less is better in both; the front also weighs the CV and "
-                "partitions "
-                "per read",
-        .x = {"operations in addition to the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
-              REPORT_LOG},
-        .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
-        .points = out->points,
-    };
-    out->front.count = take_points(answer, &out->front, out->points);
-    out->has_front = out->front.count > 0;
-    return true;
+    const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);
+    const json_t *number = json_object_get(metric, part);
+    double value = json_is_number(number) ? json_number_value(number) : (double)NAN;
+    return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
 }
 
 /* The recommended one first, so that it has its name. */
@@ -99,6 +71,91 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
         }
     }
     return count;
+}
+
+/* Whether the recommended one was shown to hold: where it was not, none was, and they have the same status
+ * for not having been seen to fail. */
+static bool is_shown(const json_t *answer)
+{
+    return json_is_true(json_object_get(json_object_get(answer, "recommended"), "is_shown"));
+}
+
+static bool make_front(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
+{
+    out->points = calloc(REPORT_FRONT_MAX, sizeof *out->points);
+    if (out->points == NULL)
+        return sim_fail_memory(error);
+    snprintf(out->front_title, sizeof out->front_title, "%s: the settings that %s", text(answer, "scenario"),
+             is_shown(answer) ? "stay within the limits" : "were not seen to fail");
+    out->front = (struct report_front){
+        .title = out->front_title,
+        .subtitle = "what they cost, and how large their partitions are",
+        .foot = "means over seeds with intervals; less is better in both; the front also weighs the CV and "
+                "partitions "
+                "per read",
+        .x = {"operations in addition to the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
+              REPORT_LOG},
+        .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
+        .points = out->points,
+    };
+    out->front.count = take_points(answer, &out->front, out->points);
+    out->has_front = out->front.count > 0;
+    return true;
+}
+
+/* Of the model's template, and run. */
+static bool is_of_grid(const json_t *candidate, const json_t *model)
+{
+    const json_t *bits = json_object_get(json_object_get(candidate, "settings"), "bits");
+    return json_is_integer(bits) && !isnan(figure(candidate, COST, "mean")) &&
+           strcmp(text(candidate, "kind"), "probabilistic") == 0 &&
+           strcmp(text(candidate, "template"), text(model, "template")) == 0;
+}
+
+/* One template's settings make a grid: the recommended one's, or else the first's. */
+static const json_t *model_of(const json_t *answer)
+{
+    const json_t *list = json_object_get(answer, "candidates"), *model = NULL, *candidate;
+    const json_t *best = json_object_get(answer, "recommended");
+    size_t index;
+    if (is_of_grid(best, best))
+        return best;
+    json_array_foreach(list, index, candidate)
+    {
+        if (model == NULL && is_of_grid(candidate, candidate))
+            model = candidate;
+    }
+    return model;
+}
+
+/* In its place, once; those that have no room any more are left out. */
+static void add_value(struct axis *axis, json_int_t value)
+{
+    size_t place = axis->count;
+    while (place > 0 && axis->values[place - 1] >= value)
+        place--;
+    if ((place < axis->count && axis->values[place] == value) || axis->count == REPORT_HEATMAP_MAX)
+        return;
+    memmove(&axis->values[place + 1], &axis->values[place], (axis->count - place) * sizeof axis->values[0]);
+    axis->values[place] = value;
+    axis->count++;
+}
+
+static size_t place_of(const struct axis *axis, json_int_t value)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        if (axis->values[i] == value)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static void name_values(struct axis *axis)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        snprintf(axis->names[i], NAME_SIZE, "%" JSON_INTEGER_FORMAT, axis->values[i]);
+        axis->labels[i] = axis->names[i];
+    }
 }
 
 static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
@@ -160,85 +217,15 @@ static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, st
     return true;
 }
 
-/* One template's settings make a grid: the recommended one's, or else the first's. */
-static const json_t *model_of(const json_t *answer)
+bool cli_contest_views_make(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
 {
-    const json_t *list = json_object_get(answer, "candidates"), *model = NULL, *candidate;
-    const json_t *best = json_object_get(answer, "recommended");
-    size_t index;
-    if (is_of_grid(best, best))
-        return best;
-    json_array_foreach(list, index, candidate)
-    {
-        if (model == NULL && is_of_grid(candidate, candidate))
-            model = candidate;
-    }
-    return model;
+    *out = (struct cli_contest_views){.has_front = false};
+    return make_front(answer, out, error) && make_heatmap(answer, out, error);
 }
 
-/* Of the model's template, and run. */
-static bool is_of_grid(const json_t *candidate, const json_t *model)
+void cli_contest_views_free(struct cli_contest_views *views)
 {
-    const json_t *bits = json_object_get(json_object_get(candidate, "settings"), "bits");
-    return json_is_integer(bits) && !isnan(figure(candidate, COST, "mean")) &&
-           strcmp(text(candidate, "kind"), "probabilistic") == 0 &&
-           strcmp(text(candidate, "template"), text(model, "template")) == 0;
-}
-
-/* In its place, once; those that have no room any more are left out. */
-static void add_value(struct axis *axis, json_int_t value)
-{
-    size_t place = axis->count;
-    while (place > 0 && axis->values[place - 1] >= value)
-        place--;
-    if ((place < axis->count && axis->values[place] == value) || axis->count == REPORT_HEATMAP_MAX)
-        return;
-    memmove(&axis->values[place + 1], &axis->values[place], (axis->count - place) * sizeof axis->values[0]);
-    axis->values[place] = value;
-    axis->count++;
-}
-
-static size_t place_of(const struct axis *axis, json_int_t value)
-{
-    for (size_t i = 0; i < axis->count; i++) {
-        if (axis->values[i] == value)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-static void name_values(struct axis *axis)
-{
-    for (size_t i = 0; i < axis->count; i++) {
-        snprintf(axis->names[i], NAME_SIZE, "%" JSON_INTEGER_FORMAT, axis->values[i]);
-        axis->labels[i] = axis->names[i];
-    }
-}
-
-/* Whether the recommended one was shown to hold: where it was not, none was, and they have the same status
- * for not having been seen to fail. */
-static bool is_shown(const json_t *answer)
-{
-    return json_is_true(json_object_get(json_object_get(answer, "recommended"), "is_shown"));
-}
-
-static bool holds(const json_t *candidate)
-{
-    const char *status = text(candidate, "status");
-    return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
-}
-
-/* NaN where there is none that a chart takes. */
-static double figure(const json_t *candidate, const char *name, const char *part)
-{
-    const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);
-    const json_t *number = json_object_get(metric, part);
-    double value = json_is_number(number) ? json_number_value(number) : (double)NAN;
-    return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
-}
-
-static const char *text(const json_t *object, const char *name)
-{
-    const char *value = json_string_value(json_object_get(object, name));
-    return value != NULL ? value : "";
+    free(views->points);
+    free(views->grid);
+    *views = (struct cli_contest_views){.has_front = false};
 }

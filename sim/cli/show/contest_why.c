@@ -16,25 +16,6 @@
 /* Of what `risk` takes. */
 #define RISK_MOST 0.5
 
-static void say_lead(const struct tune_contest *contest, struct cli_saying *out);
-static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                     struct cli_saying *out);
-static bool is_cheapest(const struct tune_contest *contest);
-static void say_rivals(const struct tune_contest *contest, struct cli_saying *out);
-static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
-                        enum tune_demand failed, struct cli_saying *out);
-static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out);
-static void say_endless(const struct tune_contest *contest, struct cli_saying *out);
-static double endless_days(const struct tune_contest *contest, const struct tune_entrant *entrant);
-static bool has_external(const struct tune_contest *contest);
-static void say_limit(const struct tune_contest *contest, const struct tune_seen *seen,
-                      struct cli_saying *out);
-static size_t nearest(const struct tune_contest *contest);
-static int64_t round_to_ms(int64_t span_ns);
-static void figure(double value, char *buffer);
-static void round_up(double value, char *buffer);
-static void percent_above(double share, char *buffer);
-
 void cli_say(struct cli_saying *saying, const char *format, ...)
 {
     va_list arguments;
@@ -44,6 +25,133 @@ void cli_say(struct cli_saying *saying, const char *format, ...)
     va_end(arguments);
     if (size > 0)
         saying->used += (size_t)size < room ? (size_t)size : room - 1;
+}
+
+static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                     struct cli_saying *out)
+{
+    char seen[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], risk[CLI_NUMBER_SIZE];
+    double share = tune_mean_of(entrant, TUNE_OVER);
+    cli_percent(share, seen);
+    cli_percent(entrant->over.high, most);
+    cli_percent(contest->race.terms.risk, risk);
+    if (entrant->is_fixed) {
+        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s %% may.", seen, risk);
+        return;
+    }
+    if (share == 0)
+        cli_say(out, " Over %" PRIu32 " seed%s none of its partitions exceeded a limit", entrant->seeds,
+                entrant->seeds == 1 ? "" : "s");
+    else
+        cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
+                entrant->seeds == 1 ? "" : "s", seen);
+    if (entrant->has_distribution && entrant->exact_share == 0)
+        cli_say(out, ", as none can");
+    else if (entrant->has_distribution && entrant->over.high == entrant->exact_share)
+        cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
+    else
+        cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
+    cli_say(out, ", where %s %% may.", risk);
+}
+
+static bool is_cheapest(const struct tune_contest *contest)
+{
+    const struct tune_race *race = &contest->race;
+    double cost = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
+                       (entrant->status == TUNE_UNSURE && !race->is_shown);
+        if (is_peer && !entrant->is_endless && tune_mean_of(entrant, TUNE_COST) < cost)
+            return false;
+    }
+    return true;
+}
+
+/* The limit that more partitions pass. */
+static void say_limit(const struct tune_contest *contest, const struct tune_seen *seen,
+                      struct cli_saying *out)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    char limit[CLI_NUMBER_SIZE];
+    if (limits->partition_bytes != 0 &&
+        (limits->partition_rows == 0 || seen->over_bytes >= seen->over_rows)) {
+        cli_size(limits->partition_bytes, limit);
+        cli_say(out, "%s", limit);
+    } else {
+        cli_grouped(limits->partition_rows, limit);
+        cli_say(out, "%s rows", limit);
+    }
+}
+
+static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
+                        enum tune_demand failed, struct cli_saying *out)
+{
+    char share[CLI_NUMBER_SIZE];
+    switch (failed) {
+    case TUNE_IN_LIMITS:
+        cli_percent(seen->figures[TUNE_OVER], share);
+        cli_say(out, "%s %% of partitions exceed ", share);
+        say_limit(contest, seen, out);
+        return;
+    case TUNE_NOT_TINY:
+        cli_percent(seen->figures[TUNE_TINY], share);
+        cli_say(out, "%s %% of closed partitions are tiny", share);
+        return;
+    case TUNE_FEW_PER_READ:
+        cli_say(out, "1 %% of reads ask %g partitions or more", seen->figures[TUNE_PER_READ_P99]);
+        return;
+    case TUNE_FINDABLE:
+        cli_say(out, "readers miss rows");
+        return;
+    case TUNE_DEMAND_COUNT:
+        break;
+    }
+}
+
+static void figure(double value, char *buffer)
+{
+    if (value > 0 && value < 0.995)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.2g", value);
+    else
+        cli_compact(value, 5, buffer);
+}
+
+/* The next cheaper one that failed, and the cheapest of another kind that holds. */
+static void say_rivals(const struct tune_contest *contest, struct cli_saying *out)
+{
+    const struct tune_race *race = &contest->race;
+    const struct tune_entrant *best = &race->entrants[race->recommended], *missed = NULL;
+    char cost[CLI_NUMBER_SIZE];
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->status == TUNE_FAILS && !entrant->is_endless &&
+            tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < tune_mean_of(best, TUNE_COST) &&
+            (missed == NULL || tune_is_cheaper(missed, entrant)))
+            missed = entrant;
+    }
+    if (missed != NULL) {
+        struct tune_seen seen = missed->seen[0];
+        for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
+            seen.figures[i] = tune_mean_of(missed, (enum tune_figure)i);
+        figure(tune_mean_of(missed, TUNE_COST), cost);
+        cli_say(out, " The next cheaper one, %s (%s), fails: ", missed->strategy.label, cost);
+        say_failure(contest, &seen, missed->failed, out);
+        cli_say(out, ".");
+    }
+    if (contest->margin_count > 1) {
+        const char *join = " Of other kinds the cheapest within the limits: ";
+        for (size_t i = 1; i < contest->margin_count; i++) {
+            const struct tune_entrant *entrant = &race->entrants[contest->margins[i].entrant];
+            if (entrant->is_endless)
+                continue;
+            figure(tune_mean_of(entrant, TUNE_COST), cost);
+            cli_say(out, "%s%s (%s)", join, entrant->strategy.label, cost);
+            join = ", ";
+        }
+        if (join[1] == ' ')
+            cli_say(out, ".");
+    }
 }
 
 void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
@@ -100,186 +208,9 @@ void cli_contest_margin(const struct tune_contest *contest, const struct tune_ma
     cli_say(out, ".");
 }
 
-void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
+static int64_t round_to_ms(int64_t span_ns)
 {
-    const struct tune_race *race = &contest->race;
-    const struct lab_scenario *scenario = contest->scenario;
-    if (race->recommended != SIZE_MAX && !race->is_shown) {
-        char most[CLI_NUMBER_SIZE];
-        cli_percent(race->entrants[race->recommended].over.high, most);
-        cli_say(out,
-                " So few partitions do not show it with %g %% confidence: up to %s %% may be above a limit. "
-                "More seeds (--seeds), or more rows, would tell.",
-                100 * race->terms.confidence, most);
-    }
-    if (scenario->trace_path != NULL)
-        cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate cannot be "
-                     "computed; set the limits lower (--set limits.partition_rows=N) to see one.");
-    say_lead(contest, out);
-    say_cheaper(contest, out);
-    say_endless(contest, out);
-    if ((race->terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) && contest->rows.limit_rows >= 1) {
-        char rows[CLI_NUMBER_SIZE];
-        cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), rows);
-        cli_say(out,
-                " If rows carry a number of their own (an order number), count by it costs no operation and "
-                "has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
-                rows);
-    }
-    if (contest->left_out > 0)
-        cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",
-                contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
-}
-
-bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error)
-{
-    const struct lab_limits *limits = &contest->scenario->limits;
-    size_t index = nearest(contest);
-    if (index == SIZE_MAX)
-        return sim_fail(error, SIM_ERROR_CHECK,
-                        "%s: no setting stays within the limits: the exact distribution excludes every one; "
-                        "raise the limits under 'limits', "
-                        "or the risk",
-                        contest->scenario->path);
-    const struct tune_entrant *entrant = &contest->race.entrants[index];
-    struct cli_saying what = {.used = 0}, cure = {.used = 0};
-    struct tune_seen seen = entrant->seen[0];
-    char number[CLI_NUMBER_SIZE];
-    double error_chance = (1 - contest->race.terms.confidence) / 2;
-    for (uint32_t i = 1; i < entrant->seeds; i++) {
-        const struct tune_seen *more = &entrant->seen[i];
-        seen.over_rows += more->over_rows;
-        seen.over_bytes += more->over_bytes;
-        seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
-        seen.bytes_at_risk =
-            more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
-    }
-    for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
-        seen.figures[i] = tune_mean_of(entrant, (enum tune_figure)i);
-    say_failure(contest, &seen, entrant->failed, &what);
-    if (entrant->failed == TUNE_IN_LIMITS) {
-        if (limits->partition_rows != 0 && seen.over_rows > 0)
-            cli_say(&cure, "raise partition_rows to %" PRIu64, seen.rows_at_risk);
-        round_up((double)seen.bytes_at_risk, number);
-        if (limits->partition_bytes != 0 && seen.over_bytes > 0)
-            cli_say(&cure, "%s partition_bytes to %s", cure.used == 0 ? "raise" : " and", number);
-        percent_above(entrant->over.high, number);
-        if (entrant->over.high <= RISK_MOST)
-            cli_say(&cure, ", or risk to %s%%", number);
-    } else if (entrant->failed == TUNE_NOT_TINY) {
-        percent_above(tune_tiny_interval(entrant, error_chance).high, number);
-        cli_say(&cure, "raise tune.tiny to %s%%, or lower limits.tiny_rows", number);
-    } else if (entrant->failed == TUNE_FEW_PER_READ) {
-        cli_say(&cure, "raise tune.partitions_per_read to %g", ceil(seen.figures[TUNE_PER_READ_P99]));
-    } else {
-        cli_say(&cure, "add coordination: guarded, or remove 'faults'");
-    }
-    return sim_fail(error, SIM_ERROR_CHECK,
-                    "%s: no setting stays within the limits: with %s, the nearest, %s; %s",
-                    contest->scenario->path, entrant->strategy.label, what.buffer, cure.buffer);
-}
-
-static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
-                     struct cli_saying *out)
-{
-    char seen[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], risk[CLI_NUMBER_SIZE];
-    double share = tune_mean_of(entrant, TUNE_OVER);
-    cli_percent(share, seen);
-    cli_percent(entrant->over.high, most);
-    cli_percent(contest->race.terms.risk, risk);
-    if (entrant->is_fixed) {
-        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s %% may.", seen, risk);
-        return;
-    }
-    if (share == 0)
-        cli_say(out, " Over %" PRIu32 " seed%s none of its partitions exceeded a limit", entrant->seeds,
-                entrant->seeds == 1 ? "" : "s");
-    else
-        cli_say(out, " Over %" PRIu32 " seed%s %s %% of its partitions exceeded a limit", entrant->seeds,
-                entrant->seeds == 1 ? "" : "s", seen);
-    if (entrant->has_distribution && entrant->exact_share == 0)
-        cli_say(out, ", as none can");
-    else if (entrant->has_distribution && entrant->over.high == entrant->exact_share)
-        cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
-    else
-        cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
-    cli_say(out, ", where %s %% may.", risk);
-}
-
-static bool is_cheapest(const struct tune_contest *contest)
-{
-    const struct tune_race *race = &contest->race;
-    double cost = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
-                       (entrant->status == TUNE_UNSURE && !race->is_shown);
-        if (is_peer && !entrant->is_endless && tune_mean_of(entrant, TUNE_COST) < cost)
-            return false;
-    }
-    return true;
-}
-
-/* The next cheaper one that failed, and the cheapest of another kind that holds. */
-static void say_rivals(const struct tune_contest *contest, struct cli_saying *out)
-{
-    const struct tune_race *race = &contest->race;
-    const struct tune_entrant *best = &race->entrants[race->recommended], *missed = NULL;
-    char cost[CLI_NUMBER_SIZE];
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status == TUNE_FAILS && !entrant->is_endless &&
-            tune_mean_of(entrant, TUNE_COST) * TUNE_AS_CHEAP < tune_mean_of(best, TUNE_COST) &&
-            (missed == NULL || tune_is_cheaper(missed, entrant)))
-            missed = entrant;
-    }
-    if (missed != NULL) {
-        struct tune_seen seen = missed->seen[0];
-        for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
-            seen.figures[i] = tune_mean_of(missed, (enum tune_figure)i);
-        figure(tune_mean_of(missed, TUNE_COST), cost);
-        cli_say(out, " The next cheaper one, %s (%s), fails: ", missed->strategy.label, cost);
-        say_failure(contest, &seen, missed->failed, out);
-        cli_say(out, ".");
-    }
-    if (contest->margin_count > 1) {
-        const char *join = " Of other kinds the cheapest within the limits: ";
-        for (size_t i = 1; i < contest->margin_count; i++) {
-            const struct tune_entrant *entrant = &race->entrants[contest->margins[i].entrant];
-            if (entrant->is_endless)
-                continue;
-            figure(tune_mean_of(entrant, TUNE_COST), cost);
-            cli_say(out, "%s%s (%s)", join, entrant->strategy.label, cost);
-            join = ", ";
-        }
-        if (join[1] == ' ')
-            cli_say(out, ".");
-    }
-}
-
-static void say_failure(const struct tune_contest *contest, const struct tune_seen *seen,
-                        enum tune_demand failed, struct cli_saying *out)
-{
-    char share[CLI_NUMBER_SIZE];
-    switch (failed) {
-    case TUNE_IN_LIMITS:
-        cli_percent(seen->figures[TUNE_OVER], share);
-        cli_say(out, "%s %% of partitions exceed ", share);
-        say_limit(contest, seen, out);
-        return;
-    case TUNE_NOT_TINY:
-        cli_percent(seen->figures[TUNE_TINY], share);
-        cli_say(out, "%s %% of closed partitions are tiny", share);
-        return;
-    case TUNE_FEW_PER_READ:
-        cli_say(out, "1 %% of reads ask %g partitions or more", seen->figures[TUNE_PER_READ_P99]);
-        return;
-    case TUNE_FINDABLE:
-        cli_say(out, "readers miss rows");
-        return;
-    case TUNE_DEMAND_COUNT:
-        break;
-    }
+    return (span_ns + SIM_MS - 1) / SIM_MS * SIM_MS;
 }
 
 static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
@@ -332,6 +263,19 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
         cheapest->strategy.label, cost, most);
 }
 
+/* When its largest partition will be at the limit. */
+static double endless_days(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    const struct tune_seen *seen = &entrant->seen[0];
+    double days = (double)contest->rows.lasts_ns / (double)SIM_DAY, least = (double)INFINITY;
+    if (limits->partition_rows != 0 && seen->rows_most > 0)
+        least = fmin(least, days * (double)limits->partition_rows / (double)seen->rows_most);
+    if (limits->partition_bytes != 0 && seen->bytes_most > 0)
+        least = fmin(least, days * (double)limits->partition_bytes / (double)seen->bytes_most);
+    return least;
+}
+
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -354,19 +298,6 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         cli_say(out, ".");
 }
 
-/* When its largest partition will be at the limit. */
-static double endless_days(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    const struct lab_limits *limits = &contest->scenario->limits;
-    const struct tune_seen *seen = &entrant->seen[0];
-    double days = (double)contest->rows.lasts_ns / (double)SIM_DAY, least = (double)INFINITY;
-    if (limits->partition_rows != 0 && seen->rows_most > 0)
-        least = fmin(least, days * (double)limits->partition_rows / (double)seen->rows_most);
-    if (limits->partition_bytes != 0 && seen->bytes_most > 0)
-        least = fmin(least, days * (double)limits->partition_bytes / (double)seen->bytes_most);
-    return least;
-}
-
 static bool has_external(const struct tune_contest *contest)
 {
     for (size_t i = 0; i < contest->race.count; i++) {
@@ -377,20 +308,35 @@ static bool has_external(const struct tune_contest *contest)
     return false;
 }
 
-/* The limit that more partitions pass. */
-static void say_limit(const struct tune_contest *contest, const struct tune_seen *seen,
-                      struct cli_saying *out)
+void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
 {
-    const struct lab_limits *limits = &contest->scenario->limits;
-    char limit[CLI_NUMBER_SIZE];
-    if (limits->partition_bytes != 0 &&
-        (limits->partition_rows == 0 || seen->over_bytes >= seen->over_rows)) {
-        cli_size(limits->partition_bytes, limit);
-        cli_say(out, "%s", limit);
-    } else {
-        cli_grouped(limits->partition_rows, limit);
-        cli_say(out, "%s rows", limit);
+    const struct tune_race *race = &contest->race;
+    const struct lab_scenario *scenario = contest->scenario;
+    if (race->recommended != SIZE_MAX && !race->is_shown) {
+        char most[CLI_NUMBER_SIZE];
+        cli_percent(race->entrants[race->recommended].over.high, most);
+        cli_say(out,
+                " So few partitions do not show it with %g %% confidence: up to %s %% may be above a limit. "
+                "More seeds (--seeds), or more rows, would tell.",
+                100 * race->terms.confidence, most);
     }
+    if (scenario->trace_path != NULL)
+        cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate cannot be "
+                     "computed; set the limits lower (--set limits.partition_rows=N) to see one.");
+    say_lead(contest, out);
+    say_cheaper(contest, out);
+    say_endless(contest, out);
+    if ((race->terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) && contest->rows.limit_rows >= 1) {
+        char rows[CLI_NUMBER_SIZE];
+        cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), rows);
+        cli_say(out,
+                " If rows carry a number of their own (an order number), count by it costs no operation and "
+                "has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
+                rows);
+    }
+    if (contest->left_out > 0)
+        cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",
+                contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 
 /* Of those that were run and might be recommended, the one that comes nearest: by the demand that most
@@ -417,19 +363,6 @@ static size_t nearest(const struct tune_contest *contest)
     return SIZE_MAX;
 }
 
-static int64_t round_to_ms(int64_t span_ns)
-{
-    return (span_ns + SIM_MS - 1) / SIM_MS * SIM_MS;
-}
-
-static void figure(double value, char *buffer)
-{
-    if (value > 0 && value < 0.995)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.2g", value);
-    else
-        cli_compact(value, 5, buffer);
-}
-
 /* Two digits, not below. */
 static void percent_above(double share, char *buffer)
 {
@@ -450,4 +383,52 @@ static void round_up(double value, char *buffer)
     while (value / unit > 100)
         unit *= 10;
     cli_size((uint64_t)(ceil(value / unit) * unit), buffer);
+}
+
+bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error)
+{
+    const struct lab_limits *limits = &contest->scenario->limits;
+    size_t index = nearest(contest);
+    if (index == SIZE_MAX)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "%s: no setting stays within the limits: the exact distribution excludes every one; "
+                        "raise the limits under 'limits', "
+                        "or the risk",
+                        contest->scenario->path);
+    const struct tune_entrant *entrant = &contest->race.entrants[index];
+    struct cli_saying what = {.used = 0}, cure = {.used = 0};
+    struct tune_seen seen = entrant->seen[0];
+    char number[CLI_NUMBER_SIZE];
+    double error_chance = (1 - contest->race.terms.confidence) / 2;
+    for (uint32_t i = 1; i < entrant->seeds; i++) {
+        const struct tune_seen *more = &entrant->seen[i];
+        seen.over_rows += more->over_rows;
+        seen.over_bytes += more->over_bytes;
+        seen.rows_at_risk = more->rows_at_risk > seen.rows_at_risk ? more->rows_at_risk : seen.rows_at_risk;
+        seen.bytes_at_risk =
+            more->bytes_at_risk > seen.bytes_at_risk ? more->bytes_at_risk : seen.bytes_at_risk;
+    }
+    for (int i = 0; i < TUNE_FIGURE_COUNT; i++)
+        seen.figures[i] = tune_mean_of(entrant, (enum tune_figure)i);
+    say_failure(contest, &seen, entrant->failed, &what);
+    if (entrant->failed == TUNE_IN_LIMITS) {
+        if (limits->partition_rows != 0 && seen.over_rows > 0)
+            cli_say(&cure, "raise partition_rows to %" PRIu64, seen.rows_at_risk);
+        round_up((double)seen.bytes_at_risk, number);
+        if (limits->partition_bytes != 0 && seen.over_bytes > 0)
+            cli_say(&cure, "%s partition_bytes to %s", cure.used == 0 ? "raise" : " and", number);
+        percent_above(entrant->over.high, number);
+        if (entrant->over.high <= RISK_MOST)
+            cli_say(&cure, ", or risk to %s%%", number);
+    } else if (entrant->failed == TUNE_NOT_TINY) {
+        percent_above(tune_tiny_interval(entrant, error_chance).high, number);
+        cli_say(&cure, "raise tune.tiny to %s%%, or lower limits.tiny_rows", number);
+    } else if (entrant->failed == TUNE_FEW_PER_READ) {
+        cli_say(&cure, "raise tune.partitions_per_read to %g", ceil(seen.figures[TUNE_PER_READ_P99]));
+    } else {
+        cli_say(&cure, "add coordination: guarded, or remove 'faults'");
+    }
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "%s: no setting stays within the limits: with %s, the nearest, %s; %s",
+                    contest->scenario->path, entrant->strategy.label, what.buffer, cure.buffer);
 }

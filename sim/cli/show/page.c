@@ -11,41 +11,10 @@
 #include "contest_views.h"
 #include "reports/page.h"
 
-static char *replay_line(const struct cli_page *page);
-static char *run_line(const struct cli_page *page);
-static const char *file_name(const char *path);
-static const char *text(const json_t *object, const char *name);
-
-bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
+static const char *file_name(const char *path)
 {
-    if (!charts->has_page)
-        return true;
-    struct cli_contest_views views = {.has_front = false};
-    char *again[] = {replay_line(page), run_line(page)};
-    bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
-    is_fine = is_fine && (page->answer == NULL || cli_contest_views_make(page->answer, &views, error));
-    if (is_fine) {
-        const struct report_page out = {
-            .result = page->result,
-            .scenario_text = page->info->scenario_text,
-            .scenario_file = page->info->scenario_path,
-            .overrides = page->info->overrides,
-            .version = page->info->version,
-            .again = (const char *const *)again,
-            .again_count = 2,
-            .recommended = text(json_object_get(page->answer, "recommended"), "label"),
-            .why = text(page->answer, "why"),
-            .notes = text(page->answer, "notes"),
-            .front = views.has_front ? &views.front : NULL,
-            .heatmap = views.has_heatmap ? &views.heatmap : NULL,
-        };
-        free(charts->page);
-        is_fine = report_page_write(&out, charts->folder, &charts->page, error);
-    }
-    cli_contest_views_free(&views);
-    free(again[0]);
-    free(again[1]);
-    return is_fine;
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
 }
 
 /* As `show` has it, but for the folder of the database, which is this machine's. */
@@ -87,14 +56,40 @@ static char *run_line(const struct cli_page *page)
     return line;
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* NULL where there is none. */
 static const char *text(const json_t *object, const char *name)
 {
     return json_string_value(json_object_get(object, name));
+}
+
+bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error)
+{
+    if (!charts->has_page)
+        return true;
+    struct cli_contest_views views = {.has_front = false};
+    char *again[] = {replay_line(page), run_line(page)};
+    bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
+    is_fine = is_fine && (page->answer == NULL || cli_contest_views_make(page->answer, &views, error));
+    if (is_fine) {
+        const struct report_page out = {
+            .result = page->result,
+            .scenario_text = page->info->scenario_text,
+            .scenario_file = page->info->scenario_path,
+            .overrides = page->info->overrides,
+            .version = page->info->version,
+            .again = (const char *const *)again,
+            .again_count = 2,
+            .recommended = text(json_object_get(page->answer, "recommended"), "label"),
+            .why = text(page->answer, "why"),
+            .notes = text(page->answer, "notes"),
+            .front = views.has_front ? &views.front : NULL,
+            .heatmap = views.has_heatmap ? &views.heatmap : NULL,
+        };
+        free(charts->page);
+        is_fine = report_page_write(&out, charts->folder, &charts->page, error);
+    }
+    cli_contest_views_free(&views);
+    free(again[0]);
+    free(again[1]);
+    return is_fine;
 }

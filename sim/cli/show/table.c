@@ -15,34 +15,6 @@
 
 #define LABEL_COLUMNS 13
 
-static void print_heading(const struct lab_result *result);
-static void print_title(const struct lab_result *result);
-static void print_overwritten(const struct lab_result *result);
-static void print_disk(const struct lab_result *result);
-static void print_expects(const struct lab_result *result, bool has_colour);
-
-bool cli_print_result(const struct lab_result *result, struct sim_error *error)
-{
-    bool has_colour = cli_has_colour();
-    print_heading(result);
-    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-        if (!cli_print_identifiers(result, error))
-            return false;
-        print_expects(result, has_colour);
-        return true;
-    }
-    if (!cli_print_sizes(result, error))
-        return false;
-    cli_print_observed(result);
-    print_overwritten(result);
-    print_disk(result);
-    cli_print_cluster(result);
-    cli_print_costs(result);
-    cli_print_oracles(result);
-    print_expects(result, has_colour);
-    return true;
-}
-
 /* Of a scenario with a table: what its key loses. */
 static void print_overwritten(const struct lab_result *result)
 {
@@ -83,6 +55,81 @@ static void print_disk(const struct lab_result *result)
     }
     if (column > 0)
         putchar('\n');
+}
+
+static void print_title(const struct lab_result *result)
+{
+    cli_print_text(stdout, result->scenario_name);
+    if (result->about != NULL && result->about[0] != '\0') {
+        putchar(':');
+        cli_print_wrapped(result->about, cli_text_width(result->scenario_name) + 1);
+    }
+}
+
+static void print_heading(const struct lab_result *result)
+{
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
+    char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+        print_title(result);
+        printf("\nidentifiers, within %.10g s\n\n",
+               (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9);
+        return;
+    }
+    if (lab_result_is_observed(result)) {
+        print_title(result);
+        printf("\nobserved; no rows were made\n\n");
+        return;
+    }
+    cli_grouped(result->rows, rows);
+    cli_grouped(result->keys, keys);
+    sim_time_format(result->start_ns, start);
+    sim_time_format(result->end_ns, end);
+    print_title(result);
+    putchar('\n');
+    int column = printf("%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
+                        result->keys == 1 ? "" : "s", start, end);
+    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
+        putchar(',');
+        cli_print_wrapped(result->source, cli_print_wrapped("from", (size_t)column + 1));
+    }
+    fputs("\n\n", stdout);
+}
+
+static void print_expects(const struct lab_result *result, bool has_colour)
+{
+    for (size_t i = 0; i < result->expect_count; i++) {
+        const struct lab_expect_result *expect = &result->expects[i];
+        printf("%s%s%s%s ", i == 0 ? "\nexpectations\n  " : "  ",
+               !has_colour  ? ""
+               : expect->ok ? CLI_GREEN
+                            : CLI_RED,
+               expect->ok ? "ok    " : "FAILED", has_colour ? CLI_PLAIN : "");
+        cli_print_text(stdout, expect->text);
+        printf("   (actual %.10g)\n", expect->actual);
+    }
+}
+
+bool cli_print_result(const struct lab_result *result, struct sim_error *error)
+{
+    bool has_colour = cli_has_colour();
+    print_heading(result);
+    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
+        if (!cli_print_identifiers(result, error))
+            return false;
+        print_expects(result, has_colour);
+        return true;
+    }
+    if (!cli_print_sizes(result, error))
+        return false;
+    cli_print_observed(result);
+    print_overwritten(result);
+    print_disk(result);
+    cli_print_cluster(result);
+    cli_print_costs(result);
+    cli_print_oracles(result);
+    print_expects(result, has_colour);
+    return true;
 }
 
 bool cli_print_verdict(const struct lab_result *result, struct sim_error *error)
@@ -133,57 +180,4 @@ bool cli_expects_hold(const struct lab_result *result, struct sim_error *error)
         return true;
     return sim_fail(error, SIM_ERROR_CHECK, "%s: %zu of %zu expectation%s failed", result->scenario_name,
                     failed, result->expect_count, result->expect_count == 1 ? "" : "s");
-}
-
-static void print_heading(const struct lab_result *result)
-{
-    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
-    char start[SIM_TIME_TEXT_SIZE], end[SIM_TIME_TEXT_SIZE];
-    if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
-        print_title(result);
-        printf("\nidentifiers, within %.10g s\n\n",
-               (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9);
-        return;
-    }
-    if (lab_result_is_observed(result)) {
-        print_title(result);
-        printf("\nobserved; no rows were made\n\n");
-        return;
-    }
-    cli_grouped(result->rows, rows);
-    cli_grouped(result->keys, keys);
-    sim_time_format(result->start_ns, start);
-    sim_time_format(result->end_ns, end);
-    print_title(result);
-    putchar('\n');
-    int column = printf("%s row%s of %s key%s, %s to %s", rows, result->rows == 1 ? "" : "s", keys,
-                        result->keys == 1 ? "" : "s", start, end);
-    if (result->source != NULL && strcmp(result->source, "synthetic") != 0) {
-        putchar(',');
-        cli_print_wrapped(result->source, cli_print_wrapped("from", (size_t)column + 1));
-    }
-    fputs("\n\n", stdout);
-}
-
-static void print_title(const struct lab_result *result)
-{
-    cli_print_text(stdout, result->scenario_name);
-    if (result->about != NULL && result->about[0] != '\0') {
-        putchar(':');
-        cli_print_wrapped(result->about, cli_text_width(result->scenario_name) + 1);
-    }
-}
-
-static void print_expects(const struct lab_result *result, bool has_colour)
-{
-    for (size_t i = 0; i < result->expect_count; i++) {
-        const struct lab_expect_result *expect = &result->expects[i];
-        printf("%s%s%s%s ", i == 0 ? "\nexpectations\n  " : "  ",
-               !has_colour  ? ""
-               : expect->ok ? CLI_GREEN
-                            : CLI_RED,
-               expect->ok ? "ok    " : "FAILED", has_colour ? CLI_PLAIN : "");
-        cli_print_text(stdout, expect->text);
-        printf("   (actual %.10g)\n", expect->actual);
-    }
 }

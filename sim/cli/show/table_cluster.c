@@ -16,7 +16,14 @@ static const struct column columns[] = {
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
-static bool has_latencies(const struct lab_result *result);
+static bool has_latencies(const struct lab_result *result)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (lab_metrics_find(&result->strategies[i].metrics, columns[0].metric) != NULL)
+            return true;
+    }
+    return false;
+}
 
 void cli_print_cluster(const struct lab_result *result)
 {
@@ -38,13 +45,4 @@ void cli_print_cluster(const struct lab_result *result)
     printf("\nlwt: conditional updates, in ms as well; rows that were retried, are misrouted\n"
            "(in another bucket than the stored changes say), stand in two buckets, or were\n"
            "refused; node load: of all bytes, the share of the fullest and emptiest node\n");
-}
-
-static bool has_latencies(const struct lab_result *result)
-{
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        if (lab_metrics_find(&result->strategies[i].metrics, columns[0].metric) != NULL)
-            return true;
-    }
-    return false;
 }

@@ -5,28 +5,12 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-static bool has_latencies(const struct lab_result *result);
-static void print_strategy(const struct lab_strategy_result *strategy);
-static double cv_of(const struct lab_metrics *metrics);
-
 static const char *const operations[] = {
     "writes.counter_increments", "writes.state_reads",  "writes.state_writes", "writes.lwt",
     "writes.lock_ops",           "writes.rows_scanned",
 };
 static const int widths[] = {8, 8, 7, 7, 7, 8};
 _Static_assert(sizeof widths / sizeof widths[0] == sizeof operations / sizeof operations[0], "a width each");
-
-void cli_print_costs(const struct lab_result *result)
-{
-    if (!has_latencies(result))
-        return;
-    printf("\noperations            state  state                   rows   write  parts/\n"
-           "per 1000 rows counter  reads writes    lwt   lock scanned p99, ms    read     CV\n");
-    for (size_t i = 0; i < result->strategy_count; i++)
-        print_strategy(&result->strategies[i]);
-    printf("\ncounter: additions to it; rows scanned: read in order to be counted; parts/read:\n"
-           "partitions per read; CV: coefficient of variation of closed partitions' rows\n");
-}
 
 static bool has_latencies(const struct lab_result *result)
 {
@@ -35,6 +19,13 @@ static bool has_latencies(const struct lab_result *result)
             return true;
     }
     return false;
+}
+
+/* NaN where none has closed. */
+static double cv_of(const struct lab_metrics *metrics)
+{
+    double mean = cli_figure(metrics, "partitions.closed.rows.mean");
+    return mean > 0 ? cli_figure(metrics, "partitions.closed.rows.stddev") / mean : (double)NAN;
 }
 
 static void print_strategy(const struct lab_strategy_result *strategy)
@@ -57,9 +48,14 @@ static void print_strategy(const struct lab_strategy_result *strategy)
     printf("%7s\n", text);
 }
 
-/* NaN where none has closed. */
-static double cv_of(const struct lab_metrics *metrics)
+void cli_print_costs(const struct lab_result *result)
 {
-    double mean = cli_figure(metrics, "partitions.closed.rows.mean");
-    return mean > 0 ? cli_figure(metrics, "partitions.closed.rows.stddev") / mean : (double)NAN;
+    if (!has_latencies(result))
+        return;
+    printf("\noperations            state  state                   rows   write  parts/\n"
+           "per 1000 rows counter  reads writes    lwt   lock scanned p99, ms    read     CV\n");
+    for (size_t i = 0; i < result->strategy_count; i++)
+        print_strategy(&result->strategies[i]);
+    printf("\ncounter: additions to it; rows scanned: read in order to be counted; parts/read:\n"
+           "partitions per read; CV: coefficient of variation of closed partitions' rows\n");
 }

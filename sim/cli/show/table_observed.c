@@ -6,33 +6,12 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-static void print_buckets(const struct lab_metrics *metrics, size_t column);
-
 void cli_observed_settings(const struct lab_strategy_result *result, char *buffer)
 {
     bool has_table = result->settings.observed_table[0] != '\0';
     snprintf(buffer, CLI_SETTINGS_SIZE, "%s of %.64s%s%.80s",
              wl_observed_format_name(result->settings.observed), result->settings.observed_table,
              has_table ? " in " : "", result->settings.observed_file);
-}
-
-void cli_print_observed(const struct lab_result *result)
-{
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_strategy_result *one = &result->strategies[i];
-        char settings[CLI_SETTINGS_SIZE];
-        if (one->settings.observed == WL_OBSERVED_AUTO)
-            continue;
-        cli_observed_settings(one, settings);
-        cli_print_text(stdout, one->label);
-        putchar(':');
-        size_t column = cli_print_wrapped(settings, cli_text_width(one->label) + 1);
-        if (one->settings.observed == WL_OBSERVED_PARTITIONS)
-            cli_print_wrapped("(of all partitions, as a file does not tell the closed ones)", column);
-        else
-            print_buckets(&one->metrics, column);
-        putchar('\n');
-    }
 }
 
 /* Where the true sizes lie. */
@@ -55,4 +34,23 @@ static void print_buckets(const struct lab_metrics *metrics, size_t column)
         column = cli_print_wrapped(told, column);
     }
     printf(")");
+}
+
+void cli_print_observed(const struct lab_result *result)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *one = &result->strategies[i];
+        char settings[CLI_SETTINGS_SIZE];
+        if (one->settings.observed == WL_OBSERVED_AUTO)
+            continue;
+        cli_observed_settings(one, settings);
+        cli_print_text(stdout, one->label);
+        putchar(':');
+        size_t column = cli_print_wrapped(settings, cli_text_width(one->label) + 1);
+        if (one->settings.observed == WL_OBSERVED_PARTITIONS)
+            cli_print_wrapped("(of all partitions, as a file does not tell the closed ones)", column);
+        else
+            print_buckets(&one->metrics, column);
+        putchar('\n');
+    }
 }

@@ -5,42 +5,11 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-static bool find(const struct lab_strategy_result *strategy, enum lab_oracle oracle, double *out);
-static bool has_verdict(const struct lab_result *result);
-static bool lacks_live(const struct lab_result *result);
-static void print_cell(double value, bool has_colour);
-
 /* In the order of enum lab_oracle. */
 static const char *const headings[] = {"find", "newst", "agree", "mono", "gaps",
                                        "dupl", "bound", "consv", "live"};
 #define SHOWN_COUNT (sizeof headings / sizeof headings[0])
 _Static_assert(SHOWN_COUNT == LAB_ORACLE_UNIQUE, "a heading an oracle, but for that of identifiers");
-
-void cli_print_oracles(const struct lab_result *result)
-{
-    if (!has_verdict(result))
-        return;
-    bool has_colour = cli_has_colour();
-    printf("\nviolations   ");
-    for (size_t i = 0; i < SHOWN_COUNT; i++)
-        printf(" %6s", headings[i]);
-    putchar('\n');
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        cli_print_label(result->strategies[i].label);
-        for (size_t j = 0; j < SHOWN_COUNT; j++) {
-            double value = (double)NAN;
-            find(&result->strategies[i], (enum lab_oracle)j, &value);
-            print_cell(value, has_colour);
-        }
-        putchar('\n');
-    }
-    printf("\nby the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
-           "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
-           "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
-           "differences; live: keys; else rows. -: not judged for that strategy\n");
-    if (lacks_live(result))
-        printf("live is not judged: settings change, or too little is left after the last fault\n");
-}
 
 static void print_cell(double value, bool has_colour)
 {
@@ -80,4 +49,30 @@ static bool lacks_live(const struct lab_result *result)
             return true;
     }
     return false;
+}
+
+void cli_print_oracles(const struct lab_result *result)
+{
+    if (!has_verdict(result))
+        return;
+    bool has_colour = cli_has_colour();
+    printf("\nviolations   ");
+    for (size_t i = 0; i < SHOWN_COUNT; i++)
+        printf(" %6s", headings[i]);
+    putchar('\n');
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        cli_print_label(result->strategies[i].label);
+        for (size_t j = 0; j < SHOWN_COUNT; j++) {
+            double value = (double)NAN;
+            find(&result->strategies[i], (enum lab_oracle)j, &value);
+            print_cell(value, has_colour);
+        }
+        putchar('\n');
+    }
+    printf("\nby the oracles findable, newest, agreement, monotone, no_gaps, no_duplicates,\n"
+           "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
+           "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
+           "differences; live: keys; else rows. -: not judged for that strategy\n");
+    if (lacks_live(result))
+        printf("live is not judged: settings change, or too little is left after the last fault\n");
 }

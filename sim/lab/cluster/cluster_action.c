@@ -14,8 +14,6 @@
 #define START_BIT   (UINT64_C(1) << 63)
 static_assert(LAB_CLUSTER_KEYS_MAX <= UINT64_C(1) << (62 - BUCKET_BITS), "a key and a bucket fit");
 
-static uint64_t pack(uint64_t key, int64_t bucket);
-
 /* A write that leaves bucket and change times as they were is an increment; else it rolls or resets. Of a
  * plain write nothing says how they were: it has them in its mask when they change, and when it is the key's
  * first. */
@@ -65,6 +63,12 @@ bool lab_register_is_state(uint64_t key, uint32_t *out)
 {
     *out = (uint32_t)(key / 2);
     return key % 2 == 0 && key / 2 <= UINT32_MAX;
+}
+
+static uint64_t pack(uint64_t key, int64_t bucket)
+{
+    assert(key < LAB_CLUSTER_KEYS_MAX && bucket >= 0 && bucket < INT64_C(1) << BUCKET_BITS);
+    return key << BUCKET_BITS | (uint64_t)bucket;
 }
 
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
@@ -174,10 +178,4 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
         /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
         outcome->kind = BK_OUTCOME_UNKNOWN;
     }
-}
-
-static uint64_t pack(uint64_t key, int64_t bucket)
-{
-    assert(key < LAB_CLUSTER_KEYS_MAX && bucket >= 0 && bucket < INT64_C(1) << BUCKET_BITS);
-    return key << BUCKET_BITS | (uint64_t)bucket;
 }

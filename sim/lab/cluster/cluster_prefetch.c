@@ -5,8 +5,24 @@
  * the time. */
 #include "cluster_run.h"
 
-static void prefetch_key(const struct lab_cluster_run *run, uint32_t key);
-static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key);
+/* What has been fetched of the key says nothing yet. */
+static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)
+{
+    const char *lines = (const char *)&run->keys[key];
+    for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += SIM_LINE_BYTES)
+        __builtin_prefetch(lines + i);
+    lines = (const char *)&run->oracles.keys[key];
+    for (size_t i = 0; i < sizeof *run->oracles.keys; i += SIM_LINE_BYTES)
+        __builtin_prefetch(lines + i);
+}
+
+/* The agent that will take the row, if all stay up. */
+static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
+{
+    uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);
+    if (agent != UINT32_MAX)
+        bk_agent_prefetch(run->agents[agent].agent, key);
+}
 
 void lab_prefetch(void *context, const struct sim_event *event, uint32_t days)
 {
@@ -25,23 +41,4 @@ void lab_prefetch(void *context, const struct sim_event *event, uint32_t days)
         lab_oracles_prefetch_partition(run, key);
     }
     cass_prefetch_partition(run->cluster, key, run->oracles.keys[key].state_bucket, days == 0);
-}
-
-/* What has been fetched of the key says nothing yet. */
-static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)
-{
-    const char *lines = (const char *)&run->keys[key];
-    for (size_t i = 0; i < offsetof(struct lab_cluster_key, cursor.is_open); i += SIM_LINE_BYTES)
-        __builtin_prefetch(lines + i);
-    lines = (const char *)&run->oracles.keys[key];
-    for (size_t i = 0; i < sizeof *run->oracles.keys; i += SIM_LINE_BYTES)
-        __builtin_prefetch(lines + i);
-}
-
-/* The agent that will take the row, if all stay up. */
-static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
-{
-    uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);
-    if (agent != UINT32_MAX)
-        bk_agent_prefetch(run->agents[agent].agent, key);
 }

@@ -24,10 +24,28 @@ struct lab_far_strategies {
     size_t count;
 };
 
-static void *work(void *hand);
 static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t index, struct lab_result **out,
-                struct sim_error *error);
-static lab_team_work run_part;
+                struct sim_error *error)
+{
+    const struct lab_order order = lab_order_of(far->scenario);
+    struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_STRATEGY};
+    char *overrides; /* ours already */
+    bool is_fine = lab_team_result(far->team, &call, &order, index, far->progress, out, &overrides, error);
+    free(overrides);
+    return is_fine;
+}
+
+static void *work(void *argument)
+{
+    const struct hand *hand = argument;
+    const struct lab_far_strategies *far = hand->far;
+    for (;;) {
+        size_t index = atomic_fetch_add_explicit(far->next, 1, memory_order_relaxed);
+        if (index >= far->scenario->strategy_count ||
+            !ask(far, hand->rank, index, &far->results[index], &far->errors[index]))
+            return NULL;
+    }
+}
 
 struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *scenario,
                                                     const struct lab_run_context *context,
@@ -74,38 +92,15 @@ void lab_far_strategies_end(struct lab_far_strategies *far)
     free(far);
 }
 
-static void *work(void *argument)
+static bool run_part(const struct lab_scenario *scenario, const struct lab_request *request,
+                     struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
 {
-    const struct hand *hand = argument;
-    const struct lab_far_strategies *far = hand->far;
-    for (;;) {
-        size_t index = atomic_fetch_add_explicit(far->next, 1, memory_order_relaxed);
-        if (index >= far->scenario->strategy_count ||
-            !ask(far, hand->rank, index, &far->results[index], &far->errors[index]))
-            return NULL;
-    }
-}
-
-static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t index, struct lab_result **out,
-                struct sim_error *error)
-{
-    const struct lab_order order = lab_order_of(far->scenario);
-    struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_STRATEGY};
-    char *overrides; /* ours already */
-    bool is_fine = lab_team_result(far->team, &call, &order, index, far->progress, out, &overrides, error);
-    free(overrides);
-    return is_fine;
+    const struct lab_run_context context = {.progress = progress};
+    return lab_cluster_strategy(scenario, request->part, &context, out, error);
 }
 
 bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
                         struct sim_error *error)
 {
     return lab_serve_result(task, bytes, run_part, answer, error);
-}
-
-static bool run_part(const struct lab_scenario *scenario, const struct lab_request *request,
-                     struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
-{
-    const struct lab_run_context context = {.progress = progress};
-    return lab_cluster_strategy(scenario, request->part, &context, out, error);
 }

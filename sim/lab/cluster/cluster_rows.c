@@ -37,12 +37,84 @@ struct lab_rows {
     uint64_t row_count;
 };
 
-static bool load_trace(struct lab_rows *rows, const struct lab_run_context *context, struct sim_error *error);
 static bool add_key(struct lab_rows *rows, const struct wl_trace *trace, uint32_t key,
-                    struct sim_error *error);
+                    struct sim_error *error)
+{
+    if (!sim_grow(&rows->keys, &rows->key_capacity, rows->key_count + 1, sizeof *rows->keys))
+        return sim_fail_memory(error);
+    size_t size;
+    const char *text = wl_trace_key(trace, key, &size);
+    char *name = malloc(size);
+    if (name == NULL)
+        return sim_fail_memory(error);
+    memcpy(name, text, size);
+    rows->keys[rows->key_count++] =
+        (struct trace_key){.name = name, .name_size = size, .entity = bk_murmur3_128(text, size, 0).h1};
+    return true;
+}
+
 static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line,
-                     const struct lab_run_context *context, struct sim_error *error);
-static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor);
+                     const struct lab_run_context *context, struct sim_error *error)
+{
+    struct trace_key *key = &rows->keys[line->key_index];
+    uint64_t begin, end;
+    wl_trace_rows_between(line, rows->start_ns, rows->end_ns, &begin, &end);
+    if (end - begin > ROWS_MAX - rows->row_count)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": with this line the trace has more than %" PRIu64
+                        " rows, which are all that the cluster engine holds; shorten 'duration', or remove "
+                        "'agents'",
+                        rows->scenario->trace_path, line->line, ROWS_MAX);
+    for (uint64_t i = begin; i < end; i++) {
+        if (rows->row_count % ROWS_A_LOOK == 0 && context != NULL && lab_run_is_stopped(context))
+            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+        if (!sim_grow(&key->rows, &key->capacity, key->count + 1, sizeof *key->rows))
+            return sim_fail_memory(error);
+        key->rows[key->count++] = (struct lab_arrival){wl_trace_row_time(line, i), 0, line->bytes, 0};
+        rows->row_count++;
+    }
+    return true;
+}
+
+static bool load_trace(struct lab_rows *rows, const struct lab_run_context *context, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = rows->scenario;
+    struct wl_trace *trace;
+    if (!wl_trace_open(scenario->trace_path, &trace, error))
+        return false;
+    rows->has_counts = wl_trace_has_counts(trace);
+    bool ok = lab_check_trace_bytes(scenario, rows->has_counts, error), more = true;
+    rows->start_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN;
+    rows->end_ns = INT64_MAX;
+    if (scenario->has_start && scenario->workload.duration_ns > 0)
+        rows->end_ns = rows->start_ns + scenario->workload.duration_ns;
+    struct wl_trace_batch line;
+    while (ok && more) {
+        ok = wl_trace_next(trace, &line, &more, error);
+        while (ok && more && line.key_index >= rows->key_count)
+            ok = add_key(rows, trace, rows->key_count, error);
+        if (ok && more) {
+            if (rows->end_ns == INT64_MAX && scenario->workload.duration_ns > 0)
+                rows->end_ns = line.time_ns + scenario->workload.duration_ns;
+            ok = add_line(rows, &line, context, error);
+        }
+    }
+    wl_trace_close(trace);
+    if (ok && rows->row_count == 0)
+        ok = sim_fail(error, SIM_ERROR_INPUT,
+                      "%s: no row lies between start and start + duration; widen them", scenario->trace_path);
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (uint32_t i = 0; ok && i < rows->key_count; i++) {
+        const struct trace_key *key = &rows->keys[i];
+        if (key->count > 0 && key->rows[0].time_ns < first_ns)
+            first_ns = key->rows[0].time_ns;
+        if (key->count > 0 && key->rows[key->count - 1].time_ns > last_ns)
+            last_ns = key->rows[key->count - 1].time_ns;
+    }
+    rows->start_ns = scenario->has_start ? rows->start_ns : first_ns;
+    rows->end_ns = rows->end_ns < INT64_MAX ? rows->end_ns : last_ns;
+    return ok;
+}
 
 bool lab_rows_create(const struct lab_scenario *scenario, const struct lab_run_context *context,
                      struct lab_rows **out, struct sim_error *error)
@@ -134,15 +206,6 @@ int64_t lab_rows_early_ns(const struct lab_rows *rows, uint32_t key, uint64_t ro
                      (double)workload->early_mean_ns);
 }
 
-bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
-                   struct lab_arrival *out)
-{
-    if (cursor->ahead_begin == cursor->ahead_end && !draw_ahead(rows, key, cursor))
-        return false;
-    *out = cursor->ahead[cursor->ahead_begin++];
-    return true;
-}
-
 static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor)
 {
     const struct wl_workload *workload = &rows->scenario->workload;
@@ -178,81 +241,11 @@ static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cur
     return count > 0;
 }
 
-static bool load_trace(struct lab_rows *rows, const struct lab_run_context *context, struct sim_error *error)
+bool lab_rows_next(const struct lab_rows *rows, uint32_t key, struct lab_cursor *cursor,
+                   struct lab_arrival *out)
 {
-    const struct lab_scenario *scenario = rows->scenario;
-    struct wl_trace *trace;
-    if (!wl_trace_open(scenario->trace_path, &trace, error))
+    if (cursor->ahead_begin == cursor->ahead_end && !draw_ahead(rows, key, cursor))
         return false;
-    rows->has_counts = wl_trace_has_counts(trace);
-    bool ok = lab_check_trace_bytes(scenario, rows->has_counts, error), more = true;
-    rows->start_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN;
-    rows->end_ns = INT64_MAX;
-    if (scenario->has_start && scenario->workload.duration_ns > 0)
-        rows->end_ns = rows->start_ns + scenario->workload.duration_ns;
-    struct wl_trace_batch line;
-    while (ok && more) {
-        ok = wl_trace_next(trace, &line, &more, error);
-        while (ok && more && line.key_index >= rows->key_count)
-            ok = add_key(rows, trace, rows->key_count, error);
-        if (ok && more) {
-            if (rows->end_ns == INT64_MAX && scenario->workload.duration_ns > 0)
-                rows->end_ns = line.time_ns + scenario->workload.duration_ns;
-            ok = add_line(rows, &line, context, error);
-        }
-    }
-    wl_trace_close(trace);
-    if (ok && rows->row_count == 0)
-        ok = sim_fail(error, SIM_ERROR_INPUT,
-                      "%s: no row lies between start and start + duration; widen them", scenario->trace_path);
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-    for (uint32_t i = 0; ok && i < rows->key_count; i++) {
-        const struct trace_key *key = &rows->keys[i];
-        if (key->count > 0 && key->rows[0].time_ns < first_ns)
-            first_ns = key->rows[0].time_ns;
-        if (key->count > 0 && key->rows[key->count - 1].time_ns > last_ns)
-            last_ns = key->rows[key->count - 1].time_ns;
-    }
-    rows->start_ns = scenario->has_start ? rows->start_ns : first_ns;
-    rows->end_ns = rows->end_ns < INT64_MAX ? rows->end_ns : last_ns;
-    return ok;
-}
-
-static bool add_key(struct lab_rows *rows, const struct wl_trace *trace, uint32_t key,
-                    struct sim_error *error)
-{
-    if (!sim_grow(&rows->keys, &rows->key_capacity, rows->key_count + 1, sizeof *rows->keys))
-        return sim_fail_memory(error);
-    size_t size;
-    const char *text = wl_trace_key(trace, key, &size);
-    char *name = malloc(size);
-    if (name == NULL)
-        return sim_fail_memory(error);
-    memcpy(name, text, size);
-    rows->keys[rows->key_count++] =
-        (struct trace_key){.name = name, .name_size = size, .entity = bk_murmur3_128(text, size, 0).h1};
-    return true;
-}
-
-static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line,
-                     const struct lab_run_context *context, struct sim_error *error)
-{
-    struct trace_key *key = &rows->keys[line->key_index];
-    uint64_t begin, end;
-    wl_trace_rows_between(line, rows->start_ns, rows->end_ns, &begin, &end);
-    if (end - begin > ROWS_MAX - rows->row_count)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": with this line the trace has more than %" PRIu64
-                        " rows, which are all that the cluster engine holds; shorten 'duration', or remove "
-                        "'agents'",
-                        rows->scenario->trace_path, line->line, ROWS_MAX);
-    for (uint64_t i = begin; i < end; i++) {
-        if (rows->row_count % ROWS_A_LOOK == 0 && context != NULL && lab_run_is_stopped(context))
-            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
-        if (!sim_grow(&key->rows, &key->capacity, key->count + 1, sizeof *key->rows))
-            return sim_fail_memory(error);
-        key->rows[key->count++] = (struct lab_arrival){wl_trace_row_time(line, i), 0, line->bytes, 0};
-        rows->row_count++;
-    }
+    *out = cursor->ahead[cursor->ahead_begin++];
     return true;
 }

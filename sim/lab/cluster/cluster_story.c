@@ -14,11 +14,6 @@ static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "
 static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
 static const char *const lock_names[] = {"owner", "until"};
 
-static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
-                         uint32_t mask, char *buffer, size_t size);
-static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
-                       const struct bk_outcome *outcome);
-
 bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key)
 {
     if (run->context->story == NULL || run->context->story->line == NULL)
@@ -42,6 +37,47 @@ void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *forma
         vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     va_end(arguments);
     run->context->story->line(run->context->story->context, text);
+}
+
+/* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
+ * numbers as everywhere else; 0 is none. */
+static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
+                         uint32_t mask, char *buffer, size_t size)
+{
+    size_t used = 0;
+    bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
+    bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
+    buffer[0] = '\0';
+    for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
+        if ((mask >> i & 1) == 0)
+            continue;
+        bool is_time = is_lock      ? i == BK_LOCK_UNTIL
+                       : is_guarded ? i != BK_GUARDED_BUCKET
+                       : is_sum     ? i == BK_SUM_TIME
+                                    : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
+        const char *const *names = is_lock      ? lock_names
+                                   : is_guarded ? guarded_names
+                                   : is_sum     ? sum_names
+                                                : column_names;
+        const char *name = names[i], *comma = used > 0 ? ", " : "";
+        int length;
+        if (is_guarded && is_time && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
+        else if (is_sum && i >= BK_SUM_TIME && columns[i] == INT64_MIN)
+            length = snprintf(buffer + used, size - used, "%s%s = none", comma, name);
+        else if (is_time && (is_guarded || is_sum || columns[i] != 0))
+            length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
+                              lab_seconds(run, columns[i]));
+        else if (is_lock && i == BK_LOCK_OWNER)
+            length = columns[i] == 0 ? snprintf(buffer + used, size - used, "%s%s = nobody", comma, name)
+                                     : snprintf(buffer + used, size - used, "%s%s = agent %" PRId64, comma,
+                                                name, columns[i] - 1);
+        else
+            length = snprintf(buffer + used, size - used, "%s%s = %" PRId64, comma, name, columns[i]);
+        if (length < 0 || (size_t)length >= size - used)
+            return;
+        used += (size_t)length;
+    }
 }
 
 void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
@@ -115,6 +151,16 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
     }
 }
 
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                       const struct bk_outcome *outcome)
+{
+    if (outcome->mask == 0)
+        lab_story_tell(run, key, "agent %u reads no start", agent);
+    else
+        lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
+                       lab_seconds(run, outcome->columns[0]));
+}
+
 void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation, uint32_t number,
                        const struct bk_outcome *outcome)
@@ -140,55 +186,4 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
     else
         lab_story_tell(run, operation->key, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
                        columns[0] == '\0' ? "" : ", since ", columns);
-}
-
-static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
-                       const struct bk_outcome *outcome)
-{
-    if (outcome->mask == 0)
-        lab_story_tell(run, key, "agent %u reads no start", agent);
-    else
-        lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
-                       lab_seconds(run, outcome->columns[0]));
-}
-
-/* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
- * numbers as everywhere else; 0 is none. */
-static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
-                         uint32_t mask, char *buffer, size_t size)
-{
-    size_t used = 0;
-    bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
-    bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
-    buffer[0] = '\0';
-    for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
-        if ((mask >> i & 1) == 0)
-            continue;
-        bool is_time = is_lock      ? i == BK_LOCK_UNTIL
-                       : is_guarded ? i != BK_GUARDED_BUCKET
-                       : is_sum     ? i == BK_SUM_TIME
-                                    : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
-        const char *const *names = is_lock      ? lock_names
-                                   : is_guarded ? guarded_names
-                                   : is_sum     ? sum_names
-                                                : column_names;
-        const char *name = names[i], *comma = used > 0 ? ", " : "";
-        int length;
-        if (is_guarded && is_time && columns[i] == INT64_MIN)
-            length = snprintf(buffer + used, size - used, "%s%s = the beginning", comma, name);
-        else if (is_sum && i >= BK_SUM_TIME && columns[i] == INT64_MIN)
-            length = snprintf(buffer + used, size - used, "%s%s = none", comma, name);
-        else if (is_time && (is_guarded || is_sum || columns[i] != 0))
-            length = snprintf(buffer + used, size - used, "%s%s = %.6f s", comma, name,
-                              lab_seconds(run, columns[i]));
-        else if (is_lock && i == BK_LOCK_OWNER)
-            length = columns[i] == 0 ? snprintf(buffer + used, size - used, "%s%s = nobody", comma, name)
-                                     : snprintf(buffer + used, size - used, "%s%s = agent %" PRId64, comma,
-                                                name, columns[i] - 1);
-        else
-            length = snprintf(buffer + used, size - used, "%s%s = %" PRId64, comma, name, columns[i]);
-        if (length < 0 || (size_t)length >= size - used)
-            return;
-        used += (size_t)length;
-    }
 }

@@ -12,7 +12,16 @@
 #define LOOKS_AFTER  120u
 #define VIEWS_AGENTS 64u /* more do not fit a chart */
 
-static bool add(struct lab_cluster_run *run, const struct lab_view *view);
+static bool add(struct lab_cluster_run *run, const struct lab_view *view)
+{
+    struct lab_views *views = &run->views;
+    if (!sim_grow(&views->items, &views->capacity, views->count + 1, sizeof *views->items)) {
+        run->out_of_memory = true;
+        return false;
+    }
+    views->items[views->count++] = *view;
+    return true;
+}
 
 void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns)
 {
@@ -53,15 +62,4 @@ void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns,
     views->until_ns = until_ns;
     int64_t over_ns = until_ns > now_ns ? until_ns : now_ns;
     run->views_until_ns = over_ns + (int64_t)LOOKS_AFTER / 3 * run->views_period_ns;
-}
-
-static bool add(struct lab_cluster_run *run, const struct lab_view *view)
-{
-    struct lab_views *views = &run->views;
-    if (!sim_grow(&views->items, &views->capacity, views->count + 1, sizeof *views->items)) {
-        run->out_of_memory = true;
-        return false;
-    }
-    views->items[views->count++] = *view;
-    return true;
 }

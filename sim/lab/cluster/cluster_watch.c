@@ -3,13 +3,59 @@
  * it that a guarantee may exclude. Nothing here changes what the agents do. */
 #include "cluster_run.h"
 
-static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                              const struct bk_action *action);
-static void watch_roll(struct lab_cluster_run *run);
-
 _Static_assert((int)LAB_PROBE_ROLL_NODE_DOWN == (int)LAB_FAULT_NODE_DOWN &&
                    (int)LAB_PROBE_ROLL_PAXOS_LOSS == (int)LAB_FAULT_PAXOS_LOSS,
                "the first probes are the faults during a roll, in their order");
+
+/* What is failing while a roll is asked for. */
+static void watch_roll(struct lab_cluster_run *run)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used)
+            verdict->probes[LAB_PROBE_ROLL_NODE_DOWN + run->active[i].kind]++;
+    }
+    for (uint32_t i = 0; i < run->agent_count; i++) {
+        if (!run->agents[i].is_up) {
+            verdict->probes[LAB_PROBE_ROLL_AGENT_CRASH]++;
+            break;
+        }
+    }
+}
+
+/* A write that is more than a count. Of two at once, with plain writes, the later one does not know of the
+ * other: another was under way when this was asked, or has changed the state since it was read for this. */
+static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                              const struct bk_action *action)
+{
+    struct lab_verdict *verdict = &run->oracles.verdict;
+    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
+    const struct lab_cluster_key *key = &run->keys[operation->key];
+    bool is_plain = action->kind == BK_ACT_WRITE_STATE;
+    uint32_t bucket = 1u << BK_BUCKET, next_change = 1u << BK_NEXT_CHANGE;
+    if (is_plain && run->config.coordination == BK_THREE_STATE &&
+        (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
+        verdict->probes[LAB_PROBE_LATE_RESET]++;
+    if ((action->mask & ~(1u << BK_COUNTER)) == 0)
+        return;
+    if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version)) {
+        verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
+        lab_condition_of_key(run, LAB_CONDITION_CHANGES_AT_ONCE, operation->key, operation->state_read_ns,
+                             LAB_OPEN_ENDED);
+    }
+    ledger->writes_open++;
+    operation->changes_state = true;
+    lab_filled_changing(run, operation);
+    /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
+    if (!is_plain)
+        operation->state_read_ns = sim_queue_now(&run->queue);
+    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
+    if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
+        return;
+    run->oracles.rolls_open++;
+    operation->raises = true;
+    watch_roll(run);
+}
 
 void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *operation,
                      const struct bk_action *action, const struct cass_statement *statement)
@@ -123,54 +169,4 @@ void lab_watch_fault(struct lab_cluster_run *run, enum lab_fault_kind kind)
 {
     if (run->oracles.rolls_open > 0 || sim_queue_now(&run->queue) < run->oracles.rolls_until_ns)
         run->oracles.verdict.probes[LAB_PROBE_ROLL_NODE_DOWN + kind]++;
-}
-
-/* A write that is more than a count. Of two at once, with plain writes, the later one does not know of the
- * other: another was under way when this was asked, or has changed the state since it was read for this. */
-static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                              const struct bk_action *action)
-{
-    struct lab_verdict *verdict = &run->oracles.verdict;
-    struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
-    const struct lab_cluster_key *key = &run->keys[operation->key];
-    bool is_plain = action->kind == BK_ACT_WRITE_STATE;
-    uint32_t bucket = 1u << BK_BUCKET, next_change = 1u << BK_NEXT_CHANGE;
-    if (is_plain && run->config.coordination == BK_THREE_STATE &&
-        (action->mask & (bucket | next_change)) == next_change && key->state[BK_NEXT_CHANGE] == 0)
-        verdict->probes[LAB_PROBE_LATE_RESET]++;
-    if ((action->mask & ~(1u << BK_COUNTER)) == 0)
-        return;
-    if (is_plain && (ledger->writes_open > 0 || operation->state_seen != ledger->state_version)) {
-        verdict->probes[LAB_PROBE_CHANGES_AT_ONCE]++;
-        lab_condition_of_key(run, LAB_CONDITION_CHANGES_AT_ONCE, operation->key, operation->state_read_ns,
-                             LAB_OPEN_ENDED);
-    }
-    ledger->writes_open++;
-    operation->changes_state = true;
-    lab_filled_changing(run, operation);
-    /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
-    if (!is_plain)
-        operation->state_read_ns = sim_queue_now(&run->queue);
-    int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
-    if ((action->mask & bucket) == 0 || action->columns[BK_BUCKET] <= before)
-        return;
-    run->oracles.rolls_open++;
-    operation->raises = true;
-    watch_roll(run);
-}
-
-/* What is failing while a roll is asked for. */
-static void watch_roll(struct lab_cluster_run *run)
-{
-    struct lab_verdict *verdict = &run->oracles.verdict;
-    for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used)
-            verdict->probes[LAB_PROBE_ROLL_NODE_DOWN + run->active[i].kind]++;
-    }
-    for (uint32_t i = 0; i < run->agent_count; i++) {
-        if (!run->agents[i].is_up) {
-            verdict->probes[LAB_PROBE_ROLL_AGENT_CRASH]++;
-            break;
-        }
-    }
 }

@@ -21,48 +21,10 @@
 #include "lab/stream.h"
 #include "lab/tuples.h"
 
-static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error);
-static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
-                       const struct lab_run_context *context, struct lab_result **out,
-                       struct sim_error *error);
-static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
-                   struct sim_error *error);
-static struct lab_result *stream_result(const struct lab_scenario *scenario,
-                                        struct lab_stream_result *stream);
-static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error);
-static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
-                        const struct lab_result *result, struct sim_error *error);
-
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error)
 {
     return lab_run_in(scenario, jobs, &(const struct lab_run_context){.progress = progress}, out, error);
-}
-
-bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
-                struct lab_result **out, struct sim_error *error)
-{
-    assert(jobs >= 1);
-    *out = NULL;
-    struct lab_result *result;
-    struct lab_strategy_result *observed;
-    if (!lab_observed_read(scenario, context->progress, &observed, error))
-        return false;
-    bool ok = scenario->strategy_count == 0 ? run_none(scenario, &result, error)
-              : scenario->engine == LAB_ENGINE_CLUSTER
-                  ? lab_cluster_scenario(scenario, jobs, context, &result, error)
-                  : run_stream(scenario, jobs, context, &result, error);
-    if (!ok) {
-        lab_observed_free(observed, scenario->observed_count);
-        return false;
-    }
-    lab_observed_append(result, observed, scenario->observed_count);
-    if (!judge(scenario, result, error)) {
-        lab_result_destroy(result);
-        return false;
-    }
-    *out = result;
-    return true;
 }
 
 /* All strategies are observed. */
@@ -71,28 +33,6 @@ static bool run_none(const struct lab_scenario *scenario, struct lab_result **ou
     int64_t start_ns = scenario->workload.start_ns;
     *out = lab_result_begin(scenario, 0, 0, start_ns, start_ns);
     return *out != NULL || sim_fail_memory(error);
-}
-
-static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
-                       const struct lab_run_context *context, struct lab_result **out,
-                       struct sim_error *error)
-{
-    struct cass_ring *ring;
-    if (!lab_run_check(scenario, error) || !lab_ring_create(scenario, &ring, error))
-        return false;
-    struct lab_stream_result stream;
-    bool ok = scenario->trace_path != NULL
-                  ? lab_stream_trace(scenario, ring, context, &stream, error)
-                  : lab_stream_synthetic(scenario, ring, jobs, context, &stream, error);
-    if (!ok) {
-        cass_ring_destroy(ring);
-        return false;
-    }
-    ok = settle(scenario, &stream, error);
-    cass_ring_destroy(ring);
-    *out = ok ? stream_result(scenario, &stream) : NULL;
-    lab_stream_result_clear(&stream, scenario->strategy_count);
-    return *out != NULL || (ok && sim_fail_memory(error));
 }
 
 /* With a table its partitions take the place of those that the strategy alone would make. */
@@ -131,29 +71,26 @@ static struct lab_result *stream_result(const struct lab_scenario *scenario, str
     return result;
 }
 
-static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error)
+static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
+                       const struct lab_run_context *context, struct lab_result **out,
+                       struct sim_error *error)
 {
-    result->expects_hold = true;
-    if (scenario->expect_count == 0)
-        return true;
-    result->expects = calloc(scenario->expect_count, sizeof *result->expects);
-    if (result->expects == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < scenario->expect_count; i++) {
-        const struct lab_expect *expect = &scenario->expects[i];
-        const struct lab_metric *metric = lab_result_find(result, expect->metric);
-        if (metric == NULL)
-            return fail_metric(scenario, expect, result, error);
-        struct lab_expect_result *judged = &result->expects[i];
-        judged->text = sim_text_copy(expect->text);
-        result->expect_count = i + 1;
-        if (judged->text == NULL)
-            return sim_fail_memory(error);
-        judged->actual = metric->value;
-        judged->ok = lab_expect_holds(expect, metric->value);
-        result->expects_hold = result->expects_hold && judged->ok;
+    struct cass_ring *ring;
+    if (!lab_run_check(scenario, error) || !lab_ring_create(scenario, &ring, error))
+        return false;
+    struct lab_stream_result stream;
+    bool ok = scenario->trace_path != NULL
+                  ? lab_stream_trace(scenario, ring, context, &stream, error)
+                  : lab_stream_synthetic(scenario, ring, jobs, context, &stream, error);
+    if (!ok) {
+        cass_ring_destroy(ring);
+        return false;
     }
-    return true;
+    ok = settle(scenario, &stream, error);
+    cass_ring_destroy(ring);
+    *out = ok ? stream_result(scenario, &stream) : NULL;
+    lab_stream_result_clear(&stream, scenario->strategy_count);
+    return *out != NULL || (ok && sim_fail_memory(error));
 }
 
 /* A metric may be misspelt; or the run does not have it, as those of closed partitions where none closes. */
@@ -191,4 +128,55 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
     return sim_fail(error, SIM_ERROR_INPUT,
                     "%s%s: this run has no metric '%s'; `bucketlab run --json` shows those that it has",
                     place, at, expect->metric);
+}
+
+static bool judge(const struct lab_scenario *scenario, struct lab_result *result, struct sim_error *error)
+{
+    result->expects_hold = true;
+    if (scenario->expect_count == 0)
+        return true;
+    result->expects = calloc(scenario->expect_count, sizeof *result->expects);
+    if (result->expects == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        const struct lab_expect *expect = &scenario->expects[i];
+        const struct lab_metric *metric = lab_result_find(result, expect->metric);
+        if (metric == NULL)
+            return fail_metric(scenario, expect, result, error);
+        struct lab_expect_result *judged = &result->expects[i];
+        judged->text = sim_text_copy(expect->text);
+        result->expect_count = i + 1;
+        if (judged->text == NULL)
+            return sim_fail_memory(error);
+        judged->actual = metric->value;
+        judged->ok = lab_expect_holds(expect, metric->value);
+        result->expects_hold = result->expects_hold && judged->ok;
+    }
+    return true;
+}
+
+bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
+                struct lab_result **out, struct sim_error *error)
+{
+    assert(jobs >= 1);
+    *out = NULL;
+    struct lab_result *result;
+    struct lab_strategy_result *observed;
+    if (!lab_observed_read(scenario, context->progress, &observed, error))
+        return false;
+    bool ok = scenario->strategy_count == 0 ? run_none(scenario, &result, error)
+              : scenario->engine == LAB_ENGINE_CLUSTER
+                  ? lab_cluster_scenario(scenario, jobs, context, &result, error)
+                  : run_stream(scenario, jobs, context, &result, error);
+    if (!ok) {
+        lab_observed_free(observed, scenario->observed_count);
+        return false;
+    }
+    lab_observed_append(result, observed, scenario->observed_count);
+    if (!judge(scenario, result, error)) {
+        lab_result_destroy(result);
+        return false;
+    }
+    *out = result;
+    return true;
 }

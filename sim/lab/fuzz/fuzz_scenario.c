@@ -16,11 +16,81 @@
 /* Stands for a file in messages when there is none. */
 #define DRAWN_PATH "fuzz"
 
-static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, struct lab_node **root);
-static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named);
-static bool is_complete(const struct lab_node *root);
-static void adopt(struct lab_node *root, struct lab_node *drawn, bool is_deep);
-static void forget_places(struct lab_node *node);
+static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, struct lab_node **root)
+{
+    const struct lab_place nowhere = {NULL, 0, 0};
+    if (base->path == NULL) {
+        *root = lab_tree_mapping(tree, &nowhere, "");
+        if (*root == NULL)
+            return false;
+    } else if (!lab_tree_read(tree, NULL, base->text, base->size, "", root) || !lab_check_root(tree, *root)) {
+        return false;
+    }
+    for (size_t i = 0; i < base->override_count; i++) {
+        if (!lab_override_apply(tree, *root, base->overrides[i].text))
+            return false;
+    }
+    return true;
+}
+
+/* A scenario that says everything gets no more than the seed. */
+static bool is_complete(const struct lab_node *root)
+{
+    static const char *const sections[] = {"cluster", "agents", "faults", "strategies"};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (lab_node_find(root, sections[i]) == NULL)
+            return false;
+    }
+    return lab_node_find(root, "trace") != NULL ||
+           (lab_node_find(root, "identifiers") != NULL && lab_node_find(root, "duration") != NULL) ||
+           (lab_node_find(root, "keys") != NULL && lab_node_find(root, "arrivals") != NULL &&
+            lab_node_find(root, "duration") != NULL);
+}
+
+/* What is missing in the user's scenario comes from the drawn one; of agents and cluster, single fields too.
+ */
+static void adopt(struct lab_node *root, struct lab_node *drawn, bool is_deep)
+{
+    for (struct lab_node *field = drawn->first, *next; field != NULL; field = next) {
+        next = field->next;
+        struct lab_node *own = root->first;
+        while (own != NULL && strcmp(own->name, field->name) != 0)
+            own = own->next;
+        bool is_open = strcmp(field->name, "agents") == 0 || strcmp(field->name, "cluster") == 0;
+        if (own == NULL)
+            lab_node_append(root, field);
+        else if (is_deep && is_open && own->kind == LAB_NODE_MAPPING)
+            adopt(own, field, false);
+    }
+}
+
+/* The drawn text is no file in which anybody could look up a line. */
+static void forget_places(struct lab_node *node)
+{
+    node->place = node->name_place = (struct lab_place){NULL, 0, 0};
+    for (struct lab_node *child = node->first; child != NULL; child = child->next)
+        forget_places(child);
+}
+
+/* `seed` is the seed's own in any case, and what the file expects is for `run`. */
+static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named)
+{
+    struct lab_node *drawn;
+    char *text = lab_fuzz_draw(root, seed, is_named);
+    if (text == NULL)
+        return sim_fail_memory(tree->error);
+    bool ok = lab_tree_read(tree, NULL, text, strlen(text), "", &drawn);
+    free(text);
+    if (!ok)
+        return false;
+    forget_places(drawn);
+    if (!is_complete(root))
+        adopt(root, drawn, true);
+    char override[40];
+    snprintf(override, sizeof override, "seed=%" PRIu64, seed);
+    return lab_override_apply(tree, root, override) &&
+           (lab_node_find(root, "expect") == NULL || lab_override_apply(tree, root, "expect=null"));
+}
 
 bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
                        struct sim_error *error)
@@ -89,80 +159,4 @@ bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *
     lab_rows_key_name(rows, key, buffer, LAB_KEY_NAME_SIZE);
     lab_rows_destroy(rows);
     return true;
-}
-
-static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, struct lab_node **root)
-{
-    const struct lab_place nowhere = {NULL, 0, 0};
-    if (base->path == NULL) {
-        *root = lab_tree_mapping(tree, &nowhere, "");
-        if (*root == NULL)
-            return false;
-    } else if (!lab_tree_read(tree, NULL, base->text, base->size, "", root) || !lab_check_root(tree, *root)) {
-        return false;
-    }
-    for (size_t i = 0; i < base->override_count; i++) {
-        if (!lab_override_apply(tree, *root, base->overrides[i].text))
-            return false;
-    }
-    return true;
-}
-
-/* `seed` is the seed's own in any case, and what the file expects is for `run`. */
-static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named)
-{
-    struct lab_node *drawn;
-    char *text = lab_fuzz_draw(root, seed, is_named);
-    if (text == NULL)
-        return sim_fail_memory(tree->error);
-    bool ok = lab_tree_read(tree, NULL, text, strlen(text), "", &drawn);
-    free(text);
-    if (!ok)
-        return false;
-    forget_places(drawn);
-    if (!is_complete(root))
-        adopt(root, drawn, true);
-    char override[40];
-    snprintf(override, sizeof override, "seed=%" PRIu64, seed);
-    return lab_override_apply(tree, root, override) &&
-           (lab_node_find(root, "expect") == NULL || lab_override_apply(tree, root, "expect=null"));
-}
-
-/* A scenario that says everything gets no more than the seed. */
-static bool is_complete(const struct lab_node *root)
-{
-    static const char *const sections[] = {"cluster", "agents", "faults", "strategies"};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        if (lab_node_find(root, sections[i]) == NULL)
-            return false;
-    }
-    return lab_node_find(root, "trace") != NULL ||
-           (lab_node_find(root, "identifiers") != NULL && lab_node_find(root, "duration") != NULL) ||
-           (lab_node_find(root, "keys") != NULL && lab_node_find(root, "arrivals") != NULL &&
-            lab_node_find(root, "duration") != NULL);
-}
-
-/* What is missing in the user's scenario comes from the drawn one; of agents and cluster, single fields too.
- */
-static void adopt(struct lab_node *root, struct lab_node *drawn, bool is_deep)
-{
-    for (struct lab_node *field = drawn->first, *next; field != NULL; field = next) {
-        next = field->next;
-        struct lab_node *own = root->first;
-        while (own != NULL && strcmp(own->name, field->name) != 0)
-            own = own->next;
-        bool is_open = strcmp(field->name, "agents") == 0 || strcmp(field->name, "cluster") == 0;
-        if (own == NULL)
-            lab_node_append(root, field);
-        else if (is_deep && is_open && own->kind == LAB_NODE_MAPPING)
-            adopt(own, field, false);
-    }
-}
-
-/* The drawn text is no file in which anybody could look up a line. */
-static void forget_places(struct lab_node *node)
-{
-    node->place = node->name_place = (struct lab_place){NULL, 0, 0};
-    for (struct lab_node *child = node->first; child != NULL; child = child->next)
-        forget_places(child);
 }

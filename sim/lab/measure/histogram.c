@@ -11,15 +11,6 @@
 #define SLOTS_MIN        64u
 #define SIGNIFICANT_BITS 12
 
-static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin);
-static bool grow(struct lab_histogram *histogram);
-static void round_all(struct lab_histogram *histogram);
-static uint64_t round_up(uint64_t size, unsigned significant_bits);
-static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size);
-static int compare_bins(const void *left, const void *right);
-static lab_wide add_saturating(lab_wide a, lab_wide b);
-static lab_wide multiply_saturating(lab_wide a, uint64_t b);
-
 void lab_histogram_init(struct lab_histogram *histogram)
 {
     memset(histogram, 0, sizeof *histogram);
@@ -29,6 +20,95 @@ void lab_histogram_clear(struct lab_histogram *histogram)
 {
     free(histogram->slots);
     lab_histogram_init(histogram);
+}
+
+static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
+{
+    size_t mask = histogram->slot_count - 1, i = sim_mix64(size) & mask;
+    while (histogram->slots[i].count > 0 && histogram->slots[i].size != size)
+        i = (i + 1) & mask;
+    return &histogram->slots[i];
+}
+
+static bool grow(struct lab_histogram *histogram)
+{
+    struct lab_histogram old = *histogram;
+    size_t slot_count = old.slot_count == 0 ? SLOTS_MIN : old.slot_count * 2;
+    struct lab_bin *slots = calloc(slot_count, sizeof *slots);
+    if (slots == NULL) {
+        histogram->out_of_memory = true;
+        return false;
+    }
+    histogram->slots = slots;
+    histogram->slot_count = slot_count;
+    for (size_t i = 0; i < old.slot_count; i++) {
+        if (old.slots[i].count > 0)
+            *find(histogram, old.slots[i].size) = old.slots[i];
+    }
+    free(old.slots);
+    return true;
+}
+
+static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin);
+
+static void round_all(struct lab_histogram *histogram)
+{
+    struct lab_histogram old = *histogram;
+    histogram->slots = NULL;
+    histogram->slot_count = histogram->used = 0;
+    histogram->is_rounded = true;
+    for (size_t i = 0; i < old.slot_count; i++) {
+        if (old.slots[i].count > 0)
+            add_bin(histogram, &old.slots[i]);
+    }
+    free(old.slots);
+}
+
+/* Up to the next number with no more significant bits, so that P(size <= N) never claims too much. */
+static uint64_t round_up(uint64_t size, unsigned significant_bits)
+{
+    if (size >> significant_bits == 0)
+        return size;
+    int shift = 64 - (int)significant_bits - __builtin_clzll(size);
+    uint64_t low = (UINT64_C(1) << shift) - 1;
+    return size > UINT64_MAX - low ? UINT64_MAX : (size + low) & ~low;
+}
+
+static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
+{
+    uint64_t size = histogram->is_rounded ? round_up(bin->size, SIGNIFICANT_BITS) : bin->size;
+    if (histogram->slot_count == 0 && !grow(histogram))
+        return;
+    struct lab_bin *slot = find(histogram, size);
+    if (slot->count == 0) {
+        if (!histogram->is_rounded && histogram->used == LAB_HISTOGRAM_EXACT) {
+            round_all(histogram);
+            add_bin(histogram, bin);
+            return;
+        }
+        if ((histogram->used + 1) * 2 > histogram->slot_count) {
+            if (!grow(histogram))
+                return;
+            slot = find(histogram, size);
+        }
+        histogram->used++;
+        slot->size = size;
+    }
+    slot->count += bin->count;
+    slot->weight += bin->weight;
+}
+
+static lab_wide add_saturating(lab_wide a, lab_wide b)
+{
+    return a + b < a ? ~(lab_wide)0 : a + b;
+}
+
+static lab_wide multiply_saturating(lab_wide a, uint64_t b)
+{
+    /* The 128-bit division is slow, and needed only for sizes above 2^32. */
+    if (a >> 64 == 0)
+        return a * b;
+    return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
 }
 
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each)
@@ -95,6 +175,12 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
     return false;
 }
 
+static int compare_bins(const void *left, const void *right)
+{
+    const struct lab_bin *a = left, *b = right;
+    return (a->size > b->size) - (a->size < b->size);
+}
+
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
 {
     *count = 0;
@@ -127,97 +213,4 @@ bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin
     }
     *histogram = made;
     return true;
-}
-
-static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
-{
-    uint64_t size = histogram->is_rounded ? round_up(bin->size, SIGNIFICANT_BITS) : bin->size;
-    if (histogram->slot_count == 0 && !grow(histogram))
-        return;
-    struct lab_bin *slot = find(histogram, size);
-    if (slot->count == 0) {
-        if (!histogram->is_rounded && histogram->used == LAB_HISTOGRAM_EXACT) {
-            round_all(histogram);
-            add_bin(histogram, bin);
-            return;
-        }
-        if ((histogram->used + 1) * 2 > histogram->slot_count) {
-            if (!grow(histogram))
-                return;
-            slot = find(histogram, size);
-        }
-        histogram->used++;
-        slot->size = size;
-    }
-    slot->count += bin->count;
-    slot->weight += bin->weight;
-}
-
-static bool grow(struct lab_histogram *histogram)
-{
-    struct lab_histogram old = *histogram;
-    size_t slot_count = old.slot_count == 0 ? SLOTS_MIN : old.slot_count * 2;
-    struct lab_bin *slots = calloc(slot_count, sizeof *slots);
-    if (slots == NULL) {
-        histogram->out_of_memory = true;
-        return false;
-    }
-    histogram->slots = slots;
-    histogram->slot_count = slot_count;
-    for (size_t i = 0; i < old.slot_count; i++) {
-        if (old.slots[i].count > 0)
-            *find(histogram, old.slots[i].size) = old.slots[i];
-    }
-    free(old.slots);
-    return true;
-}
-
-static void round_all(struct lab_histogram *histogram)
-{
-    struct lab_histogram old = *histogram;
-    histogram->slots = NULL;
-    histogram->slot_count = histogram->used = 0;
-    histogram->is_rounded = true;
-    for (size_t i = 0; i < old.slot_count; i++) {
-        if (old.slots[i].count > 0)
-            add_bin(histogram, &old.slots[i]);
-    }
-    free(old.slots);
-}
-
-/* Up to the next number with no more significant bits, so that P(size <= N) never claims too much. */
-static uint64_t round_up(uint64_t size, unsigned significant_bits)
-{
-    if (size >> significant_bits == 0)
-        return size;
-    int shift = 64 - (int)significant_bits - __builtin_clzll(size);
-    uint64_t low = (UINT64_C(1) << shift) - 1;
-    return size > UINT64_MAX - low ? UINT64_MAX : (size + low) & ~low;
-}
-
-static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
-{
-    size_t mask = histogram->slot_count - 1, i = sim_mix64(size) & mask;
-    while (histogram->slots[i].count > 0 && histogram->slots[i].size != size)
-        i = (i + 1) & mask;
-    return &histogram->slots[i];
-}
-
-static int compare_bins(const void *left, const void *right)
-{
-    const struct lab_bin *a = left, *b = right;
-    return (a->size > b->size) - (a->size < b->size);
-}
-
-static lab_wide add_saturating(lab_wide a, lab_wide b)
-{
-    return a + b < a ? ~(lab_wide)0 : a + b;
-}
-
-static lab_wide multiply_saturating(lab_wide a, uint64_t b)
-{
-    /* The 128-bit division is slow, and needed only for sizes above 2^32. */
-    if (a >> 64 == 0)
-        return a * b;
-    return b != 0 && a > ~(lab_wide)0 / b ? ~(lab_wide)0 : a * b;
 }

@@ -2,7 +2,22 @@
 /* Saves and loads a histogram. */
 #include "lab/histogram.h"
 
-static bool is_sound(const struct lab_histogram *histogram);
+/* A search ends at a free slot, so there must be one; what the slots hold adds up, so that none wraps around.
+ */
+static bool is_sound(const struct lab_histogram *histogram)
+{
+    size_t used = 0;
+    uint64_t left = histogram->count;
+    for (size_t i = 0; i < histogram->slot_count; i++) {
+        uint64_t count = histogram->slots[i].count;
+        if (count > left)
+            return false;
+        left -= count;
+        used += count > 0;
+    }
+    return (histogram->slot_count & (histogram->slot_count - 1)) == 0 && used == histogram->used &&
+           left == 0 && (used == 0 || used < histogram->slot_count);
+}
 
 void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive)
 {
@@ -25,21 +40,4 @@ void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *
         sim_archive_check(archive, is_sound(histogram));
     if (!sim_archive_is_fine(archive) && archive->is_loading)
         lab_histogram_clear(histogram);
-}
-
-/* A search ends at a free slot, so there must be one; what the slots hold adds up, so that none wraps around.
- */
-static bool is_sound(const struct lab_histogram *histogram)
-{
-    size_t used = 0;
-    uint64_t left = histogram->count;
-    for (size_t i = 0; i < histogram->slot_count; i++) {
-        uint64_t count = histogram->slots[i].count;
-        if (count > left)
-            return false;
-        left -= count;
-        used += count > 0;
-    }
-    return (histogram->slot_count & (histogram->slot_count - 1)) == 0 && used == histogram->used &&
-           left == 0 && (used == 0 || used < histogram->slot_count);
 }

@@ -6,28 +6,6 @@
 #include "lab/histogram.h"
 
 static bool sorted(const struct lab_histogram *histogram, bool is_rounded, struct lab_bin **out,
-                   size_t *count);
-static void compare(const struct lab_bin *one, size_t one_count, lab_wide one_total,
-                    const struct lab_bin *other, size_t other_count, lab_wide other_total,
-                    struct lab_gap *out);
-
-bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
-                       struct lab_gap *out)
-{
-    assert(one->count > 0 && other->count > 0);
-    struct lab_bin *bins = NULL, *other_bins = NULL;
-    size_t count, other_count;
-    bool is_rounded = one->is_rounded || other->is_rounded;
-    bool is_fine =
-        sorted(one, is_rounded, &bins, &count) && sorted(other, is_rounded, &other_bins, &other_count);
-    if (is_fine)
-        compare(bins, count, one->count, other_bins, other_count, other->count, out);
-    free(bins);
-    free(other_bins);
-    return is_fine;
-}
-
-static bool sorted(const struct lab_histogram *histogram, bool is_rounded, struct lab_bin **out,
                    size_t *count)
 {
     struct lab_histogram same;
@@ -63,4 +41,20 @@ static void compare(const struct lab_bin *one, size_t one_count, lab_wide one_to
         }
     }
     out->distance = (double)most / ((double)one_total * (double)other_total);
+}
+
+bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
+                       struct lab_gap *out)
+{
+    assert(one->count > 0 && other->count > 0);
+    struct lab_bin *bins = NULL, *other_bins = NULL;
+    size_t count, other_count;
+    bool is_rounded = one->is_rounded || other->is_rounded;
+    bool is_fine =
+        sorted(one, is_rounded, &bins, &count) && sorted(other, is_rounded, &other_bins, &other_count);
+    if (is_fine)
+        compare(bins, count, one->count, other_bins, other_count, other->count, out);
+    free(bins);
+    free(other_bins);
+    return is_fine;
 }

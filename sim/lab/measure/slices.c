@@ -24,140 +24,14 @@ struct lab_slice_cell {
     struct bins bins[LAB_SIZE_UNITS];
 };
 
-static uint64_t round_length(uint64_t at_least_ns);
-static uint64_t one_two_five(uint64_t at_least, uint64_t unit);
-static bool need_cells(struct lab_slices *slices);
-static inline uint32_t bin_of(uint64_t size);
-static uint64_t bin_top(uint32_t bin);
-static bool widen(struct bins *bins, uint32_t from, uint32_t last);
-static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_ns);
-static inline bool bins_add(struct bins *bins, uint64_t size);
-static bool bins_merge(struct bins *into, const struct bins *from);
-static void archive_bins(struct bins *bins, struct sim_archive *archive);
-static uint64_t quantile(const struct bins *bins, uint64_t count, uint64_t percent);
-
-void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_ns)
+static uint64_t one_two_five(uint64_t at_least, uint64_t unit)
 {
-    uint64_t span_ns = (uint64_t)end_ns - (uint64_t)start_ns;
-    slices->start_ns = start_ns;
-    slices->end_ns = end_ns;
-    slices->slice_ns = round_length(span_ns / LAB_SLICES_MAX + (span_ns % LAB_SLICES_MAX != 0));
-    slices->count = (uint32_t)(span_ns / slices->slice_ns + (span_ns % slices->slice_ns != 0));
-    if (slices->count == 0)
-        slices->count = 1; /* a trace of one moment */
-    assert(slices->count <= LAB_SLICES_MAX);
-    slices->inverse = slices->slice_ns > 1 ? UINT64_MAX / slices->slice_ns : UINT64_MAX;
-}
-
-void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
-                    const struct cass_partition *partition)
-{
-    if (slices->count == 0 || !need_cells(slices))
-        return;
-    uint64_t since_ns = first_ns < slices->start_ns ? 0 : (uint64_t)first_ns - (uint64_t)slices->start_ns;
-    uint64_t slice = slice_of(slices, since_ns);
-    if (slice >= slices->count)
-        slice = slices->count - 1;
-    struct lab_slice_cell *cell =
-        &slices->cells[(is_closed ? LAB_CLOSED : LAB_OPEN) * slices->count + (uint32_t)slice];
-    if (!bins_add(&cell->bins[LAB_IN_ROWS], partition->rows) ||
-        !bins_add(&cell->bins[LAB_IN_BYTES], partition->bytes)) {
-        slices->out_of_memory = true;
-        return;
-    }
-    cell->partitions++;
-}
-
-void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from)
-{
-    into->out_of_memory = into->out_of_memory || from->out_of_memory;
-    if (into->count == 0 && from->count > 0)
-        lab_slices_begin(into, from->start_ns, from->end_ns);
-    if (from->cells == NULL || !need_cells(into))
-        return;
-    assert(into->start_ns == from->start_ns && into->end_ns == from->end_ns);
-    for (uint32_t i = 0; i < LAB_STATES * from->count; i++) {
-        const struct lab_slice_cell *part = &from->cells[i];
-        struct lab_slice_cell *cell = &into->cells[i];
-        for (int unit = 0; part->partitions > 0 && unit < LAB_SIZE_UNITS; unit++) {
-            if (!bins_merge(&cell->bins[unit], &part->bins[unit])) {
-                into->out_of_memory = true;
-                return;
-            }
-        }
-        cell->partitions += part->partitions;
-    }
-}
-
-bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *out)
-{
-    memset(out, 0, sizeof *out);
-    size_t count = 0;
-    for (uint32_t i = 0; slices->cells != NULL && i < LAB_STATES * slices->count; i++)
-        count += slices->cells[i].partitions > 0;
-    if (slices->out_of_memory)
-        return false;
-    if (count == 0)
-        return true;
-    out->items = calloc(count, sizeof *out->items);
-    if (out->items == NULL)
-        return false;
-    for (uint32_t i = 0; i < LAB_STATES * slices->count; i++) {
-        const struct lab_slice_cell *cell = &slices->cells[i];
-        if (cell->partitions == 0)
-            continue;
-        uint64_t from_ns = i % slices->count * slices->slice_ns;
-        uint64_t left_ns = (uint64_t)slices->end_ns - (uint64_t)slices->start_ns - from_ns;
-        struct lab_slice *slice = &out->items[out->count++];
-        slice->state = (enum lab_partition_state)(i / slices->count);
-        slice->start_ns = (int64_t)((uint64_t)slices->start_ns + from_ns);
-        slice->end_ns =
-            (int64_t)((uint64_t)slice->start_ns + (left_ns < slices->slice_ns ? left_ns : slices->slice_ns));
-        slice->partitions = cell->partitions;
-        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
-            const struct bins *bins = &cell->bins[unit];
-            slice->sizes[unit] = (struct lab_slice_sizes){bins->least, quantile(bins, cell->partitions, 10),
-                                                          quantile(bins, cell->partitions, 50),
-                                                          quantile(bins, cell->partitions, 90), bins->most};
+    for (;; unit *= 10) {
+        for (uint64_t steps = 1; steps <= 5; steps += steps == 1 ? 1 : 3) {
+            if (unit * steps >= at_least)
+                return unit * steps;
         }
     }
-    return true;
-}
-
-void lab_slices_archive(struct lab_slices *slices, struct sim_archive *archive)
-{
-    bool has_cells = slices->cells != NULL;
-    int64_t start_ns = slices->start_ns, end_ns = slices->end_ns;
-    sim_archive_mark(archive, 0x534c4943);
-    sim_archive_bool(archive, &slices->out_of_memory);
-    sim_archive_i64(archive, &start_ns);
-    sim_archive_i64(archive, &end_ns);
-    sim_archive_bool(archive, &has_cells);
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, start_ns == slices->start_ns && end_ns == slices->end_ns &&
-                                       (!has_cells || slices->count > 0));
-    if (!has_cells || !sim_archive_is_fine(archive))
-        return;
-    if (!need_cells(slices)) {
-        sim_archive_fail_memory(archive);
-        return;
-    }
-    for (uint32_t i = 0; i < LAB_STATES * slices->count; i++) {
-        struct lab_slice_cell *cell = &slices->cells[i];
-        sim_archive_u64(archive, &cell->partitions);
-        for (int unit = 0; cell->partitions > 0 && unit < LAB_SIZE_UNITS; unit++)
-            archive_bins(&cell->bins[unit], archive);
-    }
-}
-
-void lab_slices_clear(struct lab_slices *slices)
-{
-    for (uint32_t i = 0; slices->cells != NULL && i < LAB_STATES * slices->count; i++) {
-        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
-            free(slices->cells[i].bins[unit].counts);
-    }
-    free(slices->cells);
-    memset(slices, 0, sizeof *slices);
 }
 
 /* The shortest one that a clock or a calendar would have, so that slices of a run that begins at midnight
@@ -175,14 +49,17 @@ static uint64_t round_length(uint64_t at_least_ns)
     return one_two_five(at_least_ns, SIM_DAY);
 }
 
-static uint64_t one_two_five(uint64_t at_least, uint64_t unit)
+void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_ns)
 {
-    for (;; unit *= 10) {
-        for (uint64_t steps = 1; steps <= 5; steps += steps == 1 ? 1 : 3) {
-            if (unit * steps >= at_least)
-                return unit * steps;
-        }
-    }
+    uint64_t span_ns = (uint64_t)end_ns - (uint64_t)start_ns;
+    slices->start_ns = start_ns;
+    slices->end_ns = end_ns;
+    slices->slice_ns = round_length(span_ns / LAB_SLICES_MAX + (span_ns % LAB_SLICES_MAX != 0));
+    slices->count = (uint32_t)(span_ns / slices->slice_ns + (span_ns % slices->slice_ns != 0));
+    if (slices->count == 0)
+        slices->count = 1; /* a trace of one moment */
+    assert(slices->count <= LAB_SLICES_MAX);
+    slices->inverse = slices->slice_ns > 1 ? UINT64_MAX / slices->slice_ns : UINT64_MAX;
 }
 
 static bool need_cells(struct lab_slices *slices)
@@ -213,15 +90,6 @@ static inline uint32_t bin_of(uint64_t size)
         return (uint32_t)size;
     uint32_t shift = 60 - (uint32_t)__builtin_clzll(size);
     return shift * BINS_AN_OCTAVE + (uint32_t)(size >> shift);
-}
-
-/* The largest size of the bin. */
-static uint64_t bin_top(uint32_t bin)
-{
-    if (bin < 2 * BINS_AN_OCTAVE)
-        return bin;
-    uint32_t shift = bin / BINS_AN_OCTAVE - 1;
-    return ((uint64_t)(bin % BINS_AN_OCTAVE + BINS_AN_OCTAVE) << shift) + ((UINT64_C(1) << shift) - 1);
 }
 
 /* So that the bins from `from` to `last` are there. */
@@ -260,6 +128,25 @@ static inline bool bins_add(struct bins *bins, uint64_t size)
     return true;
 }
 
+void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
+                    const struct cass_partition *partition)
+{
+    if (slices->count == 0 || !need_cells(slices))
+        return;
+    uint64_t since_ns = first_ns < slices->start_ns ? 0 : (uint64_t)first_ns - (uint64_t)slices->start_ns;
+    uint64_t slice = slice_of(slices, since_ns);
+    if (slice >= slices->count)
+        slice = slices->count - 1;
+    struct lab_slice_cell *cell =
+        &slices->cells[(is_closed ? LAB_CLOSED : LAB_OPEN) * slices->count + (uint32_t)slice];
+    if (!bins_add(&cell->bins[LAB_IN_ROWS], partition->rows) ||
+        !bins_add(&cell->bins[LAB_IN_BYTES], partition->bytes)) {
+        slices->out_of_memory = true;
+        return;
+    }
+    cell->partitions++;
+}
+
 static bool bins_merge(struct bins *into, const struct bins *from)
 {
     uint32_t last = from->from + from->width - 1;
@@ -272,6 +159,85 @@ static bool bins_merge(struct bins *into, const struct bins *from)
         into->least = from->least;
     if (from->most > into->most)
         into->most = from->most;
+    return true;
+}
+
+void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from)
+{
+    into->out_of_memory = into->out_of_memory || from->out_of_memory;
+    if (into->count == 0 && from->count > 0)
+        lab_slices_begin(into, from->start_ns, from->end_ns);
+    if (from->cells == NULL || !need_cells(into))
+        return;
+    assert(into->start_ns == from->start_ns && into->end_ns == from->end_ns);
+    for (uint32_t i = 0; i < LAB_STATES * from->count; i++) {
+        const struct lab_slice_cell *part = &from->cells[i];
+        struct lab_slice_cell *cell = &into->cells[i];
+        for (int unit = 0; part->partitions > 0 && unit < LAB_SIZE_UNITS; unit++) {
+            if (!bins_merge(&cell->bins[unit], &part->bins[unit])) {
+                into->out_of_memory = true;
+                return;
+            }
+        }
+        cell->partitions += part->partitions;
+    }
+}
+
+/* The largest size of the bin. */
+static uint64_t bin_top(uint32_t bin)
+{
+    if (bin < 2 * BINS_AN_OCTAVE)
+        return bin;
+    uint32_t shift = bin / BINS_AN_OCTAVE - 1;
+    return ((uint64_t)(bin % BINS_AN_OCTAVE + BINS_AN_OCTAVE) << shift) + ((UINT64_C(1) << shift) - 1);
+}
+
+static uint64_t quantile(const struct bins *bins, uint64_t count, uint64_t percent)
+{
+    uint64_t rank = count / 100 * percent + (count % 100 * percent + 99) / 100, upto = 0;
+    uint32_t bin = bins->from;
+    for (; bin + 1 < bins->from + bins->width; bin++) {
+        upto += bins->counts[bin - bins->from];
+        if (upto >= rank)
+            break;
+    }
+    uint64_t size = bin_top(bin);
+    size = size > bins->least ? size : bins->least;
+    return size < bins->most ? size : bins->most;
+}
+
+bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *out)
+{
+    memset(out, 0, sizeof *out);
+    size_t count = 0;
+    for (uint32_t i = 0; slices->cells != NULL && i < LAB_STATES * slices->count; i++)
+        count += slices->cells[i].partitions > 0;
+    if (slices->out_of_memory)
+        return false;
+    if (count == 0)
+        return true;
+    out->items = calloc(count, sizeof *out->items);
+    if (out->items == NULL)
+        return false;
+    for (uint32_t i = 0; i < LAB_STATES * slices->count; i++) {
+        const struct lab_slice_cell *cell = &slices->cells[i];
+        if (cell->partitions == 0)
+            continue;
+        uint64_t from_ns = i % slices->count * slices->slice_ns;
+        uint64_t left_ns = (uint64_t)slices->end_ns - (uint64_t)slices->start_ns - from_ns;
+        struct lab_slice *slice = &out->items[out->count++];
+        slice->state = (enum lab_partition_state)(i / slices->count);
+        slice->start_ns = (int64_t)((uint64_t)slices->start_ns + from_ns);
+        slice->end_ns =
+            (int64_t)((uint64_t)slice->start_ns + (left_ns < slices->slice_ns ? left_ns : slices->slice_ns));
+        slice->partitions = cell->partitions;
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
+            const struct bins *bins = &cell->bins[unit];
+            slice->sizes[unit] = (struct lab_slice_sizes){bins->least, quantile(bins, cell->partitions, 10),
+                                                          quantile(bins, cell->partitions, 50),
+                                                          quantile(bins, cell->partitions, 90), bins->most};
+        }
+    }
     return true;
 }
 
@@ -289,16 +255,38 @@ static void archive_bins(struct bins *bins, struct sim_archive *archive)
                                        width % BINS_AN_OCTAVE == 0 && bins->from % BINS_AN_OCTAVE == 0);
 }
 
-static uint64_t quantile(const struct bins *bins, uint64_t count, uint64_t percent)
+void lab_slices_archive(struct lab_slices *slices, struct sim_archive *archive)
 {
-    uint64_t rank = count / 100 * percent + (count % 100 * percent + 99) / 100, upto = 0;
-    uint32_t bin = bins->from;
-    for (; bin + 1 < bins->from + bins->width; bin++) {
-        upto += bins->counts[bin - bins->from];
-        if (upto >= rank)
-            break;
+    bool has_cells = slices->cells != NULL;
+    int64_t start_ns = slices->start_ns, end_ns = slices->end_ns;
+    sim_archive_mark(archive, 0x534c4943);
+    sim_archive_bool(archive, &slices->out_of_memory);
+    sim_archive_i64(archive, &start_ns);
+    sim_archive_i64(archive, &end_ns);
+    sim_archive_bool(archive, &has_cells);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, start_ns == slices->start_ns && end_ns == slices->end_ns &&
+                                       (!has_cells || slices->count > 0));
+    if (!has_cells || !sim_archive_is_fine(archive))
+        return;
+    if (!need_cells(slices)) {
+        sim_archive_fail_memory(archive);
+        return;
     }
-    uint64_t size = bin_top(bin);
-    size = size > bins->least ? size : bins->least;
-    return size < bins->most ? size : bins->most;
+    for (uint32_t i = 0; i < LAB_STATES * slices->count; i++) {
+        struct lab_slice_cell *cell = &slices->cells[i];
+        sim_archive_u64(archive, &cell->partitions);
+        for (int unit = 0; cell->partitions > 0 && unit < LAB_SIZE_UNITS; unit++)
+            archive_bins(&cell->bins[unit], archive);
+    }
+}
+
+void lab_slices_clear(struct lab_slices *slices)
+{
+    for (uint32_t i = 0; slices->cells != NULL && i < LAB_STATES * slices->count; i++) {
+        for (int unit = 0; unit < LAB_SIZE_UNITS; unit++)
+            free(slices->cells[i].bins[unit].counts);
+    }
+    free(slices->cells);
+    memset(slices, 0, sizeof *slices);
 }

@@ -57,23 +57,6 @@ struct lab_stored {
     struct lab_stored_figures figures;
 };
 
-static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
-                              uint64_t values);
-static int64_t token_of(const struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
-                        uint64_t values);
-static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
-                    size_t row, int64_t bucket, uint64_t values);
-static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
-                     int64_t time_ns);
-static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count);
-static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t rows, uint64_t most);
-static bool is_later(const uint64_t *row, const uint64_t *than);
-static void finish_partitions(struct lab_stored *stored);
-static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition);
-static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple);
-static void finish_seconds(struct lab_stored *stored);
-static int64_t floor_div(int64_t value, int64_t by);
-
 struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const struct cass_ring *ring)
 {
     struct lab_stored *stored = calloc(1, sizeof *stored);
@@ -121,6 +104,147 @@ void lab_stored_begin(struct lab_stored *stored, int64_t start_ns, int64_t end_n
     lab_slices_begin(&stored->found.slices, start_ns, end_ns);
 }
 
+static int64_t token_of(const struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                        uint64_t values)
+{
+    const struct lab_design *design = stored->design;
+    struct cass_component components[LAB_COLUMNS_MAX];
+    char texts[LAB_COLUMNS_MAX][24];
+    uint8_t number[8], serialised[KEY_SIZE_MAX];
+    for (int i = 0; i < 8; i++)
+        number[i] = (uint8_t)((uint64_t)bucket >> (8 * (7 - i)));
+    for (size_t i = 0; i < design->partition_count; i++) {
+        uint8_t column = design->partition[i];
+        switch (design->columns[column].feed) {
+        case LAB_FEED_KEY:
+            components[i] = (struct cass_component){key->text, key->size};
+            break;
+        case LAB_FEED_BUCKET:
+            components[i] = (struct cass_component){number, sizeof number};
+            break;
+        default: {
+            int size = snprintf(texts[i], sizeof texts[i], "%" PRIu64,
+                                lab_values_of_column(&stored->values, values, column));
+            components[i] = (struct cass_component){texts[i], (size_t)size};
+        }
+        }
+    }
+    size_t size = cass_key_size(components, design->partition_count);
+    assert(size <= sizeof serialised);
+    cass_key_serialise(components, design->partition_count, serialised);
+    return cass_token(serialised, size);
+}
+
+static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
+                              uint64_t values)
+{
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? key->index : 0,
+                                             [WORD_BUCKET] = (uint64_t)bucket,
+                                             [WORD_VALUES] = values};
+    uint64_t *partition = lab_tuples_get(&stored->partitions, tuple);
+    if (partition != NULL && partition[PART_WRITTEN] == 0) {
+        partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
+        partition[PART_FIRST] = (uint64_t)INT64_MAX;
+        partition[PART_KEY_SIZE] = key->size;
+    }
+    return partition;
+}
+
+static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t rows, uint64_t most)
+{
+    if (rows == 0 && most == 0)
+        return;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_TIME] = minute};
+    uint64_t *noted = lab_tuples_get(&stored->minutes, tuple);
+    if (noted == NULL)
+        return;
+    noted[MINUTE_ROWS] += rows;
+    if (most > noted[MINUTE_MOST])
+        noted[MINUTE_MOST] = most;
+}
+
+static int64_t floor_div(int64_t value, int64_t by)
+{
+    return value / by - (value % by < 0);
+}
+
+/* A partition of one key gets its rows in order; in one where keys meet they are known at the end. */
+static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
+                     int64_t time_ns)
+{
+    uint64_t second = (uint64_t)floor_div(time_ns, SIM_SECOND),
+             minute = (uint64_t)floor_div(time_ns, 60 * SIM_SECOND);
+    if (!stored->has_key) {
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {
+            [WORD_BUCKET] = (uint64_t)bucket, [WORD_TIME] = second, [WORD_VALUES] = values};
+        uint64_t *rows = lab_tuples_get(&stored->seconds, tuple);
+        if (rows != NULL)
+            ++*rows;
+        return;
+    }
+    if (partition[PART_SECOND] != second)
+        partition[PART_IN_SECOND] = 0;
+    partition[PART_SECOND] = second;
+    if (++partition[PART_IN_SECOND] > stored->found.peak_rows_per_s)
+        stored->found.peak_rows_per_s = partition[PART_IN_SECOND];
+    if (partition[PART_MINUTE] != minute) {
+        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
+        partition[PART_IN_MINUTE] = 0;
+    }
+    partition[PART_MINUTE] = minute;
+    partition[PART_IN_MINUTE]++;
+}
+
+static bool is_later(const uint64_t *row, const uint64_t *than)
+{
+    if (row[ROW_TIME] != than[ROW_TIME])
+        return (int64_t)row[ROW_TIME] > (int64_t)than[ROW_TIME];
+    if (row[ROW_KEY] != than[ROW_KEY])
+        return row[ROW_KEY] > than[ROW_KEY];
+    return row[ROW_NUMBER] > than[ROW_NUMBER];
+}
+
+static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
+                    size_t row, int64_t bucket, uint64_t values)
+{
+    int64_t time_ns = batch->times_ns[row], own_ns = batch->own_ns == NULL ? time_ns : batch->own_ns[row];
+    uint64_t bytes = batch->bytes_before == NULL ? batch->bytes_each
+                                                 : batch->bytes_before[row + 1] - batch->bytes_before[row];
+    bytes += lab_key_in_row_bytes(&stored->scenario->row_cost, key->size);
+    uint64_t of_partition = values % stored->values.partition_combinations;
+    uint64_t *partition = partition_of(stored, key, bucket, of_partition);
+    if (partition == NULL)
+        return;
+    partition[PART_WRITTEN]++;
+    if (time_ns < (int64_t)partition[PART_FIRST])
+        partition[PART_FIRST] = (uint64_t)time_ns;
+    lab_bytes_add(&partition[PART_WRITTEN_BYTES], bytes);
+    add_time(stored, partition, bucket, of_partition, time_ns);
+    if (stored->is_unique)
+        return;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {
+        [WORD_KEY] = stored->primary_has_key ? key->index : 0,
+        [WORD_BUCKET] = (uint64_t)bucket,
+        [WORD_TIME] = stored->primary_has_time ? (uint64_t)floor_div(own_ns, LAB_DESIGN_CELL_TIME_NS) : 0,
+        [WORD_VALUES] = values};
+    const uint64_t written[ROW_COUNT] = {(uint64_t)time_ns, key->index, batch->first_row + row, bytes};
+    bool is_new = lab_tuples_find(&stored->rows, tuple) == NULL;
+    uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
+    if (latest != NULL && (is_new || is_later(written, latest)))
+        memcpy(latest, written, sizeof written);
+}
+
+static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t minute = floor_div(times_ns[i], 60 * SIM_SECOND);
+        next = i + 1;
+        while (next < count && floor_div(times_ns[next], 60 * SIM_SECOND) == minute)
+            next++;
+        note_minute(stored, (uint64_t)minute, next - i, 0);
+    }
+}
+
 void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
                      size_t from, size_t to, int64_t bucket)
 {
@@ -133,6 +257,71 @@ void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, 
         add_row(stored, key, batch, i, bucket, values);
     }
     add_minutes(stored, batch->times_ns + from, to - from);
+}
+
+/* When nobody who may write to it does so any more. */
+static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
+{
+    int64_t current = stored->least_current;
+    if (!stored->has_bucket)
+        return false;
+    if (stored->has_key) {
+        const uint64_t key[LAB_TUPLE_WORDS] = {tuple[WORD_KEY]};
+        const uint64_t *end = lab_tuples_find(&stored->ends, key);
+        current = end == NULL ? INT64_MIN : (int64_t)*end;
+    }
+    return (int64_t)tuple[WORD_BUCKET] < current;
+}
+
+static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition)
+{
+    struct lab_tally *found = &stored->found;
+    uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
+    lab_bytes_add(&bytes,
+                  lab_partition_bytes(&stored->scenario->row_cost, partition[PART_KEY_SIZE], rows, bytes));
+    const struct cass_partition size = {rows, bytes};
+    lab_tally_partition(found, &stored->scenario->limits, &size, (int64_t)partition[PART_FIRST],
+                        is_closed(stored, tuple));
+    const uint32_t *replicas = cass_ring_replicas(stored->ring, (int64_t)partition[PART_TOKEN]);
+    for (uint32_t i = 0; i < cass_ring_replication_factor(stored->ring); i++) {
+        found->nodes[replicas[i]].rows += rows;
+        lab_bytes_add(&found->nodes[replicas[i]].bytes, bytes);
+    }
+    if (stored->has_key)
+        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
+    stored->figures.rows += rows;
+    stored->figures.overwritten += partition[PART_WRITTEN] - rows;
+    if (partition[PART_WRITTEN] > stored->figures.most_written)
+        stored->figures.most_written = partition[PART_WRITTEN];
+}
+
+/* Of all rows that were added so far; then forgets them. */
+static void finish_partitions(struct lab_stored *stored)
+{
+    struct lab_tuples *partitions = &stored->partitions;
+    for (uint32_t i = 0; i < stored->rows.count; i++) {
+        const uint64_t *row = lab_tuples_at(&stored->rows, i);
+        const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? row[WORD_KEY] : 0,
+                                                 [WORD_BUCKET] = row[WORD_BUCKET],
+                                                 [WORD_VALUES] = row[WORD_VALUES] %
+                                                                 stored->values.partition_combinations};
+        uint64_t *partition = lab_tuples_find(partitions, tuple);
+        if (partition == NULL)
+            continue; /* lost for want of memory, which the run is told */
+        partition[PART_ROWS]++;
+        lab_bytes_add(&partition[PART_BYTES], row[LAB_TUPLE_WORDS + ROW_BYTES]);
+    }
+    for (uint32_t i = 0; i < partitions->count; i++) {
+        uint64_t *tuple = lab_tuples_at(partitions, i), *partition = tuple + LAB_TUPLE_WORDS;
+        if (stored->is_unique) {
+            partition[PART_ROWS] = partition[PART_WRITTEN];
+            partition[PART_BYTES] = partition[PART_WRITTEN_BYTES];
+        }
+        finish_partition(stored, tuple, partition);
+    }
+    lab_tuples_empty(partitions);
+    lab_tuples_empty(&stored->rows);
+    lab_tuples_empty(&stored->ends);
 }
 
 void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *key, int64_t current)
@@ -214,6 +403,30 @@ void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
     sim_archive_u64(archive, &stored->figures.minute_most);
 }
 
+/* Where keys meet: the busiest second of a partition, and the busiest partition of each minute. */
+static void finish_seconds(struct lab_stored *stored)
+{
+    struct lab_tuples in_minute;
+    lab_tuples_init(&in_minute, 1);
+    for (uint32_t i = 0; i < stored->seconds.count; i++) {
+        const uint64_t *second = lab_tuples_at(&stored->seconds, i);
+        uint64_t rows = second[LAB_TUPLE_WORDS], tuple[LAB_TUPLE_WORDS];
+        if (rows > stored->found.peak_rows_per_s)
+            stored->found.peak_rows_per_s = rows;
+        memcpy(tuple, second, sizeof tuple);
+        tuple[WORD_TIME] = (uint64_t)floor_div((int64_t)second[WORD_TIME], 60);
+        uint64_t *sum = lab_tuples_get(&in_minute, tuple);
+        if (sum != NULL)
+            *sum += rows;
+    }
+    for (uint32_t i = 0; i < in_minute.count; i++) {
+        const uint64_t *minute = lab_tuples_at(&in_minute, i);
+        note_minute(stored, minute[WORD_TIME], 0, minute[LAB_TUPLE_WORDS]);
+    }
+    stored->seconds.out_of_memory = stored->seconds.out_of_memory || in_minute.out_of_memory;
+    lab_tuples_clear(&in_minute);
+}
+
 bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
 {
     finish_partitions(stored);
@@ -261,234 +474,4 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
 const struct lab_stored_figures *lab_stored_figures(const struct lab_stored *stored)
 {
     return &stored->figures;
-}
-
-static uint64_t *partition_of(struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
-                              uint64_t values)
-{
-    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? key->index : 0,
-                                             [WORD_BUCKET] = (uint64_t)bucket,
-                                             [WORD_VALUES] = values};
-    uint64_t *partition = lab_tuples_get(&stored->partitions, tuple);
-    if (partition != NULL && partition[PART_WRITTEN] == 0) {
-        partition[PART_TOKEN] = (uint64_t)token_of(stored, key, bucket, values);
-        partition[PART_FIRST] = (uint64_t)INT64_MAX;
-        partition[PART_KEY_SIZE] = key->size;
-    }
-    return partition;
-}
-
-static int64_t token_of(const struct lab_stored *stored, const struct lab_key_name *key, int64_t bucket,
-                        uint64_t values)
-{
-    const struct lab_design *design = stored->design;
-    struct cass_component components[LAB_COLUMNS_MAX];
-    char texts[LAB_COLUMNS_MAX][24];
-    uint8_t number[8], serialised[KEY_SIZE_MAX];
-    for (int i = 0; i < 8; i++)
-        number[i] = (uint8_t)((uint64_t)bucket >> (8 * (7 - i)));
-    for (size_t i = 0; i < design->partition_count; i++) {
-        uint8_t column = design->partition[i];
-        switch (design->columns[column].feed) {
-        case LAB_FEED_KEY:
-            components[i] = (struct cass_component){key->text, key->size};
-            break;
-        case LAB_FEED_BUCKET:
-            components[i] = (struct cass_component){number, sizeof number};
-            break;
-        default: {
-            int size = snprintf(texts[i], sizeof texts[i], "%" PRIu64,
-                                lab_values_of_column(&stored->values, values, column));
-            components[i] = (struct cass_component){texts[i], (size_t)size};
-        }
-        }
-    }
-    size_t size = cass_key_size(components, design->partition_count);
-    assert(size <= sizeof serialised);
-    cass_key_serialise(components, design->partition_count, serialised);
-    return cass_token(serialised, size);
-}
-
-static void add_row(struct lab_stored *stored, const struct lab_key_name *key, const struct lab_batch *batch,
-                    size_t row, int64_t bucket, uint64_t values)
-{
-    int64_t time_ns = batch->times_ns[row], own_ns = batch->own_ns == NULL ? time_ns : batch->own_ns[row];
-    uint64_t bytes = batch->bytes_before == NULL ? batch->bytes_each
-                                                 : batch->bytes_before[row + 1] - batch->bytes_before[row];
-    bytes += lab_key_in_row_bytes(&stored->scenario->row_cost, key->size);
-    uint64_t of_partition = values % stored->values.partition_combinations;
-    uint64_t *partition = partition_of(stored, key, bucket, of_partition);
-    if (partition == NULL)
-        return;
-    partition[PART_WRITTEN]++;
-    if (time_ns < (int64_t)partition[PART_FIRST])
-        partition[PART_FIRST] = (uint64_t)time_ns;
-    lab_bytes_add(&partition[PART_WRITTEN_BYTES], bytes);
-    add_time(stored, partition, bucket, of_partition, time_ns);
-    if (stored->is_unique)
-        return;
-    const uint64_t tuple[LAB_TUPLE_WORDS] = {
-        [WORD_KEY] = stored->primary_has_key ? key->index : 0,
-        [WORD_BUCKET] = (uint64_t)bucket,
-        [WORD_TIME] = stored->primary_has_time ? (uint64_t)floor_div(own_ns, LAB_DESIGN_CELL_TIME_NS) : 0,
-        [WORD_VALUES] = values};
-    const uint64_t written[ROW_COUNT] = {(uint64_t)time_ns, key->index, batch->first_row + row, bytes};
-    bool is_new = lab_tuples_find(&stored->rows, tuple) == NULL;
-    uint64_t *latest = lab_tuples_get(&stored->rows, tuple);
-    if (latest != NULL && (is_new || is_later(written, latest)))
-        memcpy(latest, written, sizeof written);
-}
-
-/* A partition of one key gets its rows in order; in one where keys meet they are known at the end. */
-static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
-                     int64_t time_ns)
-{
-    uint64_t second = (uint64_t)floor_div(time_ns, SIM_SECOND),
-             minute = (uint64_t)floor_div(time_ns, 60 * SIM_SECOND);
-    if (!stored->has_key) {
-        const uint64_t tuple[LAB_TUPLE_WORDS] = {
-            [WORD_BUCKET] = (uint64_t)bucket, [WORD_TIME] = second, [WORD_VALUES] = values};
-        uint64_t *rows = lab_tuples_get(&stored->seconds, tuple);
-        if (rows != NULL)
-            ++*rows;
-        return;
-    }
-    if (partition[PART_SECOND] != second)
-        partition[PART_IN_SECOND] = 0;
-    partition[PART_SECOND] = second;
-    if (++partition[PART_IN_SECOND] > stored->found.peak_rows_per_s)
-        stored->found.peak_rows_per_s = partition[PART_IN_SECOND];
-    if (partition[PART_MINUTE] != minute) {
-        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
-        partition[PART_IN_MINUTE] = 0;
-    }
-    partition[PART_MINUTE] = minute;
-    partition[PART_IN_MINUTE]++;
-}
-
-static void add_minutes(struct lab_stored *stored, const int64_t *times_ns, size_t count)
-{
-    for (size_t i = 0, next; i < count; i = next) {
-        int64_t minute = floor_div(times_ns[i], 60 * SIM_SECOND);
-        next = i + 1;
-        while (next < count && floor_div(times_ns[next], 60 * SIM_SECOND) == minute)
-            next++;
-        note_minute(stored, (uint64_t)minute, next - i, 0);
-    }
-}
-
-static void note_minute(struct lab_stored *stored, uint64_t minute, uint64_t rows, uint64_t most)
-{
-    if (rows == 0 && most == 0)
-        return;
-    const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_TIME] = minute};
-    uint64_t *noted = lab_tuples_get(&stored->minutes, tuple);
-    if (noted == NULL)
-        return;
-    noted[MINUTE_ROWS] += rows;
-    if (most > noted[MINUTE_MOST])
-        noted[MINUTE_MOST] = most;
-}
-
-static bool is_later(const uint64_t *row, const uint64_t *than)
-{
-    if (row[ROW_TIME] != than[ROW_TIME])
-        return (int64_t)row[ROW_TIME] > (int64_t)than[ROW_TIME];
-    if (row[ROW_KEY] != than[ROW_KEY])
-        return row[ROW_KEY] > than[ROW_KEY];
-    return row[ROW_NUMBER] > than[ROW_NUMBER];
-}
-
-/* Of all rows that were added so far; then forgets them. */
-static void finish_partitions(struct lab_stored *stored)
-{
-    struct lab_tuples *partitions = &stored->partitions;
-    for (uint32_t i = 0; i < stored->rows.count; i++) {
-        const uint64_t *row = lab_tuples_at(&stored->rows, i);
-        const uint64_t tuple[LAB_TUPLE_WORDS] = {[WORD_KEY] = stored->has_key ? row[WORD_KEY] : 0,
-                                                 [WORD_BUCKET] = row[WORD_BUCKET],
-                                                 [WORD_VALUES] = row[WORD_VALUES] %
-                                                                 stored->values.partition_combinations};
-        uint64_t *partition = lab_tuples_find(partitions, tuple);
-        if (partition == NULL)
-            continue; /* lost for want of memory, which the run is told */
-        partition[PART_ROWS]++;
-        lab_bytes_add(&partition[PART_BYTES], row[LAB_TUPLE_WORDS + ROW_BYTES]);
-    }
-    for (uint32_t i = 0; i < partitions->count; i++) {
-        uint64_t *tuple = lab_tuples_at(partitions, i), *partition = tuple + LAB_TUPLE_WORDS;
-        if (stored->is_unique) {
-            partition[PART_ROWS] = partition[PART_WRITTEN];
-            partition[PART_BYTES] = partition[PART_WRITTEN_BYTES];
-        }
-        finish_partition(stored, tuple, partition);
-    }
-    lab_tuples_empty(partitions);
-    lab_tuples_empty(&stored->rows);
-    lab_tuples_empty(&stored->ends);
-}
-
-static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, const uint64_t *partition)
-{
-    struct lab_tally *found = &stored->found;
-    uint64_t rows = partition[PART_ROWS], bytes = partition[PART_BYTES];
-    lab_bytes_add(&bytes,
-                  lab_partition_bytes(&stored->scenario->row_cost, partition[PART_KEY_SIZE], rows, bytes));
-    const struct cass_partition size = {rows, bytes};
-    lab_tally_partition(found, &stored->scenario->limits, &size, (int64_t)partition[PART_FIRST],
-                        is_closed(stored, tuple));
-    const uint32_t *replicas = cass_ring_replicas(stored->ring, (int64_t)partition[PART_TOKEN]);
-    for (uint32_t i = 0; i < cass_ring_replication_factor(stored->ring); i++) {
-        found->nodes[replicas[i]].rows += rows;
-        lab_bytes_add(&found->nodes[replicas[i]].bytes, bytes);
-    }
-    if (stored->has_key)
-        note_minute(stored, partition[PART_MINUTE], 0, partition[PART_IN_MINUTE]);
-    stored->figures.rows += rows;
-    stored->figures.overwritten += partition[PART_WRITTEN] - rows;
-    if (partition[PART_WRITTEN] > stored->figures.most_written)
-        stored->figures.most_written = partition[PART_WRITTEN];
-}
-
-/* When nobody who may write to it does so any more. */
-static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
-{
-    int64_t current = stored->least_current;
-    if (!stored->has_bucket)
-        return false;
-    if (stored->has_key) {
-        const uint64_t key[LAB_TUPLE_WORDS] = {tuple[WORD_KEY]};
-        const uint64_t *end = lab_tuples_find(&stored->ends, key);
-        current = end == NULL ? INT64_MIN : (int64_t)*end;
-    }
-    return (int64_t)tuple[WORD_BUCKET] < current;
-}
-
-/* Where keys meet: the busiest second of a partition, and the busiest partition of each minute. */
-static void finish_seconds(struct lab_stored *stored)
-{
-    struct lab_tuples in_minute;
-    lab_tuples_init(&in_minute, 1);
-    for (uint32_t i = 0; i < stored->seconds.count; i++) {
-        const uint64_t *second = lab_tuples_at(&stored->seconds, i);
-        uint64_t rows = second[LAB_TUPLE_WORDS], tuple[LAB_TUPLE_WORDS];
-        if (rows > stored->found.peak_rows_per_s)
-            stored->found.peak_rows_per_s = rows;
-        memcpy(tuple, second, sizeof tuple);
-        tuple[WORD_TIME] = (uint64_t)floor_div((int64_t)second[WORD_TIME], 60);
-        uint64_t *sum = lab_tuples_get(&in_minute, tuple);
-        if (sum != NULL)
-            *sum += rows;
-    }
-    for (uint32_t i = 0; i < in_minute.count; i++) {
-        const uint64_t *minute = lab_tuples_at(&in_minute, i);
-        note_minute(stored, minute[WORD_TIME], 0, minute[LAB_TUPLE_WORDS]);
-    }
-    stored->seconds.out_of_memory = stored->seconds.out_of_memory || in_minute.out_of_memory;
-    lab_tuples_clear(&in_minute);
-}
-
-static int64_t floor_div(int64_t value, int64_t by)
-{
-    return value / by - (value % by < 0);
 }

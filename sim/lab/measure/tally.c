@@ -6,13 +6,21 @@
 #include "lab/stored.h"
 #include "lab/tally.h"
 
-static bool is_before(uint64_t size, uint64_t key_index, int64_t bucket, const struct lab_largest *other);
-
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes)
 {
     memset(tally, 0, sizeof *tally);
     tally->nodes = calloc(nodes, sizeof *tally->nodes);
     return tally->nodes != NULL;
+}
+
+/* A total order, so that the parts of several workers merge to one answer. */
+static bool is_before(uint64_t size, uint64_t key_index, int64_t bucket, const struct lab_largest *other)
+{
+    if (size != other->size)
+        return size > other->size;
+    if (key_index != other->key_index)
+        return key_index < other->key_index;
+    return bucket < other->bucket;
 }
 
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes)
@@ -125,14 +133,4 @@ void lab_tally_clear(struct lab_tally *tally)
     lab_histogram_clear(&tally->tombstones);
     free(tally->nodes);
     memset(tally, 0, sizeof *tally);
-}
-
-/* A total order, so that the parts of several workers merge to one answer. */
-static bool is_before(uint64_t size, uint64_t key_index, int64_t bucket, const struct lab_largest *other)
-{
-    if (size != other->size)
-        return size > other->size;
-    if (key_index != other->key_index)
-        return key_index < other->key_index;
-    return bucket < other->bucket;
 }

@@ -5,8 +5,27 @@
 #include "lab/stored.h"
 #include "lab/tally.h"
 
-static void archive_reads(struct lab_read_tally *reads, struct sim_archive *archive);
-static void archive_largest(struct lab_largest *largest, struct sim_archive *archive);
+static void archive_reads(struct lab_read_tally *reads, struct sim_archive *archive)
+{
+    lab_histogram_archive(&reads->partitions, archive);
+    sim_archive_u64(archive, &reads->empties);
+    sim_archive_u64(archive, &reads->incomplete);
+    sim_archive_u64(archive, &reads->out_of_order);
+    sim_archive_u64(archive, &reads->scanned);
+    sim_archive_u64(archive, &reads->cut);
+}
+
+static void archive_largest(struct lab_largest *largest, struct sim_archive *archive)
+{
+    sim_archive_bytes(archive, largest->key, sizeof largest->key);
+    sim_archive_u64(archive, &largest->key_index);
+    sim_archive_i64(archive, &largest->bucket);
+    sim_archive_u64(archive, &largest->size);
+    if (sim_archive_is_fine(archive))
+        sim_archive_check(archive, memchr(largest->key, '\0', sizeof largest->key) != NULL);
+    if (!sim_archive_is_fine(archive) && archive->is_loading)
+        memset(largest, 0, sizeof *largest);
+}
 
 void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uint32_t nodes)
 {
@@ -59,26 +78,4 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
         lab_stored_archive(tally->stored, archive);
     else if (sim_archive_is_fine(archive))
         sim_archive_check(archive, has_stored == (tally->stored != NULL));
-}
-
-static void archive_reads(struct lab_read_tally *reads, struct sim_archive *archive)
-{
-    lab_histogram_archive(&reads->partitions, archive);
-    sim_archive_u64(archive, &reads->empties);
-    sim_archive_u64(archive, &reads->incomplete);
-    sim_archive_u64(archive, &reads->out_of_order);
-    sim_archive_u64(archive, &reads->scanned);
-    sim_archive_u64(archive, &reads->cut);
-}
-
-static void archive_largest(struct lab_largest *largest, struct sim_archive *archive)
-{
-    sim_archive_bytes(archive, largest->key, sizeof largest->key);
-    sim_archive_u64(archive, &largest->key_index);
-    sim_archive_i64(archive, &largest->bucket);
-    sim_archive_u64(archive, &largest->size);
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, memchr(largest->key, '\0', sizeof largest->key) != NULL);
-    if (!sim_archive_is_fine(archive) && archive->is_loading)
-        memset(largest, 0, sizeof *largest);
 }

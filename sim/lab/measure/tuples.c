@@ -10,15 +10,56 @@
 
 #define SLOTS_MIN 64u
 
-static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple);
-static bool make_room(struct lab_tuples *tuples);
-
 void lab_tuples_init(struct lab_tuples *tuples, uint32_t values)
 {
     assert(values > 0);
     memset(tuples, 0, sizeof *tuples);
     tuples->values = values;
     tuples->most = LAB_TUPLES_MAX;
+}
+
+/* Where the tuple stands, or the free slot where it would. */
+static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < LAB_TUPLE_WORDS; i++)
+        hash = sim_mix64(hash + tuple[i] + UINT64_C(0x9e3779b97f4a7c15));
+    uint32_t mask = tuples->slot_count - 1, slot = (uint32_t)hash & mask;
+    while (tuples->slots[slot] != 0 && memcmp(lab_tuples_at(tuples, tuples->slots[slot] - 1), tuple,
+                                              LAB_TUPLE_WORDS * sizeof *tuple) != 0)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+/* For one more: entries grow by half, slots are at least twice as many. */
+static bool make_room(struct lab_tuples *tuples)
+{
+    tuples->is_full = tuples->is_full || tuples->count >= tuples->most;
+    if (tuples->out_of_memory || tuples->is_full)
+        return false;
+    if (tuples->count == tuples->capacity) {
+        uint32_t capacity = tuples->capacity + tuples->capacity / 2 + SLOTS_MIN / 2;
+        size_t size = (size_t)capacity * (LAB_TUPLE_WORDS + tuples->values) * sizeof(uint64_t);
+        uint64_t *entries = realloc(tuples->entries, size);
+        tuples->out_of_memory = entries == NULL;
+        if (entries == NULL)
+            return false;
+        tuples->entries = entries;
+        tuples->capacity = capacity;
+    }
+    if (tuples->count < tuples->slot_count / 2)
+        return true;
+    uint32_t slot_count = tuples->slot_count == 0 ? SLOTS_MIN : tuples->slot_count * 2;
+    uint32_t *slots = calloc(slot_count, sizeof *slots);
+    tuples->out_of_memory = slots == NULL;
+    if (slots == NULL)
+        return false;
+    free(tuples->slots);
+    tuples->slots = slots;
+    tuples->slot_count = slot_count;
+    for (uint32_t i = 0; i < tuples->count; i++)
+        slots[slot_of(tuples, lab_tuples_at(tuples, i))] = i + 1;
+    return true;
 }
 
 uint64_t *lab_tuples_get(struct lab_tuples *tuples, const uint64_t *tuple)
@@ -92,48 +133,4 @@ void lab_tuples_archive(struct lab_tuples *tuples, struct sim_archive *archive)
     *tuples = loaded;
     if (!sim_archive_is_fine(archive))
         lab_tuples_clear(tuples);
-}
-
-/* Where the tuple stands, or the free slot where it would. */
-static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < LAB_TUPLE_WORDS; i++)
-        hash = sim_mix64(hash + tuple[i] + UINT64_C(0x9e3779b97f4a7c15));
-    uint32_t mask = tuples->slot_count - 1, slot = (uint32_t)hash & mask;
-    while (tuples->slots[slot] != 0 && memcmp(lab_tuples_at(tuples, tuples->slots[slot] - 1), tuple,
-                                              LAB_TUPLE_WORDS * sizeof *tuple) != 0)
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-/* For one more: entries grow by half, slots are at least twice as many. */
-static bool make_room(struct lab_tuples *tuples)
-{
-    tuples->is_full = tuples->is_full || tuples->count >= tuples->most;
-    if (tuples->out_of_memory || tuples->is_full)
-        return false;
-    if (tuples->count == tuples->capacity) {
-        uint32_t capacity = tuples->capacity + tuples->capacity / 2 + SLOTS_MIN / 2;
-        size_t size = (size_t)capacity * (LAB_TUPLE_WORDS + tuples->values) * sizeof(uint64_t);
-        uint64_t *entries = realloc(tuples->entries, size);
-        tuples->out_of_memory = entries == NULL;
-        if (entries == NULL)
-            return false;
-        tuples->entries = entries;
-        tuples->capacity = capacity;
-    }
-    if (tuples->count < tuples->slot_count / 2)
-        return true;
-    uint32_t slot_count = tuples->slot_count == 0 ? SLOTS_MIN : tuples->slot_count * 2;
-    uint32_t *slots = calloc(slot_count, sizeof *slots);
-    tuples->out_of_memory = slots == NULL;
-    if (slots == NULL)
-        return false;
-    free(tuples->slots);
-    tuples->slots = slots;
-    tuples->slot_count = slot_count;
-    for (uint32_t i = 0; i < tuples->count; i++)
-        slots[slot_of(tuples, lab_tuples_at(tuples, i))] = i + 1;
-    return true;
 }

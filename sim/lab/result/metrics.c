@@ -21,22 +21,148 @@ static const struct quantile size_quantiles[] = {
 };
 static const struct quantile read_quantiles[] = {{"p50", 500}, {"p99", 990}};
 
-static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value);
-static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
-                          bool is_weighted);
+static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value)
+{
+    char full[LAB_METRIC_NAME_SIZE];
+    snprintf(full, sizeof full, "%s.%s", prefix, name);
+    return lab_metrics_add(out, full, value);
+}
+
+/* Repair streams a whole partition for one row that differs: by chance one, or the worst. */
+static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes)
+{
+    if (bytes->weight == 0)
+        return true;
+    double streamed = (double)bytes->weighted_sum / (double)bytes->weight;
+    double row = (double)bytes->sum / (double)bytes->weight;
+    return add(out, "repair", "bytes_per_differing_row", streamed) &&
+           add(out, "repair", "bytes_max", (double)bytes->most) &&
+           (row == 0 || add(out, "repair", "amplification", streamed / row));
+}
+
+static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    struct lab_histogram all_rows, all_bytes;
+    lab_histogram_init(&all_rows);
+    lab_histogram_init(&all_bytes);
+    lab_histogram_merge(&all_rows, &tally->closed_rows);
+    lab_histogram_merge(&all_rows, &tally->open_rows);
+    lab_histogram_merge(&all_bytes, &tally->closed_bytes);
+    lab_histogram_merge(&all_bytes, &tally->open_bytes);
+    bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
+              lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
+              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.all.rows", false, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.all.bytes", false, out) &&
+              lab_metrics_of_sizes(&all_rows, "partitions.row_weighted.rows", true, out) &&
+              lab_metrics_of_sizes(&all_bytes, "partitions.row_weighted.bytes", true, out) &&
+              add_repair(out, &all_bytes);
+    lab_histogram_clear(&all_rows);
+    lab_histogram_clear(&all_bytes);
+    return ok;
+}
+
+static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
+{
+    double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
+    return add(out, "rows", "stored", (double)stored->rows) &&
+           add(out, "rows", "overwritten", (double)stored->overwritten) &&
+           add(out, "peak", "rows_written_one_partition", (double)stored->most_written) &&
+           add(out, "peak", "minute_share_one_partition", share);
+}
+
+/* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
-                          const struct quantile *quantiles, size_t quantile_count, double unit);
-static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally);
-static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored);
-static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
-                      const struct lab_tally *tally);
+                          const struct quantile *quantiles, size_t quantile_count, double unit)
+{
+    lab_wide n = is_weighted ? histogram->weight : histogram->count, below = 0;
+    size_t bin = 0;
+    for (size_t i = 0; i < quantile_count; i++) {
+        for (; bin < bin_count; bin++) {
+            lab_wide upto = below + (is_weighted ? bins[bin].weight : bins[bin].count);
+            if (upto * 1000 >= n * quantiles[i].per_mille)
+                break;
+            below = upto;
+        }
+        uint64_t size = bin < bin_count ? bins[bin].size : histogram->most;
+        if (!add(out, prefix, quantiles[i].name,
+                 (double)(size < histogram->most ? size : histogram->most) * unit))
+            return false;
+    }
+    return true;
+}
+
 static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
-                          const struct lab_read_tally *tally);
-static bool add_left(struct lab_metrics *out, const struct lab_tally *tally);
-static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes);
+                          const struct lab_read_tally *tally)
+{
+    const struct lab_histogram *reads = &tally->partitions;
+    bool ok = add(out, prefix, "count", (double)reads->count);
+    if (reads->count > 0) {
+        char partitions[48];
+        snprintf(partitions, sizeof partitions, "%s.partitions_per_read", prefix);
+        size_t bin_count;
+        struct lab_bin *bins = lab_histogram_sorted(reads, &bin_count);
+        double mean = (double)reads->sum / (double)reads->count;
+        ok = ok && bins != NULL && add(out, partitions, "mean", mean) &&
+             add_quantiles(out, partitions, bins, bin_count, reads, false, read_quantiles,
+                           sizeof read_quantiles / sizeof *read_quantiles, 1) &&
+             add(out, partitions, "max", (double)reads->most) &&
+             add(out, prefix, "empty_partitions_per_read", (double)tally->empties / (double)reads->count) &&
+             add(out, prefix, "rows_scanned_per_read", (double)tally->scanned / (double)reads->count);
+        free(bins);
+    }
+    ok = ok && add(out, prefix, "incomplete", (double)tally->incomplete) &&
+         add(out, prefix, "out_of_order", (double)tally->out_of_order);
+    return ok && (scenario->reads.limit == 0 || add(out, prefix, "cut_off", (double)tally->cut));
+}
+
+static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
+                      const struct lab_tally *tally)
+{
+    bool ok = add_read_kind(out, "reads", scenario, &tally->reads);
+    for (int kind = 0; ok && lab_read_kind_count(scenario) > 1 && kind < LAB_READ_KINDS; kind++) {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "reads.%s", lab_read_kind_name((enum lab_read_kind)kind));
+        if (scenario->reads.kinds[kind].rate_per_s > 0)
+            ok = add_read_kind(out, prefix, scenario, &tally->reads_of[kind]);
+    }
+    return ok;
+}
+
+/* What is left of the rows, and of each partition. */
+static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
+{
+    return add(out, "rows", "live", (double)tally->live_rows.sum) &&
+           add(out, "rows", "deleted", (double)tally->rows_deleted) &&
+           add(out, "rows", "expired", (double)tally->rows_expired) &&
+           add(out, "partitions", "emptied", (double)tally->emptied) &&
+           lab_metrics_of_sizes(&tally->live_rows, "partitions.live.rows", false, out) &&
+           lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
+}
+
+/* Shares of the bytes that all nodes hold together, replicas included; and where a ratio is known, the disk
+ * that they take. */
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
-                     const struct lab_scenario *scenario, uint32_t nodes);
+                     const struct lab_scenario *scenario, uint32_t nodes)
+{
+    lab_wide total = 0;
+    uint64_t least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint64_t bytes = tally->nodes[i].bytes;
+        total += bytes;
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    if (total == 0)
+        return true;
+    if (scenario->row_compression > 0 &&
+        !(add(out, "disk", "bytes", (double)total) &&
+          add(out, "disk", "compressed_bytes", (double)total * scenario->row_compression)))
+        return false;
+    return add(out, "nodes", "load_share_max", (double)most / (double)total) &&
+           add(out, "nodes", "load_share_min", (double)least / (double)total);
+}
 
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
                           struct lab_metrics *out)
@@ -100,47 +226,6 @@ bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *p
     return ok;
 }
 
-static bool add_all_sizes(struct lab_metrics *out, const struct lab_tally *tally)
-{
-    struct lab_histogram all_rows, all_bytes;
-    lab_histogram_init(&all_rows);
-    lab_histogram_init(&all_bytes);
-    lab_histogram_merge(&all_rows, &tally->closed_rows);
-    lab_histogram_merge(&all_rows, &tally->open_rows);
-    lab_histogram_merge(&all_bytes, &tally->closed_bytes);
-    lab_histogram_merge(&all_bytes, &tally->open_bytes);
-    bool ok = !all_rows.out_of_memory && !all_bytes.out_of_memory &&
-              lab_metrics_of_sizes(&tally->closed_rows, "partitions.closed.rows", false, out) &&
-              lab_metrics_of_sizes(&tally->closed_bytes, "partitions.closed.bytes", false, out) &&
-              lab_metrics_of_sizes(&all_rows, "partitions.all.rows", false, out) &&
-              lab_metrics_of_sizes(&all_bytes, "partitions.all.bytes", false, out) &&
-              lab_metrics_of_sizes(&all_rows, "partitions.row_weighted.rows", true, out) &&
-              lab_metrics_of_sizes(&all_bytes, "partitions.row_weighted.bytes", true, out) &&
-              add_repair(out, &all_bytes);
-    lab_histogram_clear(&all_rows);
-    lab_histogram_clear(&all_bytes);
-    return ok;
-}
-
-bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
-                          struct lab_metrics *out)
-{
-    uint64_t n = is_weighted ? histogram->weight : histogram->count;
-    if (n == 0)
-        return true;
-    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
-    double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
-    size_t bin_count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
-    bool ok = bins != NULL && add(out, prefix, "mean", mean) &&
-              add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted))) &&
-              add(out, prefix, "min", (double)histogram->least) &&
-              add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
-                            sizeof size_quantiles / sizeof *size_quantiles, 1);
-    free(bins);
-    return ok && add(out, prefix, "max", (double)histogram->most);
-}
-
 /* E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels. */
 static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
                           bool is_weighted)
@@ -165,123 +250,21 @@ static double variance_of(const struct lab_bin *bins, size_t bin_count, const st
     return variance > 0 ? variance : 0;
 }
 
-/* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
-static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
-                          size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
-                          const struct quantile *quantiles, size_t quantile_count, double unit)
+bool lab_metrics_of_sizes(const struct lab_histogram *histogram, const char *prefix, bool is_weighted,
+                          struct lab_metrics *out)
 {
-    lab_wide n = is_weighted ? histogram->weight : histogram->count, below = 0;
-    size_t bin = 0;
-    for (size_t i = 0; i < quantile_count; i++) {
-        for (; bin < bin_count; bin++) {
-            lab_wide upto = below + (is_weighted ? bins[bin].weight : bins[bin].count);
-            if (upto * 1000 >= n * quantiles[i].per_mille)
-                break;
-            below = upto;
-        }
-        uint64_t size = bin < bin_count ? bins[bin].size : histogram->most;
-        if (!add(out, prefix, quantiles[i].name,
-                 (double)(size < histogram->most ? size : histogram->most) * unit))
-            return false;
-    }
-    return true;
-}
-
-static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures *stored)
-{
-    double share = stored->minute_rows == 0 ? 0 : (double)stored->minute_most / (double)stored->minute_rows;
-    return add(out, "rows", "stored", (double)stored->rows) &&
-           add(out, "rows", "overwritten", (double)stored->overwritten) &&
-           add(out, "peak", "rows_written_one_partition", (double)stored->most_written) &&
-           add(out, "peak", "minute_share_one_partition", share);
-}
-
-static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenario,
-                      const struct lab_tally *tally)
-{
-    bool ok = add_read_kind(out, "reads", scenario, &tally->reads);
-    for (int kind = 0; ok && lab_read_kind_count(scenario) > 1 && kind < LAB_READ_KINDS; kind++) {
-        char prefix[32];
-        snprintf(prefix, sizeof prefix, "reads.%s", lab_read_kind_name((enum lab_read_kind)kind));
-        if (scenario->reads.kinds[kind].rate_per_s > 0)
-            ok = add_read_kind(out, prefix, scenario, &tally->reads_of[kind]);
-    }
-    return ok;
-}
-
-static bool add_read_kind(struct lab_metrics *out, const char *prefix, const struct lab_scenario *scenario,
-                          const struct lab_read_tally *tally)
-{
-    const struct lab_histogram *reads = &tally->partitions;
-    bool ok = add(out, prefix, "count", (double)reads->count);
-    if (reads->count > 0) {
-        char partitions[48];
-        snprintf(partitions, sizeof partitions, "%s.partitions_per_read", prefix);
-        size_t bin_count;
-        struct lab_bin *bins = lab_histogram_sorted(reads, &bin_count);
-        double mean = (double)reads->sum / (double)reads->count;
-        ok = ok && bins != NULL && add(out, partitions, "mean", mean) &&
-             add_quantiles(out, partitions, bins, bin_count, reads, false, read_quantiles,
-                           sizeof read_quantiles / sizeof *read_quantiles, 1) &&
-             add(out, partitions, "max", (double)reads->most) &&
-             add(out, prefix, "empty_partitions_per_read", (double)tally->empties / (double)reads->count) &&
-             add(out, prefix, "rows_scanned_per_read", (double)tally->scanned / (double)reads->count);
-        free(bins);
-    }
-    ok = ok && add(out, prefix, "incomplete", (double)tally->incomplete) &&
-         add(out, prefix, "out_of_order", (double)tally->out_of_order);
-    return ok && (scenario->reads.limit == 0 || add(out, prefix, "cut_off", (double)tally->cut));
-}
-
-/* Repair streams a whole partition for one row that differs: by chance one, or the worst. */
-static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes)
-{
-    if (bytes->weight == 0)
+    uint64_t n = is_weighted ? histogram->weight : histogram->count;
+    if (n == 0)
         return true;
-    double streamed = (double)bytes->weighted_sum / (double)bytes->weight;
-    double row = (double)bytes->sum / (double)bytes->weight;
-    return add(out, "repair", "bytes_per_differing_row", streamed) &&
-           add(out, "repair", "bytes_max", (double)bytes->most) &&
-           (row == 0 || add(out, "repair", "amplification", streamed / row));
-}
-
-/* What is left of the rows, and of each partition. */
-static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
-{
-    return add(out, "rows", "live", (double)tally->live_rows.sum) &&
-           add(out, "rows", "deleted", (double)tally->rows_deleted) &&
-           add(out, "rows", "expired", (double)tally->rows_expired) &&
-           add(out, "partitions", "emptied", (double)tally->emptied) &&
-           lab_metrics_of_sizes(&tally->live_rows, "partitions.live.rows", false, out) &&
-           lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
-}
-
-/* Shares of the bytes that all nodes hold together, replicas included; and where a ratio is known, the disk
- * that they take. */
-static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
-                     const struct lab_scenario *scenario, uint32_t nodes)
-{
-    lab_wide total = 0;
-    uint64_t least = UINT64_MAX, most = 0;
-    for (uint32_t i = 0; i < nodes; i++) {
-        uint64_t bytes = tally->nodes[i].bytes;
-        total += bytes;
-        least = bytes < least ? bytes : least;
-        most = bytes > most ? bytes : most;
-    }
-    if (total == 0)
-        return true;
-    if (scenario->row_compression > 0 &&
-        !(add(out, "disk", "bytes", (double)total) &&
-          add(out, "disk", "compressed_bytes", (double)total * scenario->row_compression)))
-        return false;
-    return add(out, "nodes", "load_share_max", (double)most / (double)total) &&
-           add(out, "nodes", "load_share_min", (double)least / (double)total);
-}
-
-static bool add(struct lab_metrics *out, const char *prefix, const char *name, double value)
-{
-    char full[LAB_METRIC_NAME_SIZE];
-    snprintf(full, sizeof full, "%s.%s", prefix, name);
-    return lab_metrics_add(out, full, value);
+    lab_wide sum = is_weighted ? histogram->weighted_sum : histogram->sum;
+    double mean = (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)n;
+    size_t bin_count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &bin_count);
+    bool ok = bins != NULL && add(out, prefix, "mean", mean) &&
+              add(out, prefix, "stddev", sqrt(variance_of(bins, bin_count, histogram, is_weighted))) &&
+              add(out, prefix, "min", (double)histogram->least) &&
+              add_quantiles(out, prefix, bins, bin_count, histogram, is_weighted, size_quantiles,
+                            sizeof size_quantiles / sizeof *size_quantiles, 1);
+    free(bins);
+    return ok && add(out, prefix, "max", (double)histogram->most);
 }

@@ -10,76 +10,16 @@
 #include "lab/metrics.h"
 #include "lab/result_make.h"
 
-static bool read_one(const struct lab_scenario *scenario, const struct lab_observed *observed,
-                     const _Atomic bool *stop, struct lab_strategy_result *out, struct sim_error *error);
-static void fill_partitions(struct wl_observed *seen, struct lab_strategy_result *out);
-static int compare(const void *left, const void *right);
-static bool partition_metrics(const struct wl_observed *seen, const struct lab_limits *limits,
-                              struct lab_strategy_result *out);
-static void fill_percentiles(const struct wl_observed *seen, struct lab_strategy_result *out);
-static bool percentile_metrics(const struct wl_observed *seen, struct lab_metrics *out);
-static uint64_t digest_begin(const struct wl_observed *seen);
-
-bool lab_observed_read(const struct lab_scenario *scenario, const struct lab_progress *progress,
-                       struct lab_strategy_result **out, struct sim_error *error)
+static int compare(const void *left, const void *right)
 {
-    size_t count = scenario->observed_count;
-    *out = NULL;
-    if (count == 0)
-        return true;
-    struct lab_strategy_result *results = calloc(count, sizeof *results);
-    if (results == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        if (!read_one(scenario, &scenario->observed[i], progress == NULL ? NULL : &progress->stop,
-                      &results[i], error)) {
-            lab_observed_free(results, count);
-            return false;
-        }
-    }
-    *out = results;
-    return true;
+    const struct wl_observed_partition *a = left, *b = right;
+    int by_bytes = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    return by_bytes != 0 ? by_bytes : (a->rows > b->rows) - (a->rows < b->rows);
 }
 
-void lab_observed_free(struct lab_strategy_result *results, size_t count)
+static uint64_t digest_begin(const struct wl_observed *seen)
 {
-    for (size_t i = 0; results != NULL && i < count; i++)
-        lab_strategy_result_clear(&results[i]);
-    free(results);
-}
-
-void lab_observed_append(struct lab_result *result, struct lab_strategy_result *results, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        result->strategies[result->strategy_count++] = results[i];
-        result->digest = sim_digest_chain(result->digest, results[i].placement_digest);
-    }
-    free(results);
-}
-
-static bool read_one(const struct lab_scenario *scenario, const struct lab_observed *observed,
-                     const _Atomic bool *stop, struct lab_strategy_result *out, struct sim_error *error)
-{
-    struct wl_observed seen;
-    if (!wl_observed_read(observed->path, observed->format, observed->table, stop, &seen, error))
-        return false;
-    const char *slash = strrchr(observed->path, '/');
-    out->settings.observed = seen.format;
-    out->label = sim_text_copy(observed->label);
-    out->settings.observed_file = sim_text_copy(slash == NULL ? observed->path : slash + 1);
-    out->settings.observed_table = sim_text_copy(seen.table);
-    bool is_fine =
-        out->label != NULL && out->settings.observed_file != NULL && out->settings.observed_table != NULL;
-    if (is_fine && seen.format == WL_OBSERVED_PARTITIONS) {
-        fill_partitions(&seen, out);
-        is_fine = partition_metrics(&seen, &scenario->limits, out);
-    } else if (is_fine) {
-        fill_percentiles(&seen, out);
-        is_fine = percentile_metrics(&seen, &out->metrics);
-    }
-    is_fine = is_fine && !out->open_rows.out_of_memory && !out->open_bytes.out_of_memory;
-    wl_observed_clear(&seen);
-    return is_fine || sim_fail_memory(error);
+    return sim_digest_chain(0, (uint64_t)seen->format);
 }
 
 /* A file does not tell open partitions from closed ones, so all are put with those of which nothing is
@@ -107,13 +47,6 @@ static void fill_partitions(struct wl_observed *seen, struct lab_strategy_result
         out->largest[unit].key_index = largest[unit]->partition;
         strcpy(out->largest[unit].key, largest[unit]->key);
     }
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct wl_observed_partition *a = left, *b = right;
-    int by_bytes = (a->bytes > b->bytes) - (a->bytes < b->bytes);
-    return by_bytes != 0 ? by_bytes : (a->rows > b->rows) - (a->rows < b->rows);
 }
 
 static bool partition_metrics(const struct wl_observed *seen, const struct lab_limits *limits,
@@ -174,7 +107,64 @@ static bool percentile_metrics(const struct wl_observed *seen, struct lab_metric
     return ok;
 }
 
-static uint64_t digest_begin(const struct wl_observed *seen)
+static bool read_one(const struct lab_scenario *scenario, const struct lab_observed *observed,
+                     const _Atomic bool *stop, struct lab_strategy_result *out, struct sim_error *error)
 {
-    return sim_digest_chain(0, (uint64_t)seen->format);
+    struct wl_observed seen;
+    if (!wl_observed_read(observed->path, observed->format, observed->table, stop, &seen, error))
+        return false;
+    const char *slash = strrchr(observed->path, '/');
+    out->settings.observed = seen.format;
+    out->label = sim_text_copy(observed->label);
+    out->settings.observed_file = sim_text_copy(slash == NULL ? observed->path : slash + 1);
+    out->settings.observed_table = sim_text_copy(seen.table);
+    bool is_fine =
+        out->label != NULL && out->settings.observed_file != NULL && out->settings.observed_table != NULL;
+    if (is_fine && seen.format == WL_OBSERVED_PARTITIONS) {
+        fill_partitions(&seen, out);
+        is_fine = partition_metrics(&seen, &scenario->limits, out);
+    } else if (is_fine) {
+        fill_percentiles(&seen, out);
+        is_fine = percentile_metrics(&seen, &out->metrics);
+    }
+    is_fine = is_fine && !out->open_rows.out_of_memory && !out->open_bytes.out_of_memory;
+    wl_observed_clear(&seen);
+    return is_fine || sim_fail_memory(error);
+}
+
+bool lab_observed_read(const struct lab_scenario *scenario, const struct lab_progress *progress,
+                       struct lab_strategy_result **out, struct sim_error *error)
+{
+    size_t count = scenario->observed_count;
+    *out = NULL;
+    if (count == 0)
+        return true;
+    struct lab_strategy_result *results = calloc(count, sizeof *results);
+    if (results == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        if (!read_one(scenario, &scenario->observed[i], progress == NULL ? NULL : &progress->stop,
+                      &results[i], error)) {
+            lab_observed_free(results, count);
+            return false;
+        }
+    }
+    *out = results;
+    return true;
+}
+
+void lab_observed_free(struct lab_strategy_result *results, size_t count)
+{
+    for (size_t i = 0; results != NULL && i < count; i++)
+        lab_strategy_result_clear(&results[i]);
+    free(results);
+}
+
+void lab_observed_append(struct lab_result *result, struct lab_strategy_result *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        result->strategies[result->strategy_count++] = results[i];
+        result->digest = sim_digest_chain(result->digest, results[i].placement_digest);
+    }
+    free(results);
 }

@@ -9,69 +9,6 @@
 #define STRATEGY_BYTES 64u
 #define EXPECT_BYTES   16u
 
-static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive);
-static void archive_settings(struct lab_settings *settings, struct sim_archive *archive);
-static void archive_metrics(struct lab_metrics *metrics, struct sim_archive *archive);
-static void archive_events(struct lab_event_log *events, struct sim_archive *archive);
-static void archive_views(struct lab_views *views, struct sim_archive *archive);
-static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *archive);
-static void archive_expect(struct lab_expect_result *expect, struct sim_archive *archive);
-
-void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
-{
-    sim_archive_mark(archive, 0x5245534c);
-    sim_archive_text(archive, &result->scenario_name);
-    sim_archive_text(archive, &result->about);
-    sim_archive_text(archive, &result->source);
-    sim_archive_u64(archive, &result->seed);
-    sim_archive_u64(archive, &result->digest);
-    sim_archive_u64(archive, &result->rows);
-    sim_archive_u64(archive, &result->keys);
-    sim_archive_i64(archive, &result->start_ns);
-    sim_archive_i64(archive, &result->end_ns);
-    sim_archive_u64(archive, &result->limits.partition_rows);
-    sim_archive_u64(archive, &result->limits.partition_bytes);
-    sim_archive_u64(archive, &result->limits.tiny_rows);
-    size_t strategies = result->strategy_count, expects = result->expect_count;
-    sim_archive_size(archive, &strategies);
-    if (archive->is_loading)
-        result->strategies =
-            sim_archive_allocate(archive, strategies, sizeof *result->strategies, STRATEGY_BYTES);
-    result->strategy_count = result->strategies == NULL ? 0 : strategies;
-    for (size_t i = 0; i < result->strategy_count; i++)
-        archive_strategy(&result->strategies[i], archive);
-    sim_archive_size(archive, &expects);
-    if (archive->is_loading)
-        result->expects = sim_archive_allocate(archive, expects, sizeof *result->expects, EXPECT_BYTES);
-    result->expect_count = result->expects == NULL ? 0 : expects;
-    for (size_t i = 0; i < result->expect_count; i++)
-        archive_expect(&result->expects[i], archive);
-    sim_archive_bool(archive, &result->expects_hold);
-    sim_archive_bool(archive, &result->is_tuned);
-}
-
-static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive)
-{
-    struct lab_histogram *const histograms[] = {&strategy->closed_rows, &strategy->open_rows,
-                                                &strategy->closed_bytes, &strategy->open_bytes,
-                                                &strategy->read_partitions};
-    sim_archive_text(archive, &strategy->label);
-    archive_settings(&strategy->settings, archive);
-    sim_archive_u64(archive, &strategy->placement_digest);
-    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
-        lab_histogram_archive(histograms[i], archive);
-    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
-        lab_histogram_archive(&strategy->latency[i], archive);
-    sim_archive_bytes(archive, strategy->largest, sizeof strategy->largest);
-    archive_timeline(&strategy->timeline, archive);
-    strategy->nodes =
-        sim_archive_array(archive, strategy->nodes, sizeof *strategy->nodes, &strategy->node_count, SIZE_MAX);
-    archive_metrics(&strategy->metrics, archive);
-    archive_events(&strategy->events, archive);
-    archive_views(&strategy->views, archive);
-    sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
-}
-
 /* Numbers and enums, of ranks that run the same program, as one piece; the texts by themselves. */
 static void archive_settings(struct lab_settings *settings, struct sim_archive *archive)
 {
@@ -118,9 +55,64 @@ static void archive_timeline(struct lab_timeline *timeline, struct sim_archive *
         sim_archive_array(archive, timeline->items, sizeof *timeline->items, &timeline->count, SIZE_MAX);
 }
 
+static void archive_strategy(struct lab_strategy_result *strategy, struct sim_archive *archive)
+{
+    struct lab_histogram *const histograms[] = {&strategy->closed_rows, &strategy->open_rows,
+                                                &strategy->closed_bytes, &strategy->open_bytes,
+                                                &strategy->read_partitions};
+    sim_archive_text(archive, &strategy->label);
+    archive_settings(&strategy->settings, archive);
+    sim_archive_u64(archive, &strategy->placement_digest);
+    for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++)
+        lab_histogram_archive(histograms[i], archive);
+    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
+        lab_histogram_archive(&strategy->latency[i], archive);
+    sim_archive_bytes(archive, strategy->largest, sizeof strategy->largest);
+    archive_timeline(&strategy->timeline, archive);
+    strategy->nodes =
+        sim_archive_array(archive, strategy->nodes, sizeof *strategy->nodes, &strategy->node_count, SIZE_MAX);
+    archive_metrics(&strategy->metrics, archive);
+    archive_events(&strategy->events, archive);
+    archive_views(&strategy->views, archive);
+    sim_archive_bytes(archive, &strategy->verdict, sizeof strategy->verdict);
+}
+
 static void archive_expect(struct lab_expect_result *expect, struct sim_archive *archive)
 {
     sim_archive_text(archive, &expect->text);
     sim_archive_double(archive, &expect->actual);
     sim_archive_bool(archive, &expect->ok);
+}
+
+void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x5245534c);
+    sim_archive_text(archive, &result->scenario_name);
+    sim_archive_text(archive, &result->about);
+    sim_archive_text(archive, &result->source);
+    sim_archive_u64(archive, &result->seed);
+    sim_archive_u64(archive, &result->digest);
+    sim_archive_u64(archive, &result->rows);
+    sim_archive_u64(archive, &result->keys);
+    sim_archive_i64(archive, &result->start_ns);
+    sim_archive_i64(archive, &result->end_ns);
+    sim_archive_u64(archive, &result->limits.partition_rows);
+    sim_archive_u64(archive, &result->limits.partition_bytes);
+    sim_archive_u64(archive, &result->limits.tiny_rows);
+    size_t strategies = result->strategy_count, expects = result->expect_count;
+    sim_archive_size(archive, &strategies);
+    if (archive->is_loading)
+        result->strategies =
+            sim_archive_allocate(archive, strategies, sizeof *result->strategies, STRATEGY_BYTES);
+    result->strategy_count = result->strategies == NULL ? 0 : strategies;
+    for (size_t i = 0; i < result->strategy_count; i++)
+        archive_strategy(&result->strategies[i], archive);
+    sim_archive_size(archive, &expects);
+    if (archive->is_loading)
+        result->expects = sim_archive_allocate(archive, expects, sizeof *result->expects, EXPECT_BYTES);
+    result->expect_count = result->expects == NULL ? 0 : expects;
+    for (size_t i = 0; i < result->expect_count; i++)
+        archive_expect(&result->expects[i], archive);
+    sim_archive_bool(archive, &result->expects_hold);
+    sim_archive_bool(archive, &result->is_tuned);
 }

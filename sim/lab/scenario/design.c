@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-static bool is_fed(const struct lab_design *design, const uint8_t *positions, size_t count,
-                   enum lab_feed feed);
-
 void lab_design_default(struct lab_design *out)
 {
     static const struct lab_column columns[] = {{.name = "key", .feed = LAB_FEED_KEY},
@@ -32,6 +29,16 @@ const struct lab_column *lab_design_column(const struct lab_design *design, enum
             return &design->columns[i];
     }
     return NULL;
+}
+
+static bool is_fed(const struct lab_design *design, const uint8_t *positions, size_t count,
+                   enum lab_feed feed)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (design->columns[positions[i]].feed == feed)
+            return true;
+    }
+    return false;
 }
 
 bool lab_design_partitions_by(const struct lab_design *design, enum lab_feed feed)
@@ -67,14 +74,4 @@ uint64_t lab_design_values(const struct lab_design *design, bool of_partition_al
         product *= column->feed == LAB_FEED_VALUES ? column->values : 1;
     }
     return product;
-}
-
-static bool is_fed(const struct lab_design *design, const uint8_t *positions, size_t count,
-                   enum lab_feed feed)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (design->columns[positions[i]].feed == feed)
-            return true;
-    }
-    return false;
 }

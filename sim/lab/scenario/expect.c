@@ -13,10 +13,57 @@
 
 const char LAB_EXPECT_NO_MEMORY[] = "out of memory; free some";
 
-static bool is_blank(char c);
-static bool is_operator(char c);
-static const char *parse_value(const char *text, double *out);
-static char *copy(const char *text, size_t size);
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_operator(char c)
+{
+    return c == '<' || c == '>' || c == '=' || c == '!';
+}
+
+/* A plain number, a size in bytes, or a duration, which is told in milliseconds as the metrics are. */
+static const char *parse_value(const char *text, double *out)
+{
+    char value[VALUE_SIZE];
+    while (is_blank(*text))
+        text++;
+    size_t size = strlen(text);
+    while (size > 0 && is_blank(text[size - 1]))
+        size--;
+    if (size == 0)
+        return "nothing to compare with; end in a number, as in <= 32000";
+    if (size >= sizeof value)
+        return "the number is too long; write at most 18 digits";
+    memcpy(value, text, size);
+    value[size] = '\0';
+
+    uint64_t bytes;
+    int64_t duration_ns;
+    if (lab_quantity_number(value, out) == NULL)
+        return NULL;
+    if (lab_quantity_bytes(value, &bytes) == NULL) {
+        *out = (double)bytes;
+        return NULL;
+    }
+    if (lab_quantity_duration(value, &duration_ns) == NULL) {
+        *out = (double)duration_ns / 1e6;
+        return NULL;
+    }
+    return "no number to compare with; end in a number, a size or a duration, as in <= 32000, <= 10MB or <= "
+           "5ms";
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *made = malloc(size + 1);
+    if (made != NULL) {
+        memcpy(made, text, size);
+        made[size] = '\0';
+    }
+    return made;
+}
 
 const char *lab_expect_parse(const char *text, struct lab_expect *out)
 {
@@ -86,56 +133,4 @@ bool lab_expect_holds(const struct lab_expect *expect, double actual)
         return actual < expect->value || actual > expect->value;
     }
     return false;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool is_operator(char c)
-{
-    return c == '<' || c == '>' || c == '=' || c == '!';
-}
-
-/* A plain number, a size in bytes, or a duration, which is told in milliseconds as the metrics are. */
-static const char *parse_value(const char *text, double *out)
-{
-    char value[VALUE_SIZE];
-    while (is_blank(*text))
-        text++;
-    size_t size = strlen(text);
-    while (size > 0 && is_blank(text[size - 1]))
-        size--;
-    if (size == 0)
-        return "nothing to compare with; end in a number, as in <= 32000";
-    if (size >= sizeof value)
-        return "the number is too long; write at most 18 digits";
-    memcpy(value, text, size);
-    value[size] = '\0';
-
-    uint64_t bytes;
-    int64_t duration_ns;
-    if (lab_quantity_number(value, out) == NULL)
-        return NULL;
-    if (lab_quantity_bytes(value, &bytes) == NULL) {
-        *out = (double)bytes;
-        return NULL;
-    }
-    if (lab_quantity_duration(value, &duration_ns) == NULL) {
-        *out = (double)duration_ns / 1e6;
-        return NULL;
-    }
-    return "no number to compare with; end in a number, a size or a duration, as in <= 32000, <= 10MB or <= "
-           "5ms";
-}
-
-static char *copy(const char *text, size_t size)
-{
-    char *made = malloc(size + 1);
-    if (made != NULL) {
-        memcpy(made, text, size);
-        made[size] = '\0';
-    }
-    return made;
 }

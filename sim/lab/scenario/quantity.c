@@ -35,9 +35,78 @@ static const char too_far[] = "the number is out of any range; write a smaller e
 static const char unreadable[] = "";
 static const char negative[] = "a quantity cannot be negative; remove the sign";
 
-static const char *scan(const char *text, struct decimal *out, const char **rest);
-static const struct unit *find_unit(const struct unit *units, const char *name);
-static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction);
+/* Reads digits[.digits][e[+-]digits] without a sign; *rest is what follows. Returns NULL or one of the texts
+ * above, `unreadable` when no number stands there. */
+static const char *scan(const char *text, struct decimal *out, const char **rest)
+{
+    *out = (struct decimal){0};
+    if (*text == '-' && text[1] >= '0' && text[1] <= '9')
+        return negative;
+    const char *c = text;
+    int digits = 0;
+    bool has_point = false;
+    for (; (*c >= '0' && *c <= '9') || (*c == '.' && !has_point && c > text); c++) {
+        if (*c == '.') {
+            if (c[1] < '0' || c[1] > '9')
+                return unreadable;
+            has_point = true;
+            continue;
+        }
+        if (out->mantissa != 0 || *c != '0')
+            digits++;
+        if (digits > DIGITS_MAX)
+            return too_long;
+        out->mantissa = out->mantissa * 10 + (*c - '0');
+        out->exponent -= has_point;
+    }
+    if (c == text)
+        return unreadable;
+    const char *e = c;
+    if (*e == 'e' || *e == 'E') {
+        e++;
+        bool is_negative = *e == '-';
+        e += *e == '-' || *e == '+';
+        int power = 0;
+        for (; *e >= '0' && *e <= '9'; e++, c = e)
+            power = power < 1000 ? power * 10 + (*e - '0') : power;
+        out->exponent += is_negative ? -power : power;
+    }
+    /* With eighteen digits in front, a double can still hold it. */
+    if (out->exponent > EXPONENT_MAX || out->exponent < -EXPONENT_MAX)
+        return too_far;
+    if ((size_t)(c - text) >= sizeof out->text)
+        return too_long;
+    memcpy(out->text, text, (size_t)(c - text));
+    *rest = c;
+    return NULL;
+}
+
+static const struct unit *find_unit(const struct unit *units, const char *name)
+{
+    for (; units->name != NULL; units++) {
+        if (strcmp(units->name, name) == 0)
+            return units;
+    }
+    return NULL;
+}
+
+/* number * unit as a whole number of at most `most`; false when it is larger, or has a fraction. */
+static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction)
+{
+    wide value = (wide)number->mantissa * unit;
+    *is_fraction = false;
+    for (int i = number->exponent; i < 0 && value != 0; i++) {
+        if (value % 10 != 0) {
+            *is_fraction = true;
+            return false;
+        }
+        value /= 10;
+    }
+    for (int i = number->exponent; i > 0 && value != 0 && value <= most; i--)
+        value *= 10;
+    *out = value;
+    return value <= most;
+}
 
 const char *lab_quantity_duration(const char *text, int64_t *out_ns)
 {
@@ -209,79 +278,6 @@ const char *lab_quantity_whole(const char *text, uint64_t *out)
     }
     *out = value;
     return NULL;
-}
-
-/* Reads digits[.digits][e[+-]digits] without a sign; *rest is what follows. Returns NULL or one of the texts
- * above, `unreadable` when no number stands there. */
-static const char *scan(const char *text, struct decimal *out, const char **rest)
-{
-    *out = (struct decimal){0};
-    if (*text == '-' && text[1] >= '0' && text[1] <= '9')
-        return negative;
-    const char *c = text;
-    int digits = 0;
-    bool has_point = false;
-    for (; (*c >= '0' && *c <= '9') || (*c == '.' && !has_point && c > text); c++) {
-        if (*c == '.') {
-            if (c[1] < '0' || c[1] > '9')
-                return unreadable;
-            has_point = true;
-            continue;
-        }
-        if (out->mantissa != 0 || *c != '0')
-            digits++;
-        if (digits > DIGITS_MAX)
-            return too_long;
-        out->mantissa = out->mantissa * 10 + (*c - '0');
-        out->exponent -= has_point;
-    }
-    if (c == text)
-        return unreadable;
-    const char *e = c;
-    if (*e == 'e' || *e == 'E') {
-        e++;
-        bool is_negative = *e == '-';
-        e += *e == '-' || *e == '+';
-        int power = 0;
-        for (; *e >= '0' && *e <= '9'; e++, c = e)
-            power = power < 1000 ? power * 10 + (*e - '0') : power;
-        out->exponent += is_negative ? -power : power;
-    }
-    /* With eighteen digits in front, a double can still hold it. */
-    if (out->exponent > EXPONENT_MAX || out->exponent < -EXPONENT_MAX)
-        return too_far;
-    if ((size_t)(c - text) >= sizeof out->text)
-        return too_long;
-    memcpy(out->text, text, (size_t)(c - text));
-    *rest = c;
-    return NULL;
-}
-
-static const struct unit *find_unit(const struct unit *units, const char *name)
-{
-    for (; units->name != NULL; units++) {
-        if (strcmp(units->name, name) == 0)
-            return units;
-    }
-    return NULL;
-}
-
-/* number * unit as a whole number of at most `most`; false when it is larger, or has a fraction. */
-static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction)
-{
-    wide value = (wide)number->mantissa * unit;
-    *is_fraction = false;
-    for (int i = number->exponent; i < 0 && value != 0; i++) {
-        if (value % 10 != 0) {
-            *is_fraction = true;
-            return false;
-        }
-        value /= 10;
-    }
-    for (int i = number->exponent; i > 0 && value != 0 && value <= most; i--)
-        value *= 10;
-    *out = value;
-    return value <= most;
 }
 
 void lab_quantity_duration_text(int64_t span_ns, char *buffer, size_t size)

@@ -6,8 +6,24 @@
 #include "kernel/text.h"
 #include "lab/scenario.h"
 
-static size_t count_lines(const char *text);
-static void split_lines(char *text, struct lab_override *lines);
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += *text != '\n' && (text[1] == '\n' || text[1] == '\0');
+    return count;
+}
+
+/* Ends each line of text in place and points at it; there are no empty ones. */
+static void split_lines(char *text, struct lab_override *lines)
+{
+    while (*text != '\0') {
+        (lines++)->text = text;
+        text += strcspn(text, "\n");
+        while (*text == '\n')
+            *text++ = '\0';
+    }
+}
 
 bool lab_scenario_again(const char *path, const char *text, const char *overrides,
                         const struct lab_override *more, size_t more_count, uint64_t seed,
@@ -27,23 +43,4 @@ bool lab_scenario_again(const char *path, const char *text, const char *override
     free(all);
     free(copy);
     return is_fine;
-}
-
-static size_t count_lines(const char *text)
-{
-    size_t count = 0;
-    for (; *text != '\0'; text++)
-        count += *text != '\n' && (text[1] == '\n' || text[1] == '\0');
-    return count;
-}
-
-/* Ends each line of text in place and points at it; there are no empty ones. */
-static void split_lines(char *text, struct lab_override *lines)
-{
-    while (*text != '\0') {
-        (lines++)->text = text;
-        text += strcspn(text, "\n");
-        while (*text == '\n')
-            *text++ = '\0';
-    }
 }

@@ -3,9 +3,6 @@
 #include "kernel/time.h"
 #include "lab/scenario_part.h"
 
-static bool check_clock(struct lab_reader *reader, const struct lab_node *mapping, void *target);
-static lab_field_reader read_routing;
-
 #define AGENTS(member) offsetof(struct lab_scenario, agents.member)
 /* A time on an agent's clock stays far from the ends of int64. */
 #define SPAN_MAX    (365.0 * (double)SIM_DAY)
@@ -13,6 +10,22 @@ static lab_field_reader read_routing;
 #define TRIES_MAX   1000
 #define TRIES_RANGE "a whole number from 0 to 1000"
 #define DRIFT_MAX   0.1
+
+static bool check_clock(struct lab_reader *reader, const struct lab_node *mapping, void *target)
+{
+    struct lab_agents *agents = &((struct lab_scenario *)target)->agents;
+    const struct lab_node *bound = lab_node_find(mapping, "bound");
+    if (bound == NULL)
+        agents->clock_bound_ns = agents->clock_offset_ns + agents->clock_resolution_ns;
+    if (agents->clock_bound_ns < agents->clock_offset_ns)
+        return lab_fail_value(reader, bound,
+                              "less than the clocks' own 'offset'; raise it, or lower the offset");
+    return agents->clock_bound_ns - agents->clock_offset_ns >= agents->clock_resolution_ns ||
+           lab_fail_value(
+               reader, bound,
+               "less than the clocks' 'offset' and 'resolution' together; raise it, or lower one of "
+               "them");
+}
 
 static const struct lab_table clock_table = {
     .fields =
@@ -32,6 +45,16 @@ static const struct lab_choice routings[] = {{"any", false}, {"key", true}, {NUL
 
 static const struct lab_choice retries_go[] = {
     {"same-bucket", LAB_RETRY_SAME_BUCKET}, {"route-again", LAB_RETRY_ROUTE_AGAIN}, {NULL, 0}};
+
+static bool read_routing(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    int choice = 0;
+    if (!lab_read_choice(reader, field, node, &choice))
+        return false;
+    *(bool *)out = choice != 0;
+    return true;
+}
 
 const struct lab_table lab_agents_table = {
     .fields = (const struct lab_field[]){
@@ -69,30 +92,4 @@ bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root)
     scenario->agents.present = lab_node_find(root, "agents") != NULL;
     scenario->network.client_count = scenario->agents.count;
     return true;
-}
-
-static bool read_routing(struct lab_reader *reader, const struct lab_field *field,
-                         const struct lab_node *node, void *out)
-{
-    int choice = 0;
-    if (!lab_read_choice(reader, field, node, &choice))
-        return false;
-    *(bool *)out = choice != 0;
-    return true;
-}
-
-static bool check_clock(struct lab_reader *reader, const struct lab_node *mapping, void *target)
-{
-    struct lab_agents *agents = &((struct lab_scenario *)target)->agents;
-    const struct lab_node *bound = lab_node_find(mapping, "bound");
-    if (bound == NULL)
-        agents->clock_bound_ns = agents->clock_offset_ns + agents->clock_resolution_ns;
-    if (agents->clock_bound_ns < agents->clock_offset_ns)
-        return lab_fail_value(reader, bound,
-                              "less than the clocks' own 'offset'; raise it, or lower the offset");
-    return agents->clock_bound_ns - agents->clock_offset_ns >= agents->clock_resolution_ns ||
-           lab_fail_value(
-               reader, bound,
-               "less than the clocks' 'offset' and 'resolution' together; raise it, or lower one of "
-               "them");
 }

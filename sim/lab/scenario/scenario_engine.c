@@ -11,24 +11,18 @@
  * and peaks are known. */
 #define THINNED_ROWS 1e8
 
-static bool choose(struct lab_reader *reader, const struct lab_node *root);
-static bool expects_peaks(const struct lab_scenario *scenario);
-static bool check_strategies(struct lab_reader *reader, const struct lab_node *root);
-static bool counts_rows_again(const struct lab_strategy *strategy);
-static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node);
-static bool check_cluster(struct lab_reader *reader, const struct lab_node *root);
-static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster);
-static bool check_level(struct lab_reader *reader, const struct lab_node *cluster, const char *name,
-                        enum cass_consistency level);
-
 _Static_assert((size_t)CASS_CLUSTER_NODES_MAX *(CASS_CLUSTER_NODES_MAX + LAB_AGENTS_MAX) <=
                    CASS_CLUSTER_PAIRS_MAX,
                "nodes and agents within their own bounds are few enough together");
 
-bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
+/* Which only the drawn rows tell. */
+static bool expects_peaks(const struct lab_scenario *scenario)
 {
-    return choose(reader, root) && check_strategies(reader, root) &&
-           (reader->scenario->engine != LAB_ENGINE_CLUSTER || check_cluster(reader, root));
+    for (size_t i = 0; i < scenario->expect_count; i++) {
+        if (strstr(scenario->expects[i].metric, ".peak.") != NULL)
+            return true;
+    }
+    return false;
 }
 
 static bool choose(struct lab_reader *reader, const struct lab_node *root)
@@ -67,14 +61,15 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-/* Which only the drawn rows tell. */
-static bool expects_peaks(const struct lab_scenario *scenario)
+static bool counts_rows_again(const struct lab_strategy *strategy)
 {
-    for (size_t i = 0; i < scenario->expect_count; i++) {
-        if (strstr(scenario->expects[i].metric, ".peak.") != NULL)
-            return true;
-    }
-    return false;
+    return strategy->settings.source == BK_SOURCE_SCAN || strategy->settings.source == BK_SOURCE_INCREMENTAL;
+}
+
+static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)
+{
+    return lab_fail_at(&reader->tree, &node->place, "'%s: %s' needs agents; add 'agents: {count: N}'",
+                       node->name, node->text);
 }
 
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *root)
@@ -106,46 +101,6 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return false;
     }
     return true;
-}
-
-static bool counts_rows_again(const struct lab_strategy *strategy)
-{
-    return strategy->settings.source == BK_SOURCE_SCAN || strategy->settings.source == BK_SOURCE_INCREMENTAL;
-}
-
-static bool fail_needs_agents(struct lab_reader *reader, const struct lab_node *node)
-{
-    return lab_fail_at(&reader->tree, &node->place, "'%s: %s' needs agents; add 'agents: {count: N}'",
-                       node->name, node->text);
-}
-
-static bool check_cluster(struct lab_reader *reader, const struct lab_node *root)
-{
-    const struct lab_cluster *figures = &reader->scenario->cluster;
-    const struct lab_node *cluster = lab_node_find(root, "cluster");
-    /* Beyond the bounds, figures were given. */
-    if (figures->nodes > CASS_CLUSTER_NODES_MAX)
-        return lab_fail_at(&reader->tree, &cluster->place,
-                           "%u nodes are more than the cluster engine runs; give at most %u", figures->nodes,
-                           CASS_CLUSTER_NODES_MAX);
-    if (figures->replication_factor > CASS_CLUSTER_REPLICAS_MAX)
-        return lab_fail_at(&reader->tree, &cluster->place,
-                           "%u replicas are more than the cluster engine keeps; give at most %u in all",
-                           figures->replication_factor, CASS_CLUSTER_REPLICAS_MAX);
-    if (reader->scenario->workload.key_count > LAB_CLUSTER_KEYS_MAX)
-        return lab_fail_value(reader, lab_node_find(lab_node_find(root, "keys"), "count"),
-                              "more keys than the cluster engine holds; give at most 4194304");
-    return check_levels(reader, cluster);
-}
-
-/* A level that no cluster of this kind ever meets would make a run of refusals. */
-static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster)
-{
-    const struct lab_consistency *consistency = &reader->scenario->consistency;
-    return check_level(reader, cluster, "write", consistency->write) &&
-           check_level(reader, cluster, "read", consistency->read) &&
-           check_level(reader, cluster, "state", consistency->state) &&
-           check_level(reader, cluster, "serial", consistency->serial);
 }
 
 static bool check_level(struct lab_reader *reader, const struct lab_node *cluster, const char *name,
@@ -184,4 +139,39 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
         return lab_fail_value(reader, lab_node_find(named, "replication_factor"), problem);
     }
     return true;
+}
+
+/* A level that no cluster of this kind ever meets would make a run of refusals. */
+static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster)
+{
+    const struct lab_consistency *consistency = &reader->scenario->consistency;
+    return check_level(reader, cluster, "write", consistency->write) &&
+           check_level(reader, cluster, "read", consistency->read) &&
+           check_level(reader, cluster, "state", consistency->state) &&
+           check_level(reader, cluster, "serial", consistency->serial);
+}
+
+static bool check_cluster(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_cluster *figures = &reader->scenario->cluster;
+    const struct lab_node *cluster = lab_node_find(root, "cluster");
+    /* Beyond the bounds, figures were given. */
+    if (figures->nodes > CASS_CLUSTER_NODES_MAX)
+        return lab_fail_at(&reader->tree, &cluster->place,
+                           "%u nodes are more than the cluster engine runs; give at most %u", figures->nodes,
+                           CASS_CLUSTER_NODES_MAX);
+    if (figures->replication_factor > CASS_CLUSTER_REPLICAS_MAX)
+        return lab_fail_at(&reader->tree, &cluster->place,
+                           "%u replicas are more than the cluster engine keeps; give at most %u in all",
+                           figures->replication_factor, CASS_CLUSTER_REPLICAS_MAX);
+    if (reader->scenario->workload.key_count > LAB_CLUSTER_KEYS_MAX)
+        return lab_fail_value(reader, lab_node_find(lab_node_find(root, "keys"), "count"),
+                              "more keys than the cluster engine holds; give at most 4194304");
+    return check_levels(reader, cluster);
+}
+
+bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    return choose(reader, root) && check_strategies(reader, root) &&
+           (reader->scenario->engine != LAB_ENGINE_CLUSTER || check_cluster(reader, root));
 }

@@ -11,63 +11,12 @@
 #define LISTING_SIZE 512
 #define UNDER_SIZE   64
 
-static const struct lab_field *find_field(const struct lab_field *fields, const char *name);
-static bool fail_unknown(struct lab_reader *reader, const struct lab_field *fields,
-                         const struct lab_node *mapping, const struct lab_node *node);
-static bool read_field(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *target);
-static bool fail_missing(struct lab_reader *reader, const struct lab_field *field,
-                         const struct lab_node *mapping);
-
 const struct lab_field *lab_table_fields(const struct lab_table *table, struct lab_field *made)
 {
     if (table->fields != NULL)
         return table->fields;
     lab_setting_fields(table, made);
     return made;
-}
-
-bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
-                    void *target)
-{
-    if (mapping->kind != LAB_NODE_MAPPING)
-        return lab_fail_at(&reader->tree, &mapping->place,
-                           "'%s' takes fields and their values; write it as 'field: value' lines below it, "
-                           "or in braces",
-                           mapping->name);
-    struct lab_field made[LAB_FIELDS_MAX];
-    const struct lab_field *fields = lab_table_fields(table, made);
-    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
-        const struct lab_field *field = find_field(fields, node->name);
-        if (field == NULL)
-            return fail_unknown(reader, fields, mapping, node);
-        if (!read_field(reader, field, node, target))
-            return false;
-    }
-    for (const struct lab_field *field = fields; field->name != NULL; field++) {
-        if (field->presence == LAB_REQUIRED && lab_node_find(mapping, field->name) == NULL)
-            return fail_missing(reader, field, mapping);
-    }
-    return table->check == NULL || table->check(reader, mapping, target);
-}
-
-const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
-                                      const char *except, const char *what, const char *choices)
-{
-    const struct lab_node *found = NULL;
-    size_t count = 0;
-    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
-        if (node->is_null || (except != NULL && strcmp(node->name, except) == 0))
-            continue;
-        found = node;
-        count++;
-    }
-    if (count == 1)
-        return found;
-    lab_fail_at(&reader->tree, count > 1 ? &found->name_place : &mapping->place,
-                "%s takes exactly one of %s; %s", what, choices,
-                count > 1 ? "remove this one or the other" : "add one");
-    return NULL;
 }
 
 static const struct lab_field *find_field(const struct lab_field *fields, const char *name)
@@ -135,4 +84,47 @@ static bool fail_missing(struct lab_reader *reader, const struct lab_field *fiel
         return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing%s%s", field->name, give, range);
     return lab_fail_at(&reader->tree, &mapping->place, "'%s' is missing under '%s'%s%s", field->name,
                        mapping->name, give, range);
+}
+
+bool lab_table_read(struct lab_reader *reader, const struct lab_table *table, const struct lab_node *mapping,
+                    void *target)
+{
+    if (mapping->kind != LAB_NODE_MAPPING)
+        return lab_fail_at(&reader->tree, &mapping->place,
+                           "'%s' takes fields and their values; write it as 'field: value' lines below it, "
+                           "or in braces",
+                           mapping->name);
+    struct lab_field made[LAB_FIELDS_MAX];
+    const struct lab_field *fields = lab_table_fields(table, made);
+    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
+        const struct lab_field *field = find_field(fields, node->name);
+        if (field == NULL)
+            return fail_unknown(reader, fields, mapping, node);
+        if (!read_field(reader, field, node, target))
+            return false;
+    }
+    for (const struct lab_field *field = fields; field->name != NULL; field++) {
+        if (field->presence == LAB_REQUIRED && lab_node_find(mapping, field->name) == NULL)
+            return fail_missing(reader, field, mapping);
+    }
+    return table->check == NULL || table->check(reader, mapping, target);
+}
+
+const struct lab_node *lab_only_field(struct lab_reader *reader, const struct lab_node *mapping,
+                                      const char *except, const char *what, const char *choices)
+{
+    const struct lab_node *found = NULL;
+    size_t count = 0;
+    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
+        if (node->is_null || (except != NULL && strcmp(node->name, except) == 0))
+            continue;
+        found = node;
+        count++;
+    }
+    if (count == 1)
+        return found;
+    lab_fail_at(&reader->tree, count > 1 ? &found->name_place : &mapping->place,
+                "%s takes exactly one of %s; %s", what, choices,
+                count > 1 ? "remove this one or the other" : "add one");
+    return NULL;
 }

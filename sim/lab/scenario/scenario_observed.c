@@ -4,13 +4,28 @@
 
 #include "lab/scenario_part.h"
 
-static bool check_alone(struct lab_reader *reader, const struct lab_node *root);
-
 const struct lab_node *lab_placing(const struct lab_node *item)
 {
     while (item != NULL && lab_node_find(item, "observed") != NULL)
         item = item->next;
     return item;
+}
+
+/* Without a strategy that places rows, what makes or spreads them is a mistake. */
+static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
+{
+    static const char *const others[] = {"keys",    "arrivals", "trace", "row",      "deletes",
+                                         "reads",   "table",    "start", "duration", "engine",
+                                         "cluster", "agents",   "faults"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct lab_node *node = lab_node_find(root, others[i]);
+        if (node != NULL)
+            return lab_fail_at(&reader->tree, &node->name_place,
+                               "'%s' is about rows, and 'observed' alone places none; add a strategy that "
+                               "does, or remove this",
+                               others[i]);
+    }
+    return true;
 }
 
 bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *root)
@@ -31,21 +46,4 @@ bool lab_check_observed(struct lab_reader *reader, const struct lab_node *node, 
     bool is_name = point != NULL && point != table && point[1] != '\0' && strpbrk(table, " \t/\"'") == NULL;
     return is_name || lab_fail_value(reader, lab_node_find(node, "table"),
                                      "no table of a keyspace; write it as chat.messages");
-}
-
-/* Without a strategy that places rows, what makes or spreads them is a mistake. */
-static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
-{
-    static const char *const others[] = {"keys",    "arrivals", "trace", "row",      "deletes",
-                                         "reads",   "table",    "start", "duration", "engine",
-                                         "cluster", "agents",   "faults"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const struct lab_node *node = lab_node_find(root, others[i]);
-        if (node != NULL)
-            return lab_fail_at(&reader->tree, &node->name_place,
-                               "'%s' is about rows, and 'observed' alone places none; add a strategy that "
-                               "does, or remove this",
-                               others[i]);
-    }
-    return true;
 }

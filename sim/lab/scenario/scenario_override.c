@@ -18,49 +18,6 @@ struct path {
     const char *at, *end; /* what is left of PATH */
 };
 
-static struct lab_node *child_by_name(struct path *path, struct lab_node *mapping);
-static struct lab_node *element_by_index(struct path *path, struct lab_node *list);
-static struct lab_node *settings_by_label(struct path *path, struct lab_node *list);
-static size_t match(const struct path *path, const char *name);
-static const struct lab_node *kind_of(const struct lab_node *item);
-static const char *label_of(const struct lab_node *item);
-static bool check_path(struct path *path);
-
-bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument)
-{
-    struct path path = {.tree = tree, .place = {argument, 0, 0}, .at = argument};
-    const char *equals = strchr(argument, '=');
-    if (equals == NULL || equals == argument)
-        return lab_fail_at(tree, &path.place, "no PATH=VALUE; write it as in --set arrivals.rate=300/s");
-    path.end = equals;
-    if (!check_path(&path))
-        return false;
-
-    struct lab_node *node = root;
-    while (path.at < path.end) {
-        if (*path.at == '[')
-            node = element_by_index(&path, node);
-        else if (node->kind == LAB_NODE_LIST && strcmp(node->name, "strategies") == 0)
-            node = settings_by_label(&path, node);
-        else
-            node = child_by_name(&path, node);
-        if (node == NULL)
-            return false;
-    }
-    if (equals[1 + strspn(equals + 1, " ")] == '\0')
-        return lab_fail_at(tree, &path.place, "no value; give one, or null to take the field out");
-    struct lab_node *value;
-    if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
-        return false;
-    /* The node stays in its place among its neighbours; all else is the value's. */
-    struct lab_node *next = node->next;
-    *node = *value;
-    node->next = next;
-    node->place = path.place;
-    node->name_place = path.place;
-    return true;
-}
-
 static struct lab_node *child_by_name(struct path *path, struct lab_node *mapping)
 {
     size_t size = 0;
@@ -121,6 +78,34 @@ static struct lab_node *element_by_index(struct path *path, struct lab_node *lis
     return element;
 }
 
+/* The length of name when the path resumes it, as a whole segment; else 0. */
+static size_t match(const struct path *path, const char *name)
+{
+    size_t size = strlen(name), left = (size_t)(path->end - path->at);
+    if (size == 0 || size > left || memcmp(path->at, name, size) != 0)
+        return 0;
+    return size == left || path->at[size] == '.' || path->at[size] == '[' ? size : 0;
+}
+
+static const struct lab_node *kind_of(const struct lab_node *item)
+{
+    if (item->kind != LAB_NODE_MAPPING)
+        return NULL;
+    for (const struct lab_node *child = item->first; child != NULL; child = child->next) {
+        if (!child->is_null && strcmp(child->name, "label") != 0)
+            return child;
+    }
+    return NULL;
+}
+
+static const char *label_of(const struct lab_node *item)
+{
+    const struct lab_node *label = lab_node_find(item, "label");
+    if (label == NULL)
+        label = lab_node_find(kind_of(item), "label");
+    return label != NULL && label->kind == LAB_NODE_SCALAR ? label->text : NULL;
+}
+
 /* The settings of the strategy with that label, the longest one that fits; failing that, of that kind. */
 static struct lab_node *settings_by_label(struct path *path, struct lab_node *list)
 {
@@ -168,34 +153,6 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     return item;
 }
 
-/* The length of name when the path resumes it, as a whole segment; else 0. */
-static size_t match(const struct path *path, const char *name)
-{
-    size_t size = strlen(name), left = (size_t)(path->end - path->at);
-    if (size == 0 || size > left || memcmp(path->at, name, size) != 0)
-        return 0;
-    return size == left || path->at[size] == '.' || path->at[size] == '[' ? size : 0;
-}
-
-static const struct lab_node *kind_of(const struct lab_node *item)
-{
-    if (item->kind != LAB_NODE_MAPPING)
-        return NULL;
-    for (const struct lab_node *child = item->first; child != NULL; child = child->next) {
-        if (!child->is_null && strcmp(child->name, "label") != 0)
-            return child;
-    }
-    return NULL;
-}
-
-static const char *label_of(const struct lab_node *item)
-{
-    const struct lab_node *label = lab_node_find(item, "label");
-    if (label == NULL)
-        label = lab_node_find(kind_of(item), "label");
-    return label != NULL && label->kind == LAB_NODE_SCALAR ? label->text : NULL;
-}
-
 /* Names that are not empty, and whole indices; so that every step moves on. */
 static bool check_path(struct path *path)
 {
@@ -219,4 +176,39 @@ static bool check_path(struct path *path)
         }
     }
     return !is_name_due || lab_fail_at(path->tree, &path->place, cure);
+}
+
+bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument)
+{
+    struct path path = {.tree = tree, .place = {argument, 0, 0}, .at = argument};
+    const char *equals = strchr(argument, '=');
+    if (equals == NULL || equals == argument)
+        return lab_fail_at(tree, &path.place, "no PATH=VALUE; write it as in --set arrivals.rate=300/s");
+    path.end = equals;
+    if (!check_path(&path))
+        return false;
+
+    struct lab_node *node = root;
+    while (path.at < path.end) {
+        if (*path.at == '[')
+            node = element_by_index(&path, node);
+        else if (node->kind == LAB_NODE_LIST && strcmp(node->name, "strategies") == 0)
+            node = settings_by_label(&path, node);
+        else
+            node = child_by_name(&path, node);
+        if (node == NULL)
+            return false;
+    }
+    if (equals[1 + strspn(equals + 1, " ")] == '\0')
+        return lab_fail_at(tree, &path.place, "no value; give one, or null to take the field out");
+    struct lab_node *value;
+    if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
+        return false;
+    /* The node stays in its place among its neighbours; all else is the value's. */
+    struct lab_node *next = node->next;
+    *node = *value;
+    node->next = next;
+    node->place = path.place;
+    node->name_place = path.place;
+    return true;
 }

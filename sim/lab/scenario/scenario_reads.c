@@ -8,11 +8,6 @@
 
 #define AT_ONCE_MAX 4096
 
-static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target);
-static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target);
-static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan);
-static bool changes_settings(const struct lab_scenario *scenario);
-
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
 #define READ(kind, member)                                                                                   \
     (SCENARIO(reads.kinds) + (kind) * sizeof(struct lab_read) + offsetof(struct lab_read, member))
@@ -33,6 +28,17 @@ static bool changes_settings(const struct lab_scenario *scenario);
         "at_once", lab_read_whole32, place, LAB_OPTIONAL, 1, AT_ONCE_MAX, "a whole number from 1 to 4096",   \
             NULL                                                                                             \
     }
+
+static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    const struct lab_node *at_once = lab_node_find(node, "at_once"), *plan = lab_node_find(node, "plan");
+    const char *name = plan == NULL ? NULL : lab_scalar(reader, plan);
+    (void)target;
+    if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
+        return true;
+    return lab_fail_at(&reader->tree, &at_once->name_place,
+                       "'at_once' is of plan: parallel alone; add that, or remove this");
+}
 
 static const struct lab_table latest_table = {
     .fields =
@@ -69,6 +75,16 @@ static const struct lab_table all_table = {.fields =
                                                },
                                            .check = check_read};
 
+static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
+{
+    (void)target;
+    if (lab_node_find(node, "latest") != NULL || lab_node_find(node, "range") != NULL ||
+        lab_node_find(node, "all") != NULL)
+        return true;
+    return lab_fail_at(&reader->tree, &node->place,
+                       "no reads under 'reads'; add some, as in latest: {rows: 50, rate: 1/s}");
+}
+
 const struct lab_table lab_reads_table = {
     .fields =
         (const struct lab_field[]){
@@ -80,6 +96,31 @@ const struct lab_table lab_reads_table = {
             {.name = NULL},
         },
     .check = check_reads};
+
+/* A strategy that says how it is read has its own plan. */
+static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->settings.strategy.kind != BK_HASH &&
+            strategy->settings.reading.plan == BK_PLAN_DEFAULT)
+            return lab_fail_value(
+                reader, lab_node_find(read, "plan"),
+                "only hash is read so; give it under hash, as in read: {plan: lazy}, and use "
+                "walk, pair or parallel for the others");
+    }
+    return true;
+}
+
+static bool changes_settings(const struct lab_scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].settings.change_count > 0)
+            return true;
+    }
+    return false;
+}
 
 bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root)
 {
@@ -127,50 +168,4 @@ bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strateg
     return remembers == NULL || settings->strategy.kind == BK_TIME ||
            lab_fail_at(&reader->tree, &remembers->name_place,
                        "'remember_empty' is of time alone, whose windows close by themselves; remove it");
-}
-
-static bool check_reads(struct lab_reader *reader, const struct lab_node *node, void *target)
-{
-    (void)target;
-    if (lab_node_find(node, "latest") != NULL || lab_node_find(node, "range") != NULL ||
-        lab_node_find(node, "all") != NULL)
-        return true;
-    return lab_fail_at(&reader->tree, &node->place,
-                       "no reads under 'reads'; add some, as in latest: {rows: 50, rate: 1/s}");
-}
-
-static bool check_read(struct lab_reader *reader, const struct lab_node *node, void *target)
-{
-    const struct lab_node *at_once = lab_node_find(node, "at_once"), *plan = lab_node_find(node, "plan");
-    const char *name = plan == NULL ? NULL : lab_scalar(reader, plan);
-    (void)target;
-    if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
-        return true;
-    return lab_fail_at(&reader->tree, &at_once->name_place,
-                       "'at_once' is of plan: parallel alone; add that, or remove this");
-}
-
-/* A strategy that says how it is read has its own plan. */
-static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        const struct lab_strategy *strategy = &scenario->strategies[i];
-        if ((plan == BK_PLAN_ALL || plan == BK_PLAN_LAZY) && strategy->settings.strategy.kind != BK_HASH &&
-            strategy->settings.reading.plan == BK_PLAN_DEFAULT)
-            return lab_fail_value(
-                reader, lab_node_find(read, "plan"),
-                "only hash is read so; give it under hash, as in read: {plan: lazy}, and use "
-                "walk, pair or parallel for the others");
-    }
-    return true;
-}
-
-static bool changes_settings(const struct lab_scenario *scenario)
-{
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        if (scenario->strategies[i].settings.change_count > 0)
-            return true;
-    }
-    return false;
 }

@@ -12,101 +12,15 @@ struct range {
     uint64_t first, count;
 };
 
-static lab_field_reader read_seeds, read_grid, read_list;
-static bool read_seed_list(struct lab_reader *reader, const struct lab_node *node,
-                           struct lab_sweep_seeds *out);
-static bool read_seed_range(struct lab_reader *reader, const struct lab_node *node,
-                            struct lab_sweep_seeds *out);
-static bool find_twice(const struct lab_sweep_seeds *seeds, const struct lab_node *list,
-                       const struct lab_node **out);
-static int by_size(const void *a, const void *b);
-static bool check_path(struct lab_reader *reader, const struct lab_node *node);
-static bool check_value(struct lab_reader *reader, const struct lab_node *node);
-
 #define SECTION(member) offsetof(struct lab_sweep_section, member)
 #define SEED_COUNT      "a whole number from 1 to 1000000"
 
-static const struct lab_table section_table = {
-    .fields = (const struct lab_field[]){
-        {"seeds", read_seeds, SECTION(seeds), LAB_OPTIONAL, 1, LAB_SWEEP_JOBS_MAX, SEED_COUNT, NULL},
-        {"grid", read_grid, SECTION(grid), LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {"list", read_list, SECTION(list), LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {.name = NULL},
-    }};
-static const struct lab_table range_table = {
-    .fields = (const struct lab_field[]){
-        {"from", lab_read_whole, offsetof(struct range, first), LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {"count", lab_read_whole, offsetof(struct range, count), LAB_REQUIRED, 1, LAB_SWEEP_JOBS_MAX,
-         SEED_COUNT, NULL},
-        {.name = NULL},
-    }};
 static const struct lab_field seed_field = {.name = "seed", .read = lab_read_whole};
 
-bool lab_read_sweep(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
+static int by_size(const void *a, const void *b)
 {
-    (void)field;
-    (void)out;
-    struct lab_sweep_section section;
-    if (!lab_sweep_section_read(reader, node, &section))
-        return false;
-    free(section.seeds.items);
-    return true;
-}
-
-bool lab_sweep_section_read(struct lab_reader *reader, const struct lab_node *node,
-                            struct lab_sweep_section *out)
-{
-    *out = (struct lab_sweep_section){.grid = NULL};
-    if (lab_table_read(reader, &section_table, node, out))
-        return true;
-    free(out->seeds.items);
-    out->seeds.items = NULL;
-    return false;
-}
-
-static bool read_seeds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *out)
-{
-    struct lab_sweep_seeds *seeds = out;
-    if (node->kind == LAB_NODE_LIST)
-        return read_seed_list(reader, node, seeds);
-    if (node->kind == LAB_NODE_MAPPING)
-        return read_seed_range(reader, node, seeds);
-    return lab_read_whole(reader, field, node, &seeds->count);
-}
-
-static bool read_seed_list(struct lab_reader *reader, const struct lab_node *node,
-                           struct lab_sweep_seeds *out)
-{
-    if (node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'seeds' names none; write seeds: 20, or list them as in [1, 2, 3]");
-    out->items = calloc(node->count, sizeof *out->items);
-    if (out->items == NULL)
-        return sim_fail_memory(reader->tree.error);
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        if (!check_value(reader, item) ||
-            !lab_read_whole(reader, &seed_field, item, &out->items[out->count++]))
-            return false;
-    }
-    const struct lab_node *again;
-    if (!find_twice(out, node, &again))
-        return sim_fail_memory(reader->tree.error);
-    if (again != NULL)
-        return lab_fail_at(&reader->tree, &again->place, "seed %s stands twice; remove one", again->text);
-    return true;
-}
-
-static bool read_seed_range(struct lab_reader *reader, const struct lab_node *node,
-                            struct lab_sweep_seeds *out)
-{
-    struct range range = {0, 0};
-    if (!lab_table_read(reader, &range_table, node, &range))
-        return false;
-    *out = (struct lab_sweep_seeds){
-        .count = range.count, .has_first = lab_node_find(node, "from") != NULL, .first = range.first};
-    return true;
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
 }
 
 /* *out: the second of two equal seeds; NULL when all differ. False without memory. */
@@ -133,10 +47,80 @@ static bool find_twice(const struct lab_sweep_seeds *seeds, const struct lab_nod
     return true;
 }
 
-static int by_size(const void *a, const void *b)
+static bool check_value(struct lab_reader *reader, const struct lab_node *node)
 {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    char shown[LAB_SHOWN_SIZE];
+    return !node->is_empty || lab_fail_at(&reader->tree, &node->place,
+                                          "'%s' has no value; give it one, or null to take the field out",
+                                          lab_show(node->name, shown));
+}
+
+static bool read_seed_list(struct lab_reader *reader, const struct lab_node *node,
+                           struct lab_sweep_seeds *out)
+{
+    if (node->count == 0)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'seeds' names none; write seeds: 20, or list them as in [1, 2, 3]");
+    out->items = calloc(node->count, sizeof *out->items);
+    if (out->items == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        if (!check_value(reader, item) ||
+            !lab_read_whole(reader, &seed_field, item, &out->items[out->count++]))
+            return false;
+    }
+    const struct lab_node *again;
+    if (!find_twice(out, node, &again))
+        return sim_fail_memory(reader->tree.error);
+    if (again != NULL)
+        return lab_fail_at(&reader->tree, &again->place, "seed %s stands twice; remove one", again->text);
+    return true;
+}
+
+static const struct lab_table range_table = {
+    .fields = (const struct lab_field[]){
+        {"from", lab_read_whole, offsetof(struct range, first), LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"count", lab_read_whole, offsetof(struct range, count), LAB_REQUIRED, 1, LAB_SWEEP_JOBS_MAX,
+         SEED_COUNT, NULL},
+        {.name = NULL},
+    }};
+
+static bool read_seed_range(struct lab_reader *reader, const struct lab_node *node,
+                            struct lab_sweep_seeds *out)
+{
+    struct range range = {0, 0};
+    if (!lab_table_read(reader, &range_table, node, &range))
+        return false;
+    *out = (struct lab_sweep_seeds){
+        .count = range.count, .has_first = lab_node_find(node, "from") != NULL, .first = range.first};
+    return true;
+}
+
+static bool read_seeds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
+{
+    struct lab_sweep_seeds *seeds = out;
+    if (node->kind == LAB_NODE_LIST)
+        return read_seed_list(reader, node, seeds);
+    if (node->kind == LAB_NODE_MAPPING)
+        return read_seed_range(reader, node, seeds);
+    return lab_read_whole(reader, field, node, &seeds->count);
+}
+
+/* What is wrong with a path otherwise is found when it is applied. */
+static bool check_path(struct lab_reader *reader, const struct lab_node *node)
+{
+    const char *name = node->name;
+    char shown[LAB_SHOWN_SIZE];
+    if (strpbrk(name, "=\n\r") != NULL)
+        return lab_fail_at(&reader->tree, &node->name_place,
+                           "'%s' is no path; write names joined by dots, as in arrivals.rate",
+                           lab_show(name, shown));
+    size_t size = strcspn(name, ".[");
+    if (size == strlen("sweep") && strncmp(name, "sweep", size) == 0)
+        return lab_fail_at(&reader->tree, &node->name_place,
+                           "a sweep cannot change 'sweep'; name another field of the scenario");
+    return true;
 }
 
 static bool read_grid(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
@@ -191,26 +175,33 @@ static bool read_list(struct lab_reader *reader, const struct lab_field *field, 
     return true;
 }
 
-/* What is wrong with a path otherwise is found when it is applied. */
-static bool check_path(struct lab_reader *reader, const struct lab_node *node)
+static const struct lab_table section_table = {
+    .fields = (const struct lab_field[]){
+        {"seeds", read_seeds, SECTION(seeds), LAB_OPTIONAL, 1, LAB_SWEEP_JOBS_MAX, SEED_COUNT, NULL},
+        {"grid", read_grid, SECTION(grid), LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"list", read_list, SECTION(list), LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {.name = NULL},
+    }};
+
+bool lab_read_sweep(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                    void *out)
 {
-    const char *name = node->name;
-    char shown[LAB_SHOWN_SIZE];
-    if (strpbrk(name, "=\n\r") != NULL)
-        return lab_fail_at(&reader->tree, &node->name_place,
-                           "'%s' is no path; write names joined by dots, as in arrivals.rate",
-                           lab_show(name, shown));
-    size_t size = strcspn(name, ".[");
-    if (size == strlen("sweep") && strncmp(name, "sweep", size) == 0)
-        return lab_fail_at(&reader->tree, &node->name_place,
-                           "a sweep cannot change 'sweep'; name another field of the scenario");
+    (void)field;
+    (void)out;
+    struct lab_sweep_section section;
+    if (!lab_sweep_section_read(reader, node, &section))
+        return false;
+    free(section.seeds.items);
     return true;
 }
 
-static bool check_value(struct lab_reader *reader, const struct lab_node *node)
+bool lab_sweep_section_read(struct lab_reader *reader, const struct lab_node *node,
+                            struct lab_sweep_section *out)
 {
-    char shown[LAB_SHOWN_SIZE];
-    return !node->is_empty || lab_fail_at(&reader->tree, &node->place,
-                                          "'%s' has no value; give it one, or null to take the field out",
-                                          lab_show(node->name, shown));
+    *out = (struct lab_sweep_section){.grid = NULL};
+    if (lab_table_read(reader, &section_table, node, out))
+        return true;
+    free(out->seeds.items);
+    out->seeds.items = NULL;
+    return false;
 }

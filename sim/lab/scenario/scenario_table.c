@@ -10,23 +10,6 @@
 /* The values of a primary key in one number. */
 #define COMBINATIONS_MAX (UINT64_C(1) << 62)
 
-static lab_field_reader read_name, read_later;
-static bool read_columns(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design);
-static bool read_partition_key(struct lab_reader *reader, const struct lab_node *node,
-                               struct lab_design *design);
-static bool read_clustering(struct lab_reader *reader, const struct lab_node *node,
-                            struct lab_design *design);
-static bool read_column(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design);
-static bool check_column_name(struct lab_reader *reader, const struct lab_node *node);
-static bool check_feed(struct lab_reader *reader, const struct lab_node *node,
-                       const struct lab_design *design, enum lab_feed feed);
-static bool find_column(struct lab_reader *reader, const struct lab_node *node, const char *name,
-                        const struct lab_design *design, uint8_t *out);
-static bool check_key_column(struct lab_reader *reader, const struct lab_node *node,
-                             const struct lab_design *design, uint8_t position);
-static bool check_design(struct lab_reader *reader, const struct lab_node *mapping, void *target);
-static bool check_strategies(struct lab_reader *reader, const struct lab_node *table);
-
 #define DESIGN(member) offsetof(struct lab_scenario, design.member)
 #define FEEDS          "key, bucket, time, id, data or {values: N}"
 
@@ -45,52 +28,6 @@ static const struct lab_table values_table = {
          CASS_COMPONENT_SIZE_MAX, "a size from 1B to 65535B", NULL},
         {.name = NULL},
     }};
-
-const struct lab_table lab_design_table = {
-    .fields =
-        (const struct lab_field[]){
-            {"name", read_name, DESIGN(name), LAB_REQUIRED, 0, 0,
-             "letters, digits and _, as in name: server_logs", NULL},
-            {"columns", read_later, 0, LAB_REQUIRED, 0, 0,
-             "a name and what feeds it each, as in {server: key, hour: bucket, at: time, id: id}", NULL},
-            {"partition_key", read_later, 0, LAB_REQUIRED, 0, 0, "a list of columns, as in [server, hour]",
-             NULL},
-            {"clustering", read_later, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
-            {.name = NULL},
-        },
-    .check = check_design};
-
-bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *table = lab_node_find(root, "table"), *reads = lab_node_find(root, "reads");
-    if (table == NULL) {
-        lab_design_default(&scenario->design);
-        return true;
-    }
-    scenario->design.is_given = true;
-    if (!check_strategies(reader, table))
-        return false;
-    bool is_plain = lab_design_is_plain(&scenario->design);
-    if (!is_plain && scenario->engine == LAB_ENGINE_CLUSTER)
-        return lab_fail_at(&reader->tree, &lab_node_find(table, "partition_key")->name_place,
-                           "with agents partitions are (key, bucket) and no row replaces another; use these "
-                           "two columns here and an id in 'clustering', or remove 'agents'");
-    const struct lab_node *deletes = lab_node_find(root, "deletes");
-    if (!is_plain && lab_rows_go(scenario))
-        return lab_fail_at(
-            &reader->tree,
-            deletes != NULL ? &deletes->name_place
-                            : &lab_node_find(lab_node_find(root, "row"), "ttl")->name_place,
-            "'%s' is of rows that stand by themselves, and this table overwrites them or parts them "
-            "otherwise; use (key, bucket) and an id in 'table', or remove this",
-            deletes != NULL ? "deletes" : "ttl");
-    if (!is_plain && scenario->reads.present)
-        return lab_fail_at(&reader->tree, &reads->name_place,
-                           "'reads' are of the newest rows of a key, which this table parts otherwise or "
-                           "overwrites; use (key, bucket) and an id in 'table', or remove 'reads'");
-    return true;
-}
 
 static bool read_name(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
@@ -117,43 +54,6 @@ static bool read_later(struct lab_reader *reader, const struct lab_field *field,
                        void *out)
 {
     (void)reader, (void)field, (void)node, (void)out;
-    return true;
-}
-
-static bool read_columns(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
-{
-    if (node->kind != LAB_NODE_MAPPING)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'columns' takes names and what feeds each; write it as {server: key, hour: "
-                           "bucket, at: time, id: id}");
-    if (node->count > LAB_COLUMNS_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu columns; give at most %u", node->count,
-                           LAB_COLUMNS_MAX);
-    for (const struct lab_node *column = node->first; column != NULL; column = column->next) {
-        if (!column->is_null && !read_column(reader, column, design))
-            return false;
-    }
-    return true;
-}
-
-static bool read_column(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
-{
-    static const struct lab_field field = {.name = "columns", .range = FEEDS, .detail = feeds};
-    struct lab_column *column = &design->columns[design->column_count];
-    int feed = LAB_FEED_VALUES;
-    if (!check_column_name(reader, node))
-        return false;
-    if (node->is_empty)
-        return lab_fail_at(&reader->tree, &node->name_place,
-                           "nothing says what feeds the column; give " FEEDS);
-    if (node->kind == LAB_NODE_MAPPING ? !lab_table_read(reader, &values_table, node, column)
-                                       : !lab_read_choice(reader, &field, node, &feed))
-        return false;
-    if (!check_feed(reader, node, design, (enum lab_feed)feed))
-        return false;
-    column->feed = (enum lab_feed)feed;
-    memcpy(column->name, node->name, strlen(node->name) + 1);
-    design->column_count++;
     return true;
 }
 
@@ -186,6 +86,87 @@ static bool check_feed(struct lab_reader *reader, const struct lab_node *node,
         return true;
     snprintf(problem, sizeof problem, "column '%s' is fed by it already; remove one of them", other->name);
     return lab_fail_value(reader, node, problem);
+}
+
+static bool read_column(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
+{
+    static const struct lab_field field = {.name = "columns", .range = FEEDS, .detail = feeds};
+    struct lab_column *column = &design->columns[design->column_count];
+    int feed = LAB_FEED_VALUES;
+    if (!check_column_name(reader, node))
+        return false;
+    if (node->is_empty)
+        return lab_fail_at(&reader->tree, &node->name_place,
+                           "nothing says what feeds the column; give " FEEDS);
+    if (node->kind == LAB_NODE_MAPPING ? !lab_table_read(reader, &values_table, node, column)
+                                       : !lab_read_choice(reader, &field, node, &feed))
+        return false;
+    if (!check_feed(reader, node, design, (enum lab_feed)feed))
+        return false;
+    column->feed = (enum lab_feed)feed;
+    memcpy(column->name, node->name, strlen(node->name) + 1);
+    design->column_count++;
+    return true;
+}
+
+static bool read_columns(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
+{
+    if (node->kind != LAB_NODE_MAPPING)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'columns' takes names and what feeds each; write it as {server: key, hour: "
+                           "bucket, at: time, id: id}");
+    if (node->count > LAB_COLUMNS_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "%zu columns; give at most %u", node->count,
+                           LAB_COLUMNS_MAX);
+    for (const struct lab_node *column = node->first; column != NULL; column = column->next) {
+        if (!column->is_null && !read_column(reader, column, design))
+            return false;
+    }
+    return true;
+}
+
+static bool find_column(struct lab_reader *reader, const struct lab_node *node, const char *name,
+                        const struct lab_design *design, uint8_t *out)
+{
+    const char *names[LAB_COLUMNS_MAX];
+    char shown[LAB_SHOWN_SIZE];
+    for (size_t i = 0; i < design->column_count; i++) {
+        names[i] = design->columns[i].name;
+        *out = (uint8_t)i;
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    const char *nearest = sim_nearest(name, names, design->column_count);
+    if (nearest != NULL)
+        return lab_fail_at(&reader->tree, &node->place, "no column '%s'; did you mean '%s'?",
+                           lab_show(name, shown), nearest);
+    return lab_fail_at(&reader->tree, &node->place,
+                       "no column '%s'; add it to 'columns', or name one that stands there",
+                       lab_show(name, shown));
+}
+
+static bool check_key_column(struct lab_reader *reader, const struct lab_node *node,
+                             const struct lab_design *design, uint8_t position)
+{
+    const struct lab_column *column = &design->columns[position];
+    if (memchr(design->partition, position, design->partition_count) != NULL)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "column '%s' stands in the partition key already; remove it here", column->name);
+    if (memchr(design->clustering, position, design->clustering_count) != NULL)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "column '%s' stands in the clustering already; remove one of them", column->name);
+    if (column->feed == LAB_FEED_DATA)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "column '%s' is the row's data, and no key; feed it by {values: N} or id, or "
+                           "remove it here",
+                           column->name);
+    uint64_t combinations = lab_design_values(design, false);
+    if (column->feed == LAB_FEED_VALUES && column->values > COMBINATIONS_MAX / combinations)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "with column '%s' the key has more than 2^62 combinations of values; use fewer "
+                           "columns or values",
+                           column->name);
+    return true;
 }
 
 static bool read_partition_key(struct lab_reader *reader, const struct lab_node *node,
@@ -243,50 +224,6 @@ static bool read_clustering(struct lab_reader *reader, const struct lab_node *no
     return true;
 }
 
-static bool find_column(struct lab_reader *reader, const struct lab_node *node, const char *name,
-                        const struct lab_design *design, uint8_t *out)
-{
-    const char *names[LAB_COLUMNS_MAX];
-    char shown[LAB_SHOWN_SIZE];
-    for (size_t i = 0; i < design->column_count; i++) {
-        names[i] = design->columns[i].name;
-        *out = (uint8_t)i;
-        if (strcmp(names[i], name) == 0)
-            return true;
-    }
-    const char *nearest = sim_nearest(name, names, design->column_count);
-    if (nearest != NULL)
-        return lab_fail_at(&reader->tree, &node->place, "no column '%s'; did you mean '%s'?",
-                           lab_show(name, shown), nearest);
-    return lab_fail_at(&reader->tree, &node->place,
-                       "no column '%s'; add it to 'columns', or name one that stands there",
-                       lab_show(name, shown));
-}
-
-static bool check_key_column(struct lab_reader *reader, const struct lab_node *node,
-                             const struct lab_design *design, uint8_t position)
-{
-    const struct lab_column *column = &design->columns[position];
-    if (memchr(design->partition, position, design->partition_count) != NULL)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' stands in the partition key already; remove it here", column->name);
-    if (memchr(design->clustering, position, design->clustering_count) != NULL)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' stands in the clustering already; remove one of them", column->name);
-    if (column->feed == LAB_FEED_DATA)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' is the row's data, and no key; feed it by {values: N} or id, or "
-                           "remove it here",
-                           column->name);
-    uint64_t combinations = lab_design_values(design, false);
-    if (column->feed == LAB_FEED_VALUES && column->values > COMBINATIONS_MAX / combinations)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "with column '%s' the key has more than 2^62 combinations of values; use fewer "
-                           "columns or values",
-                           column->name);
-    return true;
-}
-
 static bool check_design(struct lab_reader *reader, const struct lab_node *mapping, void *target)
 {
     struct lab_design *design = &((struct lab_scenario *)target)->design;
@@ -303,6 +240,20 @@ static bool check_design(struct lab_reader *reader, const struct lab_node *mappi
                            bucket->name);
     return true;
 }
+
+const struct lab_table lab_design_table = {
+    .fields =
+        (const struct lab_field[]){
+            {"name", read_name, DESIGN(name), LAB_REQUIRED, 0, 0,
+             "letters, digits and _, as in name: server_logs", NULL},
+            {"columns", read_later, 0, LAB_REQUIRED, 0, 0,
+             "a name and what feeds it each, as in {server: key, hour: bucket, at: time, id: id}", NULL},
+            {"partition_key", read_later, 0, LAB_REQUIRED, 0, 0, "a list of columns, as in [server, hour]",
+             NULL},
+            {"clustering", read_later, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+            {.name = NULL},
+        },
+    .check = check_design};
 
 /* Without a bucket column nothing of what a strategy decides is stored; buckets of two eras are not the same.
  */
@@ -323,5 +274,37 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
                                "hour: bucket, or try 'unbucketed' alone",
                                scenario->strategies[i].label);
     }
+    return true;
+}
+
+bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *table = lab_node_find(root, "table"), *reads = lab_node_find(root, "reads");
+    if (table == NULL) {
+        lab_design_default(&scenario->design);
+        return true;
+    }
+    scenario->design.is_given = true;
+    if (!check_strategies(reader, table))
+        return false;
+    bool is_plain = lab_design_is_plain(&scenario->design);
+    if (!is_plain && scenario->engine == LAB_ENGINE_CLUSTER)
+        return lab_fail_at(&reader->tree, &lab_node_find(table, "partition_key")->name_place,
+                           "with agents partitions are (key, bucket) and no row replaces another; use these "
+                           "two columns here and an id in 'clustering', or remove 'agents'");
+    const struct lab_node *deletes = lab_node_find(root, "deletes");
+    if (!is_plain && lab_rows_go(scenario))
+        return lab_fail_at(
+            &reader->tree,
+            deletes != NULL ? &deletes->name_place
+                            : &lab_node_find(lab_node_find(root, "row"), "ttl")->name_place,
+            "'%s' is of rows that stand by themselves, and this table overwrites them or parts them "
+            "otherwise; use (key, bucket) and an id in 'table', or remove this",
+            deletes != NULL ? "deletes" : "ttl");
+    if (!is_plain && scenario->reads.present)
+        return lab_fail_at(&reader->tree, &reads->name_place,
+                           "'reads' are of the newest rows of a key, which this table parts otherwise or "
+                           "overwrites; use (key, bucket) and an id in 'table', or remove 'reads'");
     return true;
 }

@@ -32,23 +32,258 @@ struct yaml {
     const char *argument, *text;
 };
 
-static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size);
-static bool open_yaml(struct yaml *yaml, const char *text, size_t size);
-static void close_yaml(struct yaml *yaml);
-static bool next_event(struct yaml *yaml);
-static bool read_document(struct yaml *yaml, const char *name, struct lab_node **out);
+/* What is no text is refused before the YAML parser sees it. */
+static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size)
+{
+    struct lab_place place = {argument, 1, 1};
+    for (size_t i = 0; i < size;) {
+        unsigned code = 0;
+        size_t length = sim_utf8(text + i, size - i, &code);
+        if (length == 0)
+            return lab_fail_at(tree, &place, "byte 0x%02x is not UTF-8; save the scenario as UTF-8",
+                               (unsigned char)text[i]);
+        if (lab_is_control(code) && code != '\t' && code != '\n' && code != '\r')
+            return lab_fail_at(tree, &place, "control character 0x%02x; a scenario is plain text, remove it",
+                               code);
+        bool is_break = code == '\n' || (code == '\r' && (i + 1 == size || text[i + 1] != '\n'));
+        place.line += is_break;
+        place.column = is_break ? 1 : place.column + 1;
+        i += length;
+    }
+    return true;
+}
+
+static bool open_yaml(struct yaml *yaml, const char *text, size_t size)
+{
+    struct fy_diag_cfg diag_config;
+    fy_diag_cfg_default(&diag_config);
+    diag_config.fp = NULL;
+    diag_config.output_fn = NULL;
+    diag_config.colorize = false;
+    diag_config.level = FYET_ERROR;
+    yaml->diag = fy_diag_create(&diag_config);
+    if (yaml->diag == NULL)
+        return sim_fail_memory(yaml->tree->error);
+    fy_diag_set_collect_errors(yaml->diag, true);
+    struct fy_parse_cfg config = {
+        .search_path = "", .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE, .diag = yaml->diag};
+    yaml->parser = fy_parser_create(&config);
+    if (yaml->parser == NULL || fy_parser_set_string(yaml->parser, text, size) != 0)
+        return sim_fail_memory(yaml->tree->error);
+    return true;
+}
+
+static void close_yaml(struct yaml *yaml)
+{
+    if (yaml->event != NULL)
+        fy_parser_event_free(yaml->parser, yaml->event);
+    if (yaml->parser != NULL)
+        fy_parser_destroy(yaml->parser);
+    if (yaml->diag != NULL)
+        fy_diag_destroy(yaml->diag);
+}
+
+static bool fail_syntax(struct yaml *yaml)
+{
+    void *iterator = NULL;
+    struct lab_place place = {yaml->argument, 0, 0};
+    struct fy_diag_error *found = fy_diag_errors_iterate(yaml->diag, &iterator);
+    if (found == NULL || found->msg == NULL)
+        return lab_fail_at(yaml->tree, &place, "not valid YAML; " YAML_CURE);
+    place.line = found->line;
+    place.column = found->column;
+    return lab_fail_at(yaml->tree, &place, "not valid YAML: %.200s; " YAML_CURE, found->msg);
+}
+
+static bool next_event(struct yaml *yaml)
+{
+    if (yaml->event != NULL)
+        fy_parser_event_free(yaml->parser, yaml->event);
+    yaml->event = fy_parser_parse(yaml->parser);
+    return yaml->event != NULL || fail_syntax(yaml);
+}
+
 static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
                       struct lab_node **out);
-static bool read_list(struct yaml *yaml, struct lab_node *list, int depth);
-static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth);
+
+static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
+{
+    for (;;) {
+        struct lab_node *child;
+        if (!next_event(yaml))
+            return false;
+        if (yaml->event->type == FYET_SEQUENCE_END)
+            return true;
+        if (!read_node(yaml, list->name, &list->place, depth + 1, &child))
+            return false;
+        lab_node_append(list, child);
+    }
+}
+
+/* A quoted scalar can spell out, by escapes, what the bytes of the file may not hold. */
+static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain)
+{
+    struct fy_token *token = yaml->event->scalar.value;
+    size_t size = 0;
+    const char *text = token == NULL ? "" : fy_token_get_text(token, &size);
+    if (text == NULL)
+        return sim_fail_memory(yaml->tree->error);
+    for (size_t i = 0, length; i < size; i += length) {
+        unsigned code;
+        length = sim_utf8(text + i, size - i, &code);
+        if (length == 0 || code == 0)
+            return lab_fail_at(yaml->tree, place,
+                               "an escape makes what is no text; write the character itself");
+    }
+    *is_plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
+    *out = lab_tree_text(yaml->tree, text, size);
+    return *out != NULL;
+}
+
+/* The library marks what follows a quote, * or &; a reader looks for the sign itself. */
+static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign)
+{
+    struct lab_place place = {yaml->argument, 0, 0};
+    if (mark == NULL)
+        return place;
+    bool is_after = mark->column > 0 && sign[0] != '\0' && yaml->text[mark->input_pos - 1] == sign[0];
+    place.line = mark->line + 1;
+    place.column = mark->column + 1 - is_after;
+    return place;
+}
+
+static bool refuse_extras(struct yaml *yaml, const struct lab_place *place)
+{
+    struct fy_event *event = yaml->event;
+    if (event->type == FYET_ALIAS)
+        return lab_fail_at(yaml->tree, place, "aliases (*name) are not read here; write the value out");
+    struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
+    struct lab_place here =
+        place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
+    if (anchor != NULL)
+        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not read here; remove it");
+    if (tag != NULL)
+        return lab_fail_at(yaml->tree, &here, "tags (!name) are not read here; remove it");
+    return true;
+}
+
+static struct lab_place place_of(const struct yaml *yaml)
+{
+    struct fy_event *event = yaml->event;
+    struct fy_token *value = event->type == FYET_SCALAR ? event->scalar.value : NULL;
+    const char *sign = event->type == FYET_ALIAS ? "*" : "";
+    if (value != NULL && fy_token_scalar_style(value) == FYSS_SINGLE_QUOTED)
+        sign = "'";
+    if (value != NULL && fy_token_scalar_style(value) == FYSS_DOUBLE_QUOTED)
+        sign = "\"";
+    return place_at(yaml, fy_event_start_mark(event), sign);
+}
+
 static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const char **name,
-                      struct lab_place *place);
-static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain);
-static bool refuse_extras(struct yaml *yaml, const struct lab_place *place);
-static bool fail_syntax(struct yaml *yaml);
-static struct lab_place place_of(const struct yaml *yaml);
-static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign);
-static void *take(struct lab_tree *tree, size_t size, size_t align);
+                      struct lab_place *place)
+{
+    bool is_plain;
+    *place = place_of(yaml);
+    if (place->line == 0)
+        *place = mapping->place;
+    if (!refuse_extras(yaml, place))
+        return false;
+    if (yaml->event->type != FYET_SCALAR)
+        return lab_fail_at(yaml->tree, place, "a list or mapping as the name of a field; write a plain name");
+    if (!read_scalar(yaml, place, name, &is_plain))
+        return false;
+    if (is_plain && strcmp(*name, "<<") == 0)
+        return lab_fail_at(yaml->tree, place, "merge keys '<<' are not read here; write the fields out");
+    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
+        char where[LAB_PLACE_SIZE], shown[LAB_SHOWN_SIZE];
+        if (strcmp(node->name, *name) == 0)
+            return lab_fail_at(yaml->tree, place, "field '%s' stands twice, first at %s; remove one",
+                               lab_show(*name, shown), lab_place_text(&node->name_place, where));
+    }
+    return true;
+}
+
+static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
+{
+    for (;;) {
+        struct lab_node *child;
+        const char *name;
+        struct lab_place name_place;
+        if (!next_event(yaml))
+            return false;
+        if (yaml->event->type == FYET_MAPPING_END)
+            return true;
+        if (mapping->count == FIELDS_MAX)
+            return lab_fail_at(yaml->tree, &mapping->place,
+                               "more than %d fields; no mapping of a scenario has so many, remove some",
+                               FIELDS_MAX);
+        if (!read_name(yaml, mapping, &name, &name_place) || !next_event(yaml) ||
+            !read_node(yaml, name, &name_place, depth + 1, &child))
+            return false;
+        lab_node_append(mapping, child);
+    }
+}
+
+/* Reads the value whose first event is the current one; afterwards its last event is. */
+static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
+                      struct lab_node **out)
+{
+    struct lab_tree *tree = yaml->tree;
+    struct lab_place place = place_of(yaml);
+    if (place.line == 0)
+        place = *name_place;
+    if (!refuse_extras(yaml, &place))
+        return false;
+    if (depth > DEPTH_MAX)
+        return lab_fail_at(tree, &place, "nested more than %d deep; a scenario needs less, remove brackets",
+                           DEPTH_MAX);
+    if (++tree->node_count > NODES_MAX)
+        return lab_fail_at(tree, &place, "more than %d values; make the scenario smaller", NODES_MAX);
+    struct lab_node *node = lab_tree_mapping(tree, &place, name);
+    if (node == NULL)
+        return false;
+    node->name_place = *name_place;
+    *out = node;
+    bool is_plain;
+    switch (yaml->event->type) {
+    case FYET_SCALAR:
+        node->kind = LAB_NODE_SCALAR;
+        if (!read_scalar(yaml, &place, &node->text, &is_plain))
+            return false;
+        node->is_empty = is_plain && node->text[0] == '\0';
+        /* Where nothing stands, versions of the library name different places. */
+        if (node->is_empty)
+            node->place = *name_place;
+        node->is_null = is_plain && (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
+        return true;
+    case FYET_SEQUENCE_START:
+        node->kind = LAB_NODE_LIST;
+        return read_list(yaml, node, depth);
+    case FYET_MAPPING_START:
+        return read_mapping(yaml, node, depth);
+    default:
+        return fail_syntax(yaml);
+    }
+}
+
+static bool read_document(struct yaml *yaml, const char *name, struct lab_node **out)
+{
+    struct lab_place place = {yaml->argument, 0, 0};
+    if (!next_event(yaml) || !next_event(yaml))
+        return false;
+    if (yaml->event->type != FYET_DOCUMENT_START)
+        return lab_fail_at(yaml->tree, &place,
+                           "nothing in it; write a scenario, or let 'bucketlab init' write one");
+    if (!next_event(yaml) || !read_node(yaml, name, &place, 0, out))
+        return false;
+    /* The end of the document, then that of the stream. */
+    if (!next_event(yaml) || !next_event(yaml))
+        return false;
+    place = place_of(yaml);
+    if (yaml->event->type != FYET_STREAM_END)
+        return lab_fail_at(yaml->tree, &place, "a second document begins here; keep one scenario a file");
+    return true;
+}
 
 bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
                    const char *name, struct lab_node **out)
@@ -80,6 +315,25 @@ struct lab_node *lab_node_find(const struct lab_node *mapping, const char *name)
             return node->is_null ? NULL : node;
     }
     return NULL;
+}
+
+static void *take(struct lab_tree *tree, size_t size, size_t align)
+{
+    struct lab_chunk *chunk = tree->chunks;
+    size_t begin = chunk == NULL ? 0 : (chunk->used + align - 1) / align * align;
+    if (chunk == NULL || begin > chunk->size || size > chunk->size - begin) {
+        size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+        chunk = malloc(sizeof *chunk + room);
+        if (chunk == NULL) {
+            sim_fail_memory(tree->error);
+            return NULL;
+        }
+        *chunk = (struct lab_chunk){.next = tree->chunks, .size = room};
+        tree->chunks = chunk;
+        begin = 0;
+    }
+    chunk->used = begin + size;
+    return chunk->memory + begin;
 }
 
 struct lab_node *lab_tree_mapping(struct lab_tree *tree, const struct lab_place *place, const char *name)
@@ -157,273 +411,4 @@ const char *lab_show(const char *text, char *buffer)
 bool lab_is_control(unsigned code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029;
-}
-
-/* What is no text is refused before the YAML parser sees it. */
-static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size)
-{
-    struct lab_place place = {argument, 1, 1};
-    for (size_t i = 0; i < size;) {
-        unsigned code = 0;
-        size_t length = sim_utf8(text + i, size - i, &code);
-        if (length == 0)
-            return lab_fail_at(tree, &place, "byte 0x%02x is not UTF-8; save the scenario as UTF-8",
-                               (unsigned char)text[i]);
-        if (lab_is_control(code) && code != '\t' && code != '\n' && code != '\r')
-            return lab_fail_at(tree, &place, "control character 0x%02x; a scenario is plain text, remove it",
-                               code);
-        bool is_break = code == '\n' || (code == '\r' && (i + 1 == size || text[i + 1] != '\n'));
-        place.line += is_break;
-        place.column = is_break ? 1 : place.column + 1;
-        i += length;
-    }
-    return true;
-}
-
-static bool open_yaml(struct yaml *yaml, const char *text, size_t size)
-{
-    struct fy_diag_cfg diag_config;
-    fy_diag_cfg_default(&diag_config);
-    diag_config.fp = NULL;
-    diag_config.output_fn = NULL;
-    diag_config.colorize = false;
-    diag_config.level = FYET_ERROR;
-    yaml->diag = fy_diag_create(&diag_config);
-    if (yaml->diag == NULL)
-        return sim_fail_memory(yaml->tree->error);
-    fy_diag_set_collect_errors(yaml->diag, true);
-    struct fy_parse_cfg config = {
-        .search_path = "", .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE, .diag = yaml->diag};
-    yaml->parser = fy_parser_create(&config);
-    if (yaml->parser == NULL || fy_parser_set_string(yaml->parser, text, size) != 0)
-        return sim_fail_memory(yaml->tree->error);
-    return true;
-}
-
-static void close_yaml(struct yaml *yaml)
-{
-    if (yaml->event != NULL)
-        fy_parser_event_free(yaml->parser, yaml->event);
-    if (yaml->parser != NULL)
-        fy_parser_destroy(yaml->parser);
-    if (yaml->diag != NULL)
-        fy_diag_destroy(yaml->diag);
-}
-
-static bool next_event(struct yaml *yaml)
-{
-    if (yaml->event != NULL)
-        fy_parser_event_free(yaml->parser, yaml->event);
-    yaml->event = fy_parser_parse(yaml->parser);
-    return yaml->event != NULL || fail_syntax(yaml);
-}
-
-static bool read_document(struct yaml *yaml, const char *name, struct lab_node **out)
-{
-    struct lab_place place = {yaml->argument, 0, 0};
-    if (!next_event(yaml) || !next_event(yaml))
-        return false;
-    if (yaml->event->type != FYET_DOCUMENT_START)
-        return lab_fail_at(yaml->tree, &place,
-                           "nothing in it; write a scenario, or let 'bucketlab init' write one");
-    if (!next_event(yaml) || !read_node(yaml, name, &place, 0, out))
-        return false;
-    /* The end of the document, then that of the stream. */
-    if (!next_event(yaml) || !next_event(yaml))
-        return false;
-    place = place_of(yaml);
-    if (yaml->event->type != FYET_STREAM_END)
-        return lab_fail_at(yaml->tree, &place, "a second document begins here; keep one scenario a file");
-    return true;
-}
-
-/* Reads the value whose first event is the current one; afterwards its last event is. */
-static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
-                      struct lab_node **out)
-{
-    struct lab_tree *tree = yaml->tree;
-    struct lab_place place = place_of(yaml);
-    if (place.line == 0)
-        place = *name_place;
-    if (!refuse_extras(yaml, &place))
-        return false;
-    if (depth > DEPTH_MAX)
-        return lab_fail_at(tree, &place, "nested more than %d deep; a scenario needs less, remove brackets",
-                           DEPTH_MAX);
-    if (++tree->node_count > NODES_MAX)
-        return lab_fail_at(tree, &place, "more than %d values; make the scenario smaller", NODES_MAX);
-    struct lab_node *node = lab_tree_mapping(tree, &place, name);
-    if (node == NULL)
-        return false;
-    node->name_place = *name_place;
-    *out = node;
-    bool is_plain;
-    switch (yaml->event->type) {
-    case FYET_SCALAR:
-        node->kind = LAB_NODE_SCALAR;
-        if (!read_scalar(yaml, &place, &node->text, &is_plain))
-            return false;
-        node->is_empty = is_plain && node->text[0] == '\0';
-        /* Where nothing stands, versions of the library name different places. */
-        if (node->is_empty)
-            node->place = *name_place;
-        node->is_null = is_plain && (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
-        return true;
-    case FYET_SEQUENCE_START:
-        node->kind = LAB_NODE_LIST;
-        return read_list(yaml, node, depth);
-    case FYET_MAPPING_START:
-        return read_mapping(yaml, node, depth);
-    default:
-        return fail_syntax(yaml);
-    }
-}
-
-static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
-{
-    for (;;) {
-        struct lab_node *child;
-        if (!next_event(yaml))
-            return false;
-        if (yaml->event->type == FYET_SEQUENCE_END)
-            return true;
-        if (!read_node(yaml, list->name, &list->place, depth + 1, &child))
-            return false;
-        lab_node_append(list, child);
-    }
-}
-
-static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
-{
-    for (;;) {
-        struct lab_node *child;
-        const char *name;
-        struct lab_place name_place;
-        if (!next_event(yaml))
-            return false;
-        if (yaml->event->type == FYET_MAPPING_END)
-            return true;
-        if (mapping->count == FIELDS_MAX)
-            return lab_fail_at(yaml->tree, &mapping->place,
-                               "more than %d fields; no mapping of a scenario has so many, remove some",
-                               FIELDS_MAX);
-        if (!read_name(yaml, mapping, &name, &name_place) || !next_event(yaml) ||
-            !read_node(yaml, name, &name_place, depth + 1, &child))
-            return false;
-        lab_node_append(mapping, child);
-    }
-}
-
-static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const char **name,
-                      struct lab_place *place)
-{
-    bool is_plain;
-    *place = place_of(yaml);
-    if (place->line == 0)
-        *place = mapping->place;
-    if (!refuse_extras(yaml, place))
-        return false;
-    if (yaml->event->type != FYET_SCALAR)
-        return lab_fail_at(yaml->tree, place, "a list or mapping as the name of a field; write a plain name");
-    if (!read_scalar(yaml, place, name, &is_plain))
-        return false;
-    if (is_plain && strcmp(*name, "<<") == 0)
-        return lab_fail_at(yaml->tree, place, "merge keys '<<' are not read here; write the fields out");
-    for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
-        char where[LAB_PLACE_SIZE], shown[LAB_SHOWN_SIZE];
-        if (strcmp(node->name, *name) == 0)
-            return lab_fail_at(yaml->tree, place, "field '%s' stands twice, first at %s; remove one",
-                               lab_show(*name, shown), lab_place_text(&node->name_place, where));
-    }
-    return true;
-}
-
-/* A quoted scalar can spell out, by escapes, what the bytes of the file may not hold. */
-static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain)
-{
-    struct fy_token *token = yaml->event->scalar.value;
-    size_t size = 0;
-    const char *text = token == NULL ? "" : fy_token_get_text(token, &size);
-    if (text == NULL)
-        return sim_fail_memory(yaml->tree->error);
-    for (size_t i = 0, length; i < size; i += length) {
-        unsigned code;
-        length = sim_utf8(text + i, size - i, &code);
-        if (length == 0 || code == 0)
-            return lab_fail_at(yaml->tree, place,
-                               "an escape makes what is no text; write the character itself");
-    }
-    *is_plain = token == NULL || fy_token_scalar_style(token) == FYSS_PLAIN;
-    *out = lab_tree_text(yaml->tree, text, size);
-    return *out != NULL;
-}
-
-static bool refuse_extras(struct yaml *yaml, const struct lab_place *place)
-{
-    struct fy_event *event = yaml->event;
-    if (event->type == FYET_ALIAS)
-        return lab_fail_at(yaml->tree, place, "aliases (*name) are not read here; write the value out");
-    struct fy_token *anchor = fy_event_get_anchor_token(event), *tag = fy_event_get_tag_token(event);
-    struct lab_place here =
-        place_at(yaml, fy_token_start_mark(anchor != NULL ? anchor : tag), anchor != NULL ? "&" : "");
-    if (anchor != NULL)
-        return lab_fail_at(yaml->tree, &here, "anchors (&name) are not read here; remove it");
-    if (tag != NULL)
-        return lab_fail_at(yaml->tree, &here, "tags (!name) are not read here; remove it");
-    return true;
-}
-
-static bool fail_syntax(struct yaml *yaml)
-{
-    void *iterator = NULL;
-    struct lab_place place = {yaml->argument, 0, 0};
-    struct fy_diag_error *found = fy_diag_errors_iterate(yaml->diag, &iterator);
-    if (found == NULL || found->msg == NULL)
-        return lab_fail_at(yaml->tree, &place, "not valid YAML; " YAML_CURE);
-    place.line = found->line;
-    place.column = found->column;
-    return lab_fail_at(yaml->tree, &place, "not valid YAML: %.200s; " YAML_CURE, found->msg);
-}
-
-static struct lab_place place_of(const struct yaml *yaml)
-{
-    struct fy_event *event = yaml->event;
-    struct fy_token *value = event->type == FYET_SCALAR ? event->scalar.value : NULL;
-    const char *sign = event->type == FYET_ALIAS ? "*" : "";
-    if (value != NULL && fy_token_scalar_style(value) == FYSS_SINGLE_QUOTED)
-        sign = "'";
-    if (value != NULL && fy_token_scalar_style(value) == FYSS_DOUBLE_QUOTED)
-        sign = "\"";
-    return place_at(yaml, fy_event_start_mark(event), sign);
-}
-
-/* The library marks what follows a quote, * or &; a reader looks for the sign itself. */
-static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign)
-{
-    struct lab_place place = {yaml->argument, 0, 0};
-    if (mark == NULL)
-        return place;
-    bool is_after = mark->column > 0 && sign[0] != '\0' && yaml->text[mark->input_pos - 1] == sign[0];
-    place.line = mark->line + 1;
-    place.column = mark->column + 1 - is_after;
-    return place;
-}
-
-static void *take(struct lab_tree *tree, size_t size, size_t align)
-{
-    struct lab_chunk *chunk = tree->chunks;
-    size_t begin = chunk == NULL ? 0 : (chunk->used + align - 1) / align * align;
-    if (chunk == NULL || begin > chunk->size || size > chunk->size - begin) {
-        size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-        chunk = malloc(sizeof *chunk + room);
-        if (chunk == NULL) {
-            sim_fail_memory(tree->error);
-            return NULL;
-        }
-        *chunk = (struct lab_chunk){.next = tree->chunks, .size = room};
-        tree->chunks = chunk;
-        begin = 0;
-    }
-    chunk->used = begin + size;
-    return chunk->memory + begin;
 }

@@ -9,8 +9,39 @@
 #define SEEDS_DEFAULT      8
 #define CONFIDENCE_DEFAULT 0.95
 
-static lab_field_reader read_kinds;
-static bool read_kind(struct lab_reader *reader, const struct lab_node *item, uint32_t *kinds);
+static bool read_kind(struct lab_reader *reader, const struct lab_node *item, uint32_t *kinds)
+{
+    const char *text = lab_scalar(reader, item), *names[BK_KIND_COUNT];
+    if (text == NULL)
+        return false;
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        names[kind] = bk_kind_name((enum bk_kind)kind);
+        if (strcmp(names[kind], text) == 0) {
+            *kinds |= UINT32_C(1) << kind;
+            return true;
+        }
+    }
+    const char *nearest = sim_nearest(text, names, BK_KIND_COUNT);
+    if (nearest != NULL)
+        return lab_fail_at(&reader->tree, &item->place, "no kind '%s'; did you mean '%s'?", text, nearest);
+    return lab_fail_at(&reader->tree, &item->place,
+                       "no kind '%s'; give unbucketed, time, count, probabilistic, hash or weighted", text);
+}
+
+static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
+{
+    uint32_t kinds = 0;
+    if (node->kind != LAB_NODE_LIST || node->count == 0)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'%s' takes a list of kinds; write it as [count, probabilistic]", field->name);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        if (!read_kind(reader, item, &kinds))
+            return false;
+    }
+    *(uint32_t *)out = kinds;
+    return true;
+}
 
 const struct lab_table lab_tune_table = {
     .fields = (const struct lab_field[]){
@@ -49,38 +80,4 @@ bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root)
         return lab_fail_at(&reader->tree, &per_read->name_place,
                            "'partitions_per_read' without reads; add 'reads', or remove this");
     return true;
-}
-
-static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *out)
-{
-    uint32_t kinds = 0;
-    if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'%s' takes a list of kinds; write it as [count, probabilistic]", field->name);
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        if (!read_kind(reader, item, &kinds))
-            return false;
-    }
-    *(uint32_t *)out = kinds;
-    return true;
-}
-
-static bool read_kind(struct lab_reader *reader, const struct lab_node *item, uint32_t *kinds)
-{
-    const char *text = lab_scalar(reader, item), *names[BK_KIND_COUNT];
-    if (text == NULL)
-        return false;
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        names[kind] = bk_kind_name((enum bk_kind)kind);
-        if (strcmp(names[kind], text) == 0) {
-            *kinds |= UINT32_C(1) << kind;
-            return true;
-        }
-    }
-    const char *nearest = sim_nearest(text, names, BK_KIND_COUNT);
-    if (nearest != NULL)
-        return lab_fail_at(&reader->tree, &item->place, "no kind '%s'; did you mean '%s'?", text, nearest);
-    return lab_fail_at(&reader->tree, &item->place,
-                       "no kind '%s'; give unbucketed, time, count, probabilistic, hash or weighted", text);
 }

@@ -11,11 +11,6 @@
 
 #define LISTING_SIZE 256
 
-static bool check(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                  const char *problem, double value);
-static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                        bool has_breaks, char **out);
-
 const char *lab_scalar(struct lab_reader *reader, const struct lab_node *node)
 {
     if (node->kind == LAB_NODE_SCALAR)
@@ -33,6 +28,37 @@ bool lab_fail_value(struct lab_reader *reader, const struct lab_node *node, cons
                        lab_show(node->text, value), text);
 }
 
+static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                        bool has_breaks, char **out)
+{
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    size_t size = strlen(text);
+    for (size_t i = 0, length; i < size; i += length) {
+        unsigned code = 0;
+        length = sim_utf8(text + i, size - i, &code);
+        bool is_break = code == '\n' || code == '\t';
+        if (length == 0 || (lab_is_control(code) && !(is_break && has_breaks)))
+            return lab_fail_value(reader, node,
+                                  has_breaks ? "a control character in it; remove it"
+                                             : "a control character or a line break in it; "
+                                               "remove it");
+    }
+    if (size == 0 || (double)size > field->most) {
+        char problem[LISTING_SIZE];
+        snprintf(problem, sizeof problem, "%s; give %s", size == 0 ? "nothing in it" : "too long",
+                 field->range);
+        return lab_fail_value(reader, node, problem);
+    }
+    char *copy = malloc(size + 1);
+    if (copy == NULL)
+        return sim_fail_memory(reader->tree.error);
+    memcpy(copy, text, size + 1);
+    *out = copy;
+    return true;
+}
+
 bool lab_read_text(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                    void *out)
 {
@@ -43,6 +69,20 @@ bool lab_read_prose(struct lab_reader *reader, const struct lab_field *field, co
                     void *out)
 {
     return read_string(reader, field, node, true, out);
+}
+
+/* Fails by the problem that a quantity's parser found, if any, or by the field's range. */
+static bool check(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                  const char *problem, double value)
+{
+    if (problem != NULL)
+        return lab_fail_value(reader, node, problem);
+    bool has_range = field->least < 0 || field->most > 0;
+    if (!has_range || (value >= field->least && value <= field->most))
+        return true;
+    char text[LISTING_SIZE];
+    snprintf(text, sizeof text, "out of range; give %s", field->range);
+    return lab_fail_value(reader, node, text);
 }
 
 /* A single value in a unit of its own: parsed, held against the field's range, stored. */
@@ -60,6 +100,7 @@ bool lab_read_prose(struct lab_reader *reader, const struct lab_field *field, co
         *(type *)out = value;                                                                                \
         return true;                                                                                         \
     }
+
 READER(lab_read_whole, uint64_t, lab_quantity_whole)
 READER(lab_read_number, double, lab_quantity_number)
 READER(lab_read_duration, int64_t, lab_quantity_duration)
@@ -142,49 +183,4 @@ bool lab_read_mapping(struct lab_reader *reader, const struct lab_field *field, 
                       void *out)
 {
     return lab_table_read(reader, field->detail, node, out);
-}
-
-/* Fails by the problem that a quantity's parser found, if any, or by the field's range. */
-static bool check(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                  const char *problem, double value)
-{
-    if (problem != NULL)
-        return lab_fail_value(reader, node, problem);
-    bool has_range = field->least < 0 || field->most > 0;
-    if (!has_range || (value >= field->least && value <= field->most))
-        return true;
-    char text[LISTING_SIZE];
-    snprintf(text, sizeof text, "out of range; give %s", field->range);
-    return lab_fail_value(reader, node, text);
-}
-
-static bool read_string(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                        bool has_breaks, char **out)
-{
-    const char *text = lab_scalar(reader, node);
-    if (text == NULL)
-        return false;
-    size_t size = strlen(text);
-    for (size_t i = 0, length; i < size; i += length) {
-        unsigned code = 0;
-        length = sim_utf8(text + i, size - i, &code);
-        bool is_break = code == '\n' || code == '\t';
-        if (length == 0 || (lab_is_control(code) && !(is_break && has_breaks)))
-            return lab_fail_value(reader, node,
-                                  has_breaks ? "a control character in it; remove it"
-                                             : "a control character or a line break in it; "
-                                               "remove it");
-    }
-    if (size == 0 || (double)size > field->most) {
-        char problem[LISTING_SIZE];
-        snprintf(problem, sizeof problem, "%s; give %s", size == 0 ? "nothing in it" : "too long",
-                 field->range);
-        return lab_fail_value(reader, node, problem);
-    }
-    char *copy = malloc(size + 1);
-    if (copy == NULL)
-        return sim_fail_memory(reader->tree.error);
-    memcpy(copy, text, size + 1);
-    *out = copy;
-    return true;
 }

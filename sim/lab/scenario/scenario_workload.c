@@ -23,15 +23,25 @@
 #define BYTES_RANGE  "a size from 1B to 1TiB"
 #define MEAN_RANGE   "from 1ms to 292y"
 
-static lab_field_reader read_popularity, read_spikes, read_row_bytes, read_uniform;
-static bool check_spikes(struct lab_reader *reader, const struct lab_node *spikes);
-static bool check_backfill(struct lab_reader *reader, const struct lab_node *backfill);
-static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals);
-static double spikes_product(const struct wl_workload *workload, int64_t at_ns);
-static bool check_source(struct lab_reader *reader, const struct lab_node *root);
-static bool check_end(struct lab_reader *reader, const struct lab_node *root);
-
 #define WORKLOAD(member) offsetof(struct lab_scenario, workload.member)
+
+static const struct lab_table zipf_table = {
+    .fields = (const struct lab_field[]){
+        {"zipf", lab_read_number, WORKLOAD(popularity.s), LAB_REQUIRED, 0, 10, "a number from 0 to 10", NULL},
+        {.name = NULL},
+    }};
+
+static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
+                            const struct lab_node *node, void *out)
+{
+    (void)field;
+    if (node->kind != LAB_NODE_SCALAR)
+        return lab_table_read(reader, &zipf_table, node, out);
+    if (strcmp(node->text, "uniform") != 0)
+        return lab_fail_value(reader, node, "no such popularity; use uniform or {zipf: 1.1}");
+    ((struct lab_scenario *)out)->workload.popularity.s = 0;
+    return true;
+}
 
 const struct lab_table lab_keys_table = {
     .fields = (const struct lab_field[]){
@@ -93,20 +103,6 @@ static const struct lab_table backfill_table = {
         {.name = NULL},
     }};
 
-const struct lab_table lab_arrivals_table = {
-    .fields = (const struct lab_field[]){
-        {"rate", lab_read_rate, WORKLOAD(rate_per_s), LAB_REQUIRED, RATE_MIN, RATE_MAX, RATE_RANGE, NULL},
-        {"daily", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &daily_table},
-        {"bursts", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &bursts_table},
-        {"spikes", read_spikes, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {"late", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &late_table},
-        {"early", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &early_table},
-        {"resolution", lab_read_duration, WORKLOAD(resolution_ns), LAB_OPTIONAL, 1, (double)SIM_DAY,
-         "a duration above 0s and at most 1d", NULL},
-        {"backfill", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &backfill_table},
-        {.name = NULL},
-    }};
-
 static const struct lab_table spike_table = {
     .fields = (const struct lab_field[]){
         {"at", lab_read_duration, offsetof(struct wl_spike, at_ns), LAB_REQUIRED, 0, 0, NULL, NULL},
@@ -118,112 +114,6 @@ static const struct lab_table spike_table = {
          "a share above 0% and at most 100%", NULL},
         {.name = NULL},
     }};
-
-const struct lab_table lab_trace_table = {
-    .fields = (const struct lab_field[]){
-        {"file", lab_read_text, offsetof(struct lab_scenario, trace_path), LAB_REQUIRED, 0, 4096,
-         "the name of a CSV file", NULL},
-        {.name = NULL},
-    }};
-
-static const struct lab_choice row_formats[] = {
-    {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
-
-/* They are read once the table is known: scenario_row.c. */
-static bool read_columns(struct lab_reader *reader, const struct lab_field *field,
-                         const struct lab_node *node, void *out)
-{
-    (void)reader, (void)field, (void)node, (void)out;
-    return true;
-}
-
-const struct lab_table lab_row_table = {
-    .fields = (const struct lab_field[]){
-        {"bytes", read_row_bytes, WORKLOAD(row_bytes), LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
-        {"ttl", lab_read_duration, offsetof(struct lab_scenario, row_ttl_ns), LAB_OPTIONAL,
-         (double)SIM_SECOND, 20 * LATE_MAX, "a duration from 1s to 20y", NULL},
-        {"cells", lab_read_whole, WORKLOAD(row_cells), LAB_OPTIONAL, 1, 2147483647.0,
-         "a whole number from 1 to 2147483647", NULL},
-        {"columns", read_columns, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
-        {"format", lab_read_choice, offsetof(struct lab_scenario, row_format), LAB_OPTIONAL, 0, 0,
-         "nb, da or payload", row_formats},
-        {"compression", lab_read_number, offsetof(struct lab_scenario, row_compression), LAB_OPTIONAL, 0.001,
-         2, "bytes on disk for each byte before compression, a number from 0.001 to 2", NULL},
-        {.name = NULL},
-    }};
-
-static const struct lab_table lognormal_table = {
-    .fields = (const struct lab_field[]){
-        {"mean", lab_read_size, offsetof(struct sim_size, a), LAB_REQUIRED, 1, BYTES_MAX, BYTES_RANGE, NULL},
-        {"sigma", lab_read_number, offsetof(struct sim_size, b), LAB_REQUIRED, 0, 10, "a number from 0 to 10",
-         NULL},
-        {.name = NULL},
-    }};
-
-static const struct lab_table pareto_table = {
-    .fields = (const struct lab_field[]){
-        {"min", lab_read_size, offsetof(struct sim_size, a), LAB_REQUIRED, 1, BYTES_MAX, BYTES_RANGE, NULL},
-        {"alpha", lab_read_number, offsetof(struct sim_size, b), LAB_REQUIRED, 0.01, 1000,
-         "a number from 0.01 to 1000", NULL},
-        {.name = NULL},
-    }};
-
-static const struct lab_table row_bytes_table = {
-    .fields = (const struct lab_field[]){
-        {"uniform", read_uniform, 0, LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
-        {"lognormal", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lognormal_table},
-        {"pareto", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &pareto_table},
-        {.name = NULL},
-    }};
-
-static const struct lab_table zipf_table = {
-    .fields = (const struct lab_field[]){
-        {"zipf", lab_read_number, WORKLOAD(popularity.s), LAB_REQUIRED, 0, 10, "a number from 0 to 10", NULL},
-        {.name = NULL},
-    }};
-
-bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    struct lab_scenario *scenario = reader->scenario;
-    struct wl_workload *workload = &scenario->workload;
-    const struct lab_node *trace = lab_node_find(root, "trace");
-    const struct lab_node *row = lab_node_find(root, "row");
-    scenario->has_start = lab_node_find(root, "start") != NULL;
-    const struct lab_node *bytes = lab_node_find(row, "bytes");
-    scenario->has_row_bytes = bytes != NULL;
-    if (bytes != NULL) {
-        scenario->row_bytes_line = bytes->name_place.line;
-        scenario->row_bytes_column = bytes->name_place.column;
-    }
-    /* The fields' ranges leave nothing to refuse here. */
-    if (sim_size_prepare(&workload->row_bytes) != 0)
-        return lab_fail_at(
-            &reader->tree, &bytes->place,
-            "these figures make no distribution of sizes; write them as in {lognormal: {mean: 350, "
-            "sigma: 1.0}}");
-    if (!check_source(reader, root) || !check_end(reader, root))
-        return false;
-    if (trace != NULL || lab_node_find(root, "identifiers") != NULL)
-        return true;
-    const struct lab_node *arrivals = lab_node_find(root, "arrivals");
-    workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
-    workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
-    sim_zipf_init(&workload->popularity, workload->popularity.s, workload->key_count);
-    return check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
-           check_backfill(reader, lab_node_find(arrivals, "backfill"));
-}
-
-static bool read_popularity(struct lab_reader *reader, const struct lab_field *field,
-                            const struct lab_node *node, void *out)
-{
-    (void)field;
-    if (node->kind != LAB_NODE_SCALAR)
-        return lab_table_read(reader, &zipf_table, node, out);
-    if (strcmp(node->text, "uniform") != 0)
-        return lab_fail_value(reader, node, "no such popularity; use uniform or {zipf: 1.1}");
-    ((struct lab_scenario *)out)->workload.popularity.s = 0;
-    return true;
-}
 
 static bool read_spikes(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         void *out)
@@ -250,6 +140,78 @@ static bool read_spikes(struct lab_reader *reader, const struct lab_field *field
     return true;
 }
 
+const struct lab_table lab_arrivals_table = {
+    .fields = (const struct lab_field[]){
+        {"rate", lab_read_rate, WORKLOAD(rate_per_s), LAB_REQUIRED, RATE_MIN, RATE_MAX, RATE_RANGE, NULL},
+        {"daily", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &daily_table},
+        {"bursts", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &bursts_table},
+        {"spikes", read_spikes, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"late", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &late_table},
+        {"early", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &early_table},
+        {"resolution", lab_read_duration, WORKLOAD(resolution_ns), LAB_OPTIONAL, 1, (double)SIM_DAY,
+         "a duration above 0s and at most 1d", NULL},
+        {"backfill", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &backfill_table},
+        {.name = NULL},
+    }};
+
+const struct lab_table lab_trace_table = {
+    .fields = (const struct lab_field[]){
+        {"file", lab_read_text, offsetof(struct lab_scenario, trace_path), LAB_REQUIRED, 0, 4096,
+         "the name of a CSV file", NULL},
+        {.name = NULL},
+    }};
+
+static const struct lab_choice row_formats[] = {
+    {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
+
+/* They are read once the table is known: scenario_row.c. */
+static bool read_columns(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    (void)reader, (void)field, (void)node, (void)out;
+    return true;
+}
+
+static const struct lab_table lognormal_table = {
+    .fields = (const struct lab_field[]){
+        {"mean", lab_read_size, offsetof(struct sim_size, a), LAB_REQUIRED, 1, BYTES_MAX, BYTES_RANGE, NULL},
+        {"sigma", lab_read_number, offsetof(struct sim_size, b), LAB_REQUIRED, 0, 10, "a number from 0 to 10",
+         NULL},
+        {.name = NULL},
+    }};
+
+static const struct lab_table pareto_table = {
+    .fields = (const struct lab_field[]){
+        {"min", lab_read_size, offsetof(struct sim_size, a), LAB_REQUIRED, 1, BYTES_MAX, BYTES_RANGE, NULL},
+        {"alpha", lab_read_number, offsetof(struct sim_size, b), LAB_REQUIRED, 0.01, 1000,
+         "a number from 0.01 to 1000", NULL},
+        {.name = NULL},
+    }};
+
+static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    struct sim_size *size = out;
+    if (node->kind != LAB_NODE_LIST || node->count != 2)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'uniform' takes the least and the most; write it as uniform: [100, 10KB]");
+    if (!lab_read_size(reader, field, node->first, &size->a) ||
+        !lab_read_size(reader, field, node->last, &size->b))
+        return false;
+    if (size->a > size->b)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'uniform' has its least above its most; swap the two");
+    return true;
+}
+
+static const struct lab_table row_bytes_table = {
+    .fields = (const struct lab_field[]){
+        {"uniform", read_uniform, 0, LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
+        {"lognormal", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lognormal_table},
+        {"pareto", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &pareto_table},
+        {.name = NULL},
+    }};
+
 static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *field,
                            const struct lab_node *node, void *out)
 {
@@ -269,21 +231,20 @@ static bool read_row_bytes(struct lab_reader *reader, const struct lab_field *fi
     return true;
 }
 
-static bool read_uniform(struct lab_reader *reader, const struct lab_field *field,
-                         const struct lab_node *node, void *out)
-{
-    struct sim_size *size = out;
-    if (node->kind != LAB_NODE_LIST || node->count != 2)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' takes the least and the most; write it as uniform: [100, 10KB]");
-    if (!lab_read_size(reader, field, node->first, &size->a) ||
-        !lab_read_size(reader, field, node->last, &size->b))
-        return false;
-    if (size->a > size->b)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'uniform' has its least above its most; swap the two");
-    return true;
-}
+const struct lab_table lab_row_table = {
+    .fields = (const struct lab_field[]){
+        {"bytes", read_row_bytes, WORKLOAD(row_bytes), LAB_OPTIONAL, 1, BYTES_MAX, BYTES_RANGE, NULL},
+        {"ttl", lab_read_duration, offsetof(struct lab_scenario, row_ttl_ns), LAB_OPTIONAL,
+         (double)SIM_SECOND, 20 * LATE_MAX, "a duration from 1s to 20y", NULL},
+        {"cells", lab_read_whole, WORKLOAD(row_cells), LAB_OPTIONAL, 1, 2147483647.0,
+         "a whole number from 1 to 2147483647", NULL},
+        {"columns", read_columns, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"format", lab_read_choice, offsetof(struct lab_scenario, row_format), LAB_OPTIONAL, 0, 0,
+         "nb, da or payload", row_formats},
+        {"compression", lab_read_number, offsetof(struct lab_scenario, row_compression), LAB_OPTIONAL, 0.001,
+         2, "bytes on disk for each byte before compression, a number from 0.001 to 2", NULL},
+        {.name = NULL},
+    }};
 
 /* Either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
@@ -362,6 +323,18 @@ static bool check_backfill(struct lab_reader *reader, const struct lab_node *bac
     return true;
 }
 
+/* Of the spikes under way at a time, as if they struck the same key. */
+static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
+{
+    double product = 1;
+    for (size_t i = 0; i < workload->spike_count; i++) {
+        const struct wl_spike *spike = &workload->spikes[i];
+        if (at_ns >= spike->at_ns && at_ns - spike->at_ns < spike->lasts_ns && spike->factor > 1)
+            product *= spike->factor;
+    }
+    return product;
+}
+
 /* A key's rows lie at least a nanosecond apart on average, and the rows of a run can be counted. */
 static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals)
 {
@@ -390,14 +363,33 @@ static bool check_amounts(struct lab_reader *reader, const struct lab_node *arri
     return true;
 }
 
-/* Of the spikes under way at a time, as if they struck the same key. */
-static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
+bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root)
 {
-    double product = 1;
-    for (size_t i = 0; i < workload->spike_count; i++) {
-        const struct wl_spike *spike = &workload->spikes[i];
-        if (at_ns >= spike->at_ns && at_ns - spike->at_ns < spike->lasts_ns && spike->factor > 1)
-            product *= spike->factor;
+    struct lab_scenario *scenario = reader->scenario;
+    struct wl_workload *workload = &scenario->workload;
+    const struct lab_node *trace = lab_node_find(root, "trace");
+    const struct lab_node *row = lab_node_find(root, "row");
+    scenario->has_start = lab_node_find(root, "start") != NULL;
+    const struct lab_node *bytes = lab_node_find(row, "bytes");
+    scenario->has_row_bytes = bytes != NULL;
+    if (bytes != NULL) {
+        scenario->row_bytes_line = bytes->name_place.line;
+        scenario->row_bytes_column = bytes->name_place.column;
     }
-    return product;
+    /* The fields' ranges leave nothing to refuse here. */
+    if (sim_size_prepare(&workload->row_bytes) != 0)
+        return lab_fail_at(
+            &reader->tree, &bytes->place,
+            "these figures make no distribution of sizes; write them as in {lognormal: {mean: 350, "
+            "sigma: 1.0}}");
+    if (!check_source(reader, root) || !check_end(reader, root))
+        return false;
+    if (trace != NULL || lab_node_find(root, "identifiers") != NULL)
+        return true;
+    const struct lab_node *arrivals = lab_node_find(root, "arrivals");
+    workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
+    workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
+    sim_zipf_init(&workload->popularity, workload->popularity.s, workload->key_count);
+    return check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
+           check_backfill(reader, lab_node_find(arrivals, "backfill"));
 }

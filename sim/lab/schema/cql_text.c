@@ -9,9 +9,6 @@
 
 #define NAME_SIZE 128
 
-static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size);
-static bool is_bare(const char *name);
-
 /* The reserved words of CQL, sorted. Source: apache/cassandra cql3/ReservedKeywords.java and
  * pylib/cqlshlib/cqlhandling.py. */
 static const char *const reserved[] = {
@@ -24,9 +21,37 @@ static const char *const reserved[] = {
     "select", "set",      "table",        "to",      "token",       "truncate", "unlogged",  "unset",
     "update", "use",      "using",        "view",    "where",       "with"};
 
+static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size)
+{
+    if (text->out_of_memory)
+        return;
+    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
+        text->out_of_memory = true;
+        return;
+    }
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+}
+
 void lab_cql_add(struct lab_cql_text *text, const char *piece)
 {
     add_bytes(text, piece, strlen(piece));
+}
+
+static bool is_bare(const char *name)
+{
+    if (name[0] < 'a' || name[0] > 'z')
+        return false;
+    for (const char *c = name; *c != '\0'; c++) {
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_'))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (strcmp(reserved[i], name) == 0)
+            return false;
+    }
+    return true;
 }
 
 void lab_cql_name(struct lab_cql_text *text, const char *first, const char *second)
@@ -48,32 +73,4 @@ void lab_cql_name(struct lab_cql_text *text, const char *first, const char *seco
             add_bytes(text, c, 1);
     }
     lab_cql_add(text, "\"");
-}
-
-static void add_bytes(struct lab_cql_text *text, const char *bytes, size_t size)
-{
-    if (text->out_of_memory)
-        return;
-    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1)) {
-        text->out_of_memory = true;
-        return;
-    }
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-    text->bytes[text->size] = '\0';
-}
-
-static bool is_bare(const char *name)
-{
-    if (name[0] < 'a' || name[0] > 'z')
-        return false;
-    for (const char *c = name; *c != '\0'; c++) {
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_'))
-            return false;
-    }
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-        if (strcmp(reserved[i], name) == 0)
-            return false;
-    }
-    return true;
 }

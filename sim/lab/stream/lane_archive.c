@@ -5,38 +5,6 @@
 
 #include "stream.h"
 
-static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct sim_archive *archive);
-static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin);
-static void archive_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                          struct sim_archive *archive);
-static void archive_windows(struct lab_lane *lane, struct sim_archive *archive);
-static void archive_past(struct lab_lane *lane, struct sim_archive *archive);
-static void archive_empties(struct lab_lane *lane, struct sim_archive *archive);
-static void archive_horizon(struct lab_horizon *horizon, struct sim_archive *archive);
-
-void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                      struct sim_archive *archive)
-{
-    sim_archive_mark(archive, 0x4c414e45);
-    lab_key_state_archive(&lane->state, archive);
-    check_state(lane, settings, archive);
-    sim_archive_i64(archive, &lane->bucket);
-    sim_archive_u64_below(archive, &lane->open.rows, LAB_COUNT_END);
-    sim_archive_u64(archive, &lane->open.bytes);
-    sim_archive_u64_below(archive, &lane->open_first_row, LAB_COUNT_END);
-    sim_archive_u64(archive, &lane->open_gone);
-    sim_archive_i64(archive, &lane->open_first_ns);
-    sim_archive_u64(archive, &lane->placement.fold);
-    sim_archive_u64_below(archive, &lane->placement.rows, LAB_COUNT_END);
-    sim_archive_i64(archive, &lane->placement.bucket);
-    archive_cells(lane, settings, archive);
-    archive_windows(lane, archive);
-    archive_past(lane, archive);
-    archive_empties(lane, archive);
-    lab_eras_archive(&lane->eras, settings->regimes, archive);
-}
-
 /* A state that the core would refuse, of a row or of a read. */
 static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct sim_archive *archive)
@@ -46,54 +14,6 @@ static void check_state(const struct lab_lane *lane, const struct lab_lane_setti
     if (archive->is_loading)
         sim_archive_check(archive, lab_is_bucket(lane->state.bucket) &&
                                        bk_route(settings->strategy, &lane->state, &row, &route) == BK_OK);
-}
-
-void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive)
-{
-    sim_archive_i64(archive, &state->bucket);
-    sim_archive_u64(archive, &state->counter);
-    sim_archive_i64(archive, &state->last_change_ns);
-    sim_archive_bool(archive, &state->is_begun);
-    sim_archive_i64(archive, &state->until_ns);
-    sim_archive_u64(archive, &state->first_sequence);
-}
-
-void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, struct sim_archive *archive)
-{
-    sim_archive_mark(archive, 0x4b455920);
-    sim_archive_u64(archive, &key->entity);
-    sim_archive_u64_below(archive, &key->rows, LAB_COUNT_END);
-    sim_archive_i64(archive, &key->birth_ns);
-    sim_archive_i64(archive, &key->second_end_ns);
-    sim_archive_u64(archive, &key->second_begin);
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        sim_archive_i64(archive, &key->reads[kind].next_ns);
-        sim_archive_double(archive, &key->reads[kind].gap_ns);
-        sim_archive_bytes(archive, key->reads[kind].draws.s, sizeof key->reads[kind].draws.s);
-    }
-    sim_archive_i64(archive, &key->next_read_ns);
-    SIM_ARCHIVE_ENUM(archive, key->next_read, LAB_READ_KINDS);
-    archive_horizon(&key->horizon, archive);
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, is_sound_key(key, origin));
-}
-
-/* A read walks from its time back to the key's birth: lab_check_walks() has seen to it that it can between
- * these bounds. */
-static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin)
-{
-    int64_t first_ns = origin->start_ns - wl_late_most_ns(&origin->scenario->workload);
-    bool is_sound = key->entity == origin->entity &&
-                    key->next_read_ns == key->reads[key->next_read].next_ns &&
-                    (key->rows == 0 || (key->birth_ns >= first_ns && key->birth_ns <= origin->end_ns));
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
-        struct lab_read_clock clock;
-        lab_read_clock_begin(&clock, origin->scenario, (enum lab_read_kind)kind, origin->entity,
-                             origin->share, origin->start_ns);
-        is_sound = is_sound && key->reads[kind].gap_ns == clock.gap_ns &&
-                   key->reads[kind].next_ns >= origin->start_ns;
-    }
-    return is_sound;
 }
 
 /* All that is not the current key's is kept empty: a lane's memory is no part of its state. */
@@ -183,6 +103,56 @@ static void archive_empties(struct lab_lane *lane, struct sim_archive *archive)
     sim_archive_bytes(archive, lane->empties->runs, lane->empties->count * sizeof *lane->empties->runs);
 }
 
+void lab_lane_archive(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                      struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x4c414e45);
+    lab_key_state_archive(&lane->state, archive);
+    check_state(lane, settings, archive);
+    sim_archive_i64(archive, &lane->bucket);
+    sim_archive_u64_below(archive, &lane->open.rows, LAB_COUNT_END);
+    sim_archive_u64(archive, &lane->open.bytes);
+    sim_archive_u64_below(archive, &lane->open_first_row, LAB_COUNT_END);
+    sim_archive_u64(archive, &lane->open_gone);
+    sim_archive_i64(archive, &lane->open_first_ns);
+    sim_archive_u64(archive, &lane->placement.fold);
+    sim_archive_u64_below(archive, &lane->placement.rows, LAB_COUNT_END);
+    sim_archive_i64(archive, &lane->placement.bucket);
+    archive_cells(lane, settings, archive);
+    archive_windows(lane, archive);
+    archive_past(lane, archive);
+    archive_empties(lane, archive);
+    lab_eras_archive(&lane->eras, settings->regimes, archive);
+}
+
+void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archive)
+{
+    sim_archive_i64(archive, &state->bucket);
+    sim_archive_u64(archive, &state->counter);
+    sim_archive_i64(archive, &state->last_change_ns);
+    sim_archive_bool(archive, &state->is_begun);
+    sim_archive_i64(archive, &state->until_ns);
+    sim_archive_u64(archive, &state->first_sequence);
+}
+
+/* A read walks from its time back to the key's birth: lab_check_walks() has seen to it that it can between
+ * these bounds. */
+static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin)
+{
+    int64_t first_ns = origin->start_ns - wl_late_most_ns(&origin->scenario->workload);
+    bool is_sound = key->entity == origin->entity &&
+                    key->next_read_ns == key->reads[key->next_read].next_ns &&
+                    (key->rows == 0 || (key->birth_ns >= first_ns && key->birth_ns <= origin->end_ns));
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        struct lab_read_clock clock;
+        lab_read_clock_begin(&clock, origin->scenario, (enum lab_read_kind)kind, origin->entity,
+                             origin->share, origin->start_ns);
+        is_sound = is_sound && key->reads[kind].gap_ns == clock.gap_ns &&
+                   key->reads[kind].next_ns >= origin->start_ns;
+    }
+    return is_sound;
+}
+
 static void archive_horizon(struct lab_horizon *horizon, struct sim_archive *archive)
 {
     size_t count = horizon->end - horizon->begin;
@@ -197,4 +167,24 @@ static void archive_horizon(struct lab_horizon *horizon, struct sim_archive *arc
     sim_archive_u64(archive, &horizon->end_row);
     if (sim_archive_is_fine(archive))
         sim_archive_check(archive, horizon->end_row >= count);
+}
+
+void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, struct sim_archive *archive)
+{
+    sim_archive_mark(archive, 0x4b455920);
+    sim_archive_u64(archive, &key->entity);
+    sim_archive_u64_below(archive, &key->rows, LAB_COUNT_END);
+    sim_archive_i64(archive, &key->birth_ns);
+    sim_archive_i64(archive, &key->second_end_ns);
+    sim_archive_u64(archive, &key->second_begin);
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
+        sim_archive_i64(archive, &key->reads[kind].next_ns);
+        sim_archive_double(archive, &key->reads[kind].gap_ns);
+        sim_archive_bytes(archive, key->reads[kind].draws.s, sizeof key->reads[kind].draws.s);
+    }
+    sim_archive_i64(archive, &key->next_read_ns);
+    SIM_ARCHIVE_ENUM(archive, key->next_read, LAB_READ_KINDS);
+    archive_horizon(&key->horizon, archive);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, is_sound_key(key, origin));
 }

@@ -9,10 +9,74 @@
 
 #define WINDOWS_MIN 16u
 
-static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last);
-static struct lab_time_window *window_of(struct lab_lane *lane, int64_t bucket);
-static bool make_room(struct lab_lane *lane, size_t place);
-static bool grow(struct lab_lane *lane);
+/* Mostly the same as for the row before. */
+static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last)
+{
+    if (time_ns < last->from_ns || time_ns >= last->until_ns) {
+        struct bk_row row = {.time_ns = time_ns};
+        enum bk_status status = bk_route(strategy, NULL, &row, last);
+        assert(status == BK_OK);
+        (void)status;
+    }
+    return last->bucket;
+}
+
+/* Room on both sides. */
+static bool grow(struct lab_lane *lane)
+{
+    size_t count = lane->window_count, capacity = count * 3 + WINDOWS_MIN;
+    struct lab_time_window *windows = malloc(capacity * sizeof *windows);
+    if (windows == NULL)
+        return false;
+    size_t begin = (capacity - count) / 2;
+    if (count > 0)
+        memcpy(windows + begin, lab_window_at(lane, 0), count * sizeof *windows);
+    free(lane->windows);
+    lane->windows = windows;
+    lane->window_begin = begin;
+    lane->window_capacity = capacity;
+    return true;
+}
+
+/* For one more at `place`. The shorter side moves, so that a history is loaded backwards as fast as forwards.
+ */
+static bool make_room(struct lab_lane *lane, size_t place)
+{
+    size_t count = lane->window_count, end = lane->window_begin + count;
+    bool moves_lower = place < count / 2;
+    if ((moves_lower ? lane->window_begin == 0 : end == lane->window_capacity) && !grow(lane))
+        return false;
+    struct lab_time_window *first = lab_window_at(lane, 0);
+    if (moves_lower) {
+        memmove(first - 1, first, place * sizeof *first);
+        lane->window_begin--;
+    } else {
+        memmove(first + place + 1, first + place, (count - place) * sizeof *first);
+    }
+    lane->window_count++;
+    return true;
+}
+
+/* The window of that bucket, or NULL without memory. Mostly it is the last one, or one after it. */
+static struct lab_time_window *window_of(struct lab_lane *lane, int64_t bucket)
+{
+    size_t low = 0, high = lane->window_count;
+    if (high > 0 && lab_window_at(lane, high - 1)->bucket < bucket)
+        low = high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lab_window_at(lane, middle)->bucket < bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < lane->window_count && lab_window_at(lane, low)->bucket == bucket)
+        return lab_window_at(lane, low);
+    if (!make_room(lane, low))
+        return NULL;
+    *lab_window_at(lane, low) = (struct lab_time_window){.bucket = bucket};
+    return lab_window_at(lane, low);
+}
 
 void lab_windows_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
@@ -55,73 +119,4 @@ void lab_windows_end(struct lab_lane *lane, const struct lab_lane_settings *sett
                         window->bucket < current);
     }
     lane->window_count = 0;
-}
-
-/* Mostly the same as for the row before. */
-static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last)
-{
-    if (time_ns < last->from_ns || time_ns >= last->until_ns) {
-        struct bk_row row = {.time_ns = time_ns};
-        enum bk_status status = bk_route(strategy, NULL, &row, last);
-        assert(status == BK_OK);
-        (void)status;
-    }
-    return last->bucket;
-}
-
-/* The window of that bucket, or NULL without memory. Mostly it is the last one, or one after it. */
-static struct lab_time_window *window_of(struct lab_lane *lane, int64_t bucket)
-{
-    size_t low = 0, high = lane->window_count;
-    if (high > 0 && lab_window_at(lane, high - 1)->bucket < bucket)
-        low = high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lab_window_at(lane, middle)->bucket < bucket)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < lane->window_count && lab_window_at(lane, low)->bucket == bucket)
-        return lab_window_at(lane, low);
-    if (!make_room(lane, low))
-        return NULL;
-    *lab_window_at(lane, low) = (struct lab_time_window){.bucket = bucket};
-    return lab_window_at(lane, low);
-}
-
-/* For one more at `place`. The shorter side moves, so that a history is loaded backwards as fast as forwards.
- */
-static bool make_room(struct lab_lane *lane, size_t place)
-{
-    size_t count = lane->window_count, end = lane->window_begin + count;
-    bool moves_lower = place < count / 2;
-    if ((moves_lower ? lane->window_begin == 0 : end == lane->window_capacity) && !grow(lane))
-        return false;
-    struct lab_time_window *first = lab_window_at(lane, 0);
-    if (moves_lower) {
-        memmove(first - 1, first, place * sizeof *first);
-        lane->window_begin--;
-    } else {
-        memmove(first + place + 1, first + place, (count - place) * sizeof *first);
-    }
-    lane->window_count++;
-    return true;
-}
-
-/* Room on both sides. */
-static bool grow(struct lab_lane *lane)
-{
-    size_t count = lane->window_count, capacity = count * 3 + WINDOWS_MIN;
-    struct lab_time_window *windows = malloc(capacity * sizeof *windows);
-    if (windows == NULL)
-        return false;
-    size_t begin = (capacity - count) / 2;
-    if (count > 0)
-        memcpy(windows + begin, lab_window_at(lane, 0), count * sizeof *windows);
-    free(lane->windows);
-    lane->windows = windows;
-    lane->window_begin = begin;
-    lane->window_capacity = capacity;
-    return true;
 }

@@ -27,17 +27,88 @@ struct lab_far_keys {
     uint32_t count;
 };
 
-static void *work(void *hand);
-static void share(void *context, uint64_t *begin, uint64_t *end);
-static uint64_t part_of(const struct lab_far_keys *far, uint64_t task);
-static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
-                 struct lab_stream_result *out, struct sim_error *error);
+/* How many tasks from this one on are about a part of the work: no key after it has more rows than its first.
+ */
+static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
+{
+    const struct wl_workload *workload = &far->crew->scenario->workload;
+    double keys = 1.0 / (PARTS_A_RANK * (double)lab_team_count(far->team)) /
+                  sim_zipf_share(&workload->popularity, lab_task_begin(task));
+    double tasks = keys / (task < LAB_BUSY_KEYS ? 1 : LAB_QUIET_KEYS_TASK);
+    return tasks < 1 ? 1 : tasks > 1e15 ? (uint64_t)1e15 : (uint64_t)tasks;
+}
+
+/* For another rank: it takes more tasks at once than a thread here does, as asking takes a while. */
+static void share(void *context, uint64_t *begin, uint64_t *end)
+{
+    const struct lab_far_keys *far = context;
+    struct lab_stream_crew *crew = far->crew;
+    uint64_t from = atomic_load(&crew->next_task), to;
+    do {
+        to = from < crew->task_count ? from + part_of(far, from) : from;
+        to = to < crew->task_count ? to : from < crew->task_count ? crew->task_count : from;
+    } while (!atomic_compare_exchange_weak(&crew->next_task, &from, to));
+    *begin = from;
+    *end = to;
+}
+
+/* As loading takes it; lab_stream_result_clear() is due in any case. */
 static bool begin_found(const struct lab_stream_crew *crew, struct lab_stream_result *out,
-                        struct sim_error *error);
+                        struct sim_error *error)
+{
+    const struct lab_scenario *scenario = crew->scenario;
+    int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
+    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
+    bool ok = out->tallies != NULL;
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
+        ok = lab_stream_tally_init(scenario, crew->ring, &out->tallies[i]);
+        if (!ok)
+            break;
+        lab_slices_begin(&out->tallies[i].slices, start_ns, end_ns);
+        if (out->tallies[i].stored != NULL)
+            lab_stored_begin(out->tallies[i].stored, start_ns, end_ns);
+    }
+    return ok || sim_fail_memory(error);
+}
+
 static void archive_found(const struct lab_stream_crew *crew, struct lab_stream_result *found,
-                          struct sim_archive *archive);
-static bool work_here(struct ranks_task *task, const struct lab_scenario *scenario, uint32_t threads,
-                      struct ranks_bytes *answer, struct sim_error *error);
+                          struct sim_archive *archive)
+{
+    sim_archive_u64(archive, &found->rows);
+    sim_archive_u64(archive, &found->keys);
+    for (size_t i = 0; i < crew->scenario->strategy_count; i++)
+        lab_tally_archive(&found->tallies[i], archive, cass_ring_node_count(crew->ring));
+}
+
+static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
+                 struct lab_stream_result *out, struct sim_error *error)
+{
+    struct sim_archive archive;
+    if (!begin_found(crew, out, error) || !lab_answer_begin_load(&archive, answer, error))
+        return false;
+    archive_found(crew, out, &archive);
+    return lab_answer_finish_load(&archive, error);
+}
+
+/* A rank that fails ends the run. */
+static void *work(void *argument)
+{
+    struct hand *hand = argument;
+    struct lab_far_keys *far = hand->far;
+    const struct lab_order order = lab_order_of(far->crew->scenario);
+    struct lab_team_call call = {
+        .rank = hand->rank, .service = LAB_SERVICE_KEYS, .share = share, .context = far};
+    struct ranks_bytes answer = {0};
+    bool is_fine =
+        lab_request_make(&order, lab_team_threads(far->team, hand->rank), 0, &call.request, &hand->error) &&
+        lab_team_ask(far->team, &call, far->crew->context->progress, &answer, &hand->error) &&
+        load(far->crew, &answer, &hand->found, &hand->error);
+    if (!is_fine)
+        atomic_store(&far->crew->next_task, far->crew->task_count);
+    free(call.request.data);
+    free(answer.data);
+    return NULL;
+}
 
 struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew)
 {
@@ -82,101 +153,6 @@ bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, s
     return ok;
 }
 
-/* A rank that fails ends the run. */
-static void *work(void *argument)
-{
-    struct hand *hand = argument;
-    struct lab_far_keys *far = hand->far;
-    const struct lab_order order = lab_order_of(far->crew->scenario);
-    struct lab_team_call call = {
-        .rank = hand->rank, .service = LAB_SERVICE_KEYS, .share = share, .context = far};
-    struct ranks_bytes answer = {0};
-    bool is_fine =
-        lab_request_make(&order, lab_team_threads(far->team, hand->rank), 0, &call.request, &hand->error) &&
-        lab_team_ask(far->team, &call, far->crew->context->progress, &answer, &hand->error) &&
-        load(far->crew, &answer, &hand->found, &hand->error);
-    if (!is_fine)
-        atomic_store(&far->crew->next_task, far->crew->task_count);
-    free(call.request.data);
-    free(answer.data);
-    return NULL;
-}
-
-/* For another rank: it takes more tasks at once than a thread here does, as asking takes a while. */
-static void share(void *context, uint64_t *begin, uint64_t *end)
-{
-    const struct lab_far_keys *far = context;
-    struct lab_stream_crew *crew = far->crew;
-    uint64_t from = atomic_load(&crew->next_task), to;
-    do {
-        to = from < crew->task_count ? from + part_of(far, from) : from;
-        to = to < crew->task_count ? to : from < crew->task_count ? crew->task_count : from;
-    } while (!atomic_compare_exchange_weak(&crew->next_task, &from, to));
-    *begin = from;
-    *end = to;
-}
-
-/* How many tasks from this one on are about a part of the work: no key after it has more rows than its first.
- */
-static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
-{
-    const struct wl_workload *workload = &far->crew->scenario->workload;
-    double keys = 1.0 / (PARTS_A_RANK * (double)lab_team_count(far->team)) /
-                  sim_zipf_share(&workload->popularity, lab_task_begin(task));
-    double tasks = keys / (task < LAB_BUSY_KEYS ? 1 : LAB_QUIET_KEYS_TASK);
-    return tasks < 1 ? 1 : tasks > 1e15 ? (uint64_t)1e15 : (uint64_t)tasks;
-}
-
-static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *answer,
-                 struct lab_stream_result *out, struct sim_error *error)
-{
-    struct sim_archive archive;
-    if (!begin_found(crew, out, error) || !lab_answer_begin_load(&archive, answer, error))
-        return false;
-    archive_found(crew, out, &archive);
-    return lab_answer_finish_load(&archive, error);
-}
-
-/* As loading takes it; lab_stream_result_clear() is due in any case. */
-static bool begin_found(const struct lab_stream_crew *crew, struct lab_stream_result *out,
-                        struct sim_error *error)
-{
-    const struct lab_scenario *scenario = crew->scenario;
-    int64_t start_ns = scenario->workload.start_ns, end_ns = start_ns + scenario->workload.duration_ns;
-    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
-    bool ok = out->tallies != NULL;
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        ok = lab_stream_tally_init(scenario, crew->ring, &out->tallies[i]);
-        if (!ok)
-            break;
-        lab_slices_begin(&out->tallies[i].slices, start_ns, end_ns);
-        if (out->tallies[i].stored != NULL)
-            lab_stored_begin(out->tallies[i].stored, start_ns, end_ns);
-    }
-    return ok || sim_fail_memory(error);
-}
-
-static void archive_found(const struct lab_stream_crew *crew, struct lab_stream_result *found,
-                          struct sim_archive *archive)
-{
-    sim_archive_u64(archive, &found->rows);
-    sim_archive_u64(archive, &found->keys);
-    for (size_t i = 0; i < crew->scenario->strategy_count; i++)
-        lab_tally_archive(&found->tallies[i], archive, cass_ring_node_count(crew->ring));
-}
-
-bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
-                    struct sim_error *error)
-{
-    struct lab_request request;
-    struct lab_scenario *scenario;
-    bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
-                   work_here(task, scenario, request.threads, answer, error);
-    lab_scenario_destroy(scenario);
-    lab_request_clear(&request);
-    return is_fine;
-}
-
 static bool work_here(struct ranks_task *task, const struct lab_scenario *scenario, uint32_t threads,
                       struct ranks_bytes *answer, struct sim_error *error)
 {
@@ -199,4 +175,16 @@ static bool work_here(struct ranks_task *task, const struct lab_scenario *scenar
     }
     cass_ring_destroy(ring);
     return ok;
+}
+
+bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,
+                    struct sim_error *error)
+{
+    struct lab_request request;
+    struct lab_scenario *scenario;
+    bool is_fine = lab_request_read(bytes, &request, &scenario, error) &&
+                   work_here(task, scenario, request.threads, answer, error);
+    lab_scenario_destroy(scenario);
+    lab_request_clear(&request);
+    return is_fine;
 }

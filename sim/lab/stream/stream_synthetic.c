@@ -13,22 +13,6 @@
 /* More reads than this for each row make batches shorter. */
 #define READS_A_ROW 16
 
-static double expected_work(const struct wl_workload *workload);
-static size_t batch_rows(const struct lab_scenario *scenario);
-static bool prepare_thins(struct lab_worker *worker, struct lab_task *task);
-static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
-                             struct lab_stream_result *out, struct sim_error *error);
-static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs);
-static void *member_work(void *argument);
-static bool take_task(struct lab_member *member);
-static uint64_t next_task(struct lab_stream_crew *crew);
-static bool is_to_stop(struct lab_member *member);
-static bool work_on_key(struct lab_member *member);
-static void begin_key(struct lab_stint *stint, const struct lab_key_name *name);
-static bool read_before(struct lab_member *member, int64_t time_ns, const struct wl_rows *rows_before);
-static bool draw_rows(struct lab_member *member, const struct lab_key_name *name);
-static void member_clear(struct lab_member *member, size_t lane_count);
-
 bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                           const struct lab_run_context *context, struct lab_stream_result *out,
                           struct sim_error *error)
@@ -36,178 +20,17 @@ bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass
     return lab_stream_shares(scenario, ring, jobs, context, NULL, out, error);
 }
 
-bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
-                       const struct lab_run_context *context, struct ranks_task *shares,
-                       struct lab_stream_result *out, struct sim_error *error)
+static uint64_t next_task(struct lab_stream_crew *crew)
 {
-    memset(out, 0, sizeof *out);
-    const uint64_t key_count = scenario->workload.key_count;
-    struct lab_stream_crew crew = {.scenario = scenario,
-                                   .ring = ring,
-                                   .context = context,
-                                   .batch_rows = batch_rows(scenario),
-                                   .task_count = lab_task_of(key_count - 1) + 1,
-                                   .shares = shares};
-    pthread_mutex_init(&crew.lock, NULL);
-    if (context->progress != NULL)
-        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
-    if (jobs > key_count)
-        jobs = (uint32_t)key_count;
-    struct lab_member *members = calloc(jobs, sizeof *members);
-    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
-    bool ok = (members != NULL && out->tallies != NULL) || sim_fail_memory(error);
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++)
-        ok = lab_stream_tally_init(scenario, ring, &out->tallies[i]) || sim_fail_memory(error);
-    for (uint32_t i = 0; ok && i < jobs; i++) {
-        members[i].crew = &crew;
-        members[i].number = i;
-        members[i].count = jobs;
-        ok = lab_stint_init(&members[i].now, &crew, error);
-    }
-    ok = ok && lab_crew_go_on(&crew, members, jobs, error) &&
-         work_with_others(&crew, members, jobs, out, error);
-
-    out->start_ns = scenario->workload.start_ns;
-    out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
-    for (uint32_t i = 0; members != NULL && i < jobs; i++) {
-        const struct lab_worker *worker = members[i].now.worker;
-        for (size_t j = 0; ok && j < scenario->strategy_count; j++)
-            lab_tally_merge(&out->tallies[j], &worker->tallies[j], cass_ring_node_count(ring));
-        if (ok) {
-            out->rows += worker->rows;
-            out->keys += worker->keys;
-        }
-        member_clear(&members[i], scenario->strategy_count);
-    }
-    free(members);
-    free(crew.taken);
-    pthread_mutex_destroy(&crew.lock);
-    if (!ok)
-        lab_stream_result_clear(out, scenario->strategy_count);
-    return ok;
-}
-
-bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = crew->scenario;
-    memset(stint, 0, sizeof *stint);
-    if (!lab_worker_create(scenario, crew->ring, crew->context, &stint->worker, error) ||
-        !lab_worker_start(stint->worker, scenario->workload.start_ns, error))
-        return false;
-    stint->task.lanes = calloc(scenario->strategy_count, sizeof *stint->task.lanes);
-    if (stint->task.lanes == NULL)
-        return sim_fail_memory(error);
-    return scenario->engine != LAB_ENGINE_THINNED || prepare_thins(stint->worker, &stint->task) ||
-           sim_fail_memory(error);
-}
-
-void lab_stint_clear(struct lab_stint *stint, size_t lane_count)
-{
-    struct lab_task *task = &stint->task;
-    for (size_t i = 0; task->lanes != NULL && i < lane_count; i++)
-        lab_lane_clear(&task->lanes[i]);
-    free(task->lanes);
-    free(task->thins);
-    lab_key_clear(&task->key);
-    lab_worker_destroy(stint->worker);
-    memset(stint, 0, sizeof *stint);
-}
-
-void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_stream_crew *crew)
-{
-    for (size_t i = 0; i < into->worker->lane_count; i++)
-        lab_tally_merge(&into->worker->tallies[i], &from->worker->tallies[i],
-                        cass_ring_node_count(crew->ring));
-    into->worker->rows += from->worker->rows;
-    into->worker->keys += from->worker->keys;
-    lab_worker_tell(into->worker, from->worker->untold_rows, from->worker->untold_done);
-    into->worker->heard = from->worker->heard;
-}
-
-static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
-                             struct lab_stream_result *out, struct sim_error *error)
-{
-    struct sim_error far_error = {.class = SIM_ERROR_NONE};
-    struct lab_far_keys *far = lab_far_keys_begin(crew);
-    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, out, &far_error);
-    if (!is_done)
-        return lab_fail_stopped(error);
-    return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
-}
-
-/* False when the run was stopped: then each member's state was put. */
-static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
-{
-    /* The calling thread is the first worker; one that cannot be started leaves its share to the others, but
-     * for what the run goes on from. */
-    for (uint32_t i = 1; i < jobs; i++)
-        members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
-    member_work(&members[0]);
-    for (uint32_t i = 1; i < jobs; i++) {
-        if (members[i].is_running)
-            pthread_join(members[i].thread, NULL);
-        else
-            member_work(&members[i]);
-    }
-    if (!lab_run_is_stopped(crew->context))
-        return true;
-    for (uint32_t i = 0; crew->context->snapshots != NULL && i < jobs; i++)
-        lab_member_put(&members[i]);
-    return false;
-}
-
-/* Keys are unequal, so that their number says little about the time left; rows say most of it. */
-static double expected_work(const struct wl_workload *workload)
-{
-    double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9);
-    return rows + (double)LAB_KEY_ROWS * (double)workload->key_count;
-}
-
-/* A batch is worked off without a look at who waits, so where reads are many and rows few it is short. */
-static size_t batch_rows(const struct lab_scenario *scenario)
-{
-    double reads_per_s = 0, rows_per_s = scenario->workload.rate_per_s;
-    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
-        reads_per_s += scenario->reads.kinds[kind].rate_per_s;
-    if (reads_per_s <= READS_A_ROW * rows_per_s)
-        return LAB_BATCH_ROWS;
-    double rows = LAB_BATCH_ROWS * READS_A_ROW * rows_per_s / reads_per_s;
-    return rows < 1 ? 1 : (size_t)rows;
-}
-
-static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
-{
-    task->thins = calloc(worker->lane_count, sizeof *task->thins);
-    for (size_t i = 0; task->thins != NULL && i < worker->lane_count; i++)
-        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a, worker,
-                         &task->thins[i]);
-    return task->thins != NULL;
-}
-
-static void *member_work(void *argument)
-{
-    struct lab_member *member = argument;
-    const uint64_t key_count = member->crew->scenario->workload.key_count;
-    while (take_task(member)) {
-        struct lab_task *task = &member->now.task;
-        uint64_t end = lab_task_begin(task->number + 1);
-        end = end < key_count ? end : key_count;
-        while (task->next_key < end) {
-            if (!work_on_key(member))
-                return NULL;
-            task->next_key++;
-            if (lab_worker_is_wanted(member->now.worker) && is_to_stop(member))
-                return NULL;
-        }
-        task->is_begun = false;
-        if (member->done != NULL)
-            lab_bit_set(member->done, task->number);
-    }
-    lab_worker_tell_rest(member->now.worker);
-    /* Others may be at work for long after this. */
-    if (member->now.worker->heard != 0)
-        lab_member_put(member);
-    return NULL;
+    if (crew->shares == NULL)
+        return atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
+    uint64_t number = crew->task_count;
+    pthread_mutex_lock(&crew->lock);
+    if (crew->share_begin < crew->share_end ||
+        ranks_share(crew->shares, &crew->share_begin, &crew->share_end))
+        number = crew->share_begin++;
+    pthread_mutex_unlock(&crew->lock);
+    return number;
 }
 
 /* First those that the run goes on from. */
@@ -232,19 +55,6 @@ static bool take_task(struct lab_member *member)
     return true;
 }
 
-static uint64_t next_task(struct lab_stream_crew *crew)
-{
-    if (crew->shares == NULL)
-        return atomic_fetch_add_explicit(&crew->next_task, 1, memory_order_relaxed);
-    uint64_t number = crew->task_count;
-    pthread_mutex_lock(&crew->lock);
-    if (crew->share_begin < crew->share_end ||
-        ranks_share(crew->shares, &crew->share_begin, &crew->share_end))
-        number = crew->share_begin++;
-    pthread_mutex_unlock(&crew->lock);
-    return number;
-}
-
 /* At a safe point, when somebody wants something: the state is put, unless the run is to stop. */
 static bool is_to_stop(struct lab_member *member)
 {
@@ -252,36 +62,6 @@ static bool is_to_stop(struct lab_member *member)
         return true;
     lab_member_put(member);
     return false;
-}
-
-/* From its beginning, or from where it was left; false when it is left again, as the run is to stop. */
-static bool work_on_key(struct lab_member *member)
-{
-    struct lab_task *task = &member->now.task;
-    struct lab_worker *worker = member->now.worker;
-    const struct wl_workload *workload = &worker->scenario->workload;
-    const int64_t end_ns = workload->start_ns + workload->duration_ns;
-    char text[WL_KEY_NAME_SIZE];
-    struct lab_key_name name = {text, wl_key_name(task->next_key, text), task->next_key};
-    if (!task->is_under_way)
-        begin_key(&member->now, &name);
-    if (task->thins == NULL) {
-        if (!task->has_all_rows && !draw_rows(member, &name))
-            return false;
-    } else {
-        while (!lab_thin_go(&task->walk, &task->key, task->lanes, worker, task->thins, &name)) {
-            if (is_to_stop(member))
-                return false;
-        }
-    }
-    while (lab_key_reads(&task->key, task->lanes, worker, end_ns)) {
-        if (lab_worker_is_wanted(worker) && is_to_stop(member))
-            return false;
-    }
-    lab_key_end(&task->key, task->lanes, worker, &name, end_ns);
-    task->is_under_way = false;
-    lab_worker_tell(worker, 0, LAB_KEY_ROWS);
-    return true;
 }
 
 static void begin_key(struct lab_stint *stint, const struct lab_key_name *name)
@@ -353,6 +133,113 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
     return true;
 }
 
+/* From its beginning, or from where it was left; false when it is left again, as the run is to stop. */
+static bool work_on_key(struct lab_member *member)
+{
+    struct lab_task *task = &member->now.task;
+    struct lab_worker *worker = member->now.worker;
+    const struct wl_workload *workload = &worker->scenario->workload;
+    const int64_t end_ns = workload->start_ns + workload->duration_ns;
+    char text[WL_KEY_NAME_SIZE];
+    struct lab_key_name name = {text, wl_key_name(task->next_key, text), task->next_key};
+    if (!task->is_under_way)
+        begin_key(&member->now, &name);
+    if (task->thins == NULL) {
+        if (!task->has_all_rows && !draw_rows(member, &name))
+            return false;
+    } else {
+        while (!lab_thin_go(&task->walk, &task->key, task->lanes, worker, task->thins, &name)) {
+            if (is_to_stop(member))
+                return false;
+        }
+    }
+    while (lab_key_reads(&task->key, task->lanes, worker, end_ns)) {
+        if (lab_worker_is_wanted(worker) && is_to_stop(member))
+            return false;
+    }
+    lab_key_end(&task->key, task->lanes, worker, &name, end_ns);
+    task->is_under_way = false;
+    lab_worker_tell(worker, 0, LAB_KEY_ROWS);
+    return true;
+}
+
+static void *member_work(void *argument)
+{
+    struct lab_member *member = argument;
+    const uint64_t key_count = member->crew->scenario->workload.key_count;
+    while (take_task(member)) {
+        struct lab_task *task = &member->now.task;
+        uint64_t end = lab_task_begin(task->number + 1);
+        end = end < key_count ? end : key_count;
+        while (task->next_key < end) {
+            if (!work_on_key(member))
+                return NULL;
+            task->next_key++;
+            if (lab_worker_is_wanted(member->now.worker) && is_to_stop(member))
+                return NULL;
+        }
+        task->is_begun = false;
+        if (member->done != NULL)
+            lab_bit_set(member->done, task->number);
+    }
+    lab_worker_tell_rest(member->now.worker);
+    /* Others may be at work for long after this. */
+    if (member->now.worker->heard != 0)
+        lab_member_put(member);
+    return NULL;
+}
+
+/* False when the run was stopped: then each member's state was put. */
+static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
+{
+    /* The calling thread is the first worker; one that cannot be started leaves its share to the others, but
+     * for what the run goes on from. */
+    for (uint32_t i = 1; i < jobs; i++)
+        members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
+    member_work(&members[0]);
+    for (uint32_t i = 1; i < jobs; i++) {
+        if (members[i].is_running)
+            pthread_join(members[i].thread, NULL);
+        else
+            member_work(&members[i]);
+    }
+    if (!lab_run_is_stopped(crew->context))
+        return true;
+    for (uint32_t i = 0; crew->context->snapshots != NULL && i < jobs; i++)
+        lab_member_put(&members[i]);
+    return false;
+}
+
+static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs,
+                             struct lab_stream_result *out, struct sim_error *error)
+{
+    struct sim_error far_error = {.class = SIM_ERROR_NONE};
+    struct lab_far_keys *far = lab_far_keys_begin(crew);
+    bool is_done = work(crew, members, jobs), is_far_done = lab_far_keys_end(far, out, &far_error);
+    if (!is_done)
+        return lab_fail_stopped(error);
+    return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
+}
+
+/* Keys are unequal, so that their number says little about the time left; rows say most of it. */
+static double expected_work(const struct wl_workload *workload)
+{
+    double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9);
+    return rows + (double)LAB_KEY_ROWS * (double)workload->key_count;
+}
+
+/* A batch is worked off without a look at who waits, so where reads are many and rows few it is short. */
+static size_t batch_rows(const struct lab_scenario *scenario)
+{
+    double reads_per_s = 0, rows_per_s = scenario->workload.rate_per_s;
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        reads_per_s += scenario->reads.kinds[kind].rate_per_s;
+    if (reads_per_s <= READS_A_ROW * rows_per_s)
+        return LAB_BATCH_ROWS;
+    double rows = LAB_BATCH_ROWS * READS_A_ROW * rows_per_s / reads_per_s;
+    return rows < 1 ? 1 : (size_t)rows;
+}
+
 static void member_clear(struct lab_member *member, size_t lane_count)
 {
     lab_stint_clear(&member->now, lane_count);
@@ -360,4 +247,101 @@ static void member_clear(struct lab_member *member, size_t lane_count)
         lab_stint_clear(&member->waiting[i], lane_count);
     free(member->waiting);
     free(member->done);
+}
+
+bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
+                       const struct lab_run_context *context, struct ranks_task *shares,
+                       struct lab_stream_result *out, struct sim_error *error)
+{
+    memset(out, 0, sizeof *out);
+    const uint64_t key_count = scenario->workload.key_count;
+    struct lab_stream_crew crew = {.scenario = scenario,
+                                   .ring = ring,
+                                   .context = context,
+                                   .batch_rows = batch_rows(scenario),
+                                   .task_count = lab_task_of(key_count - 1) + 1,
+                                   .shares = shares};
+    pthread_mutex_init(&crew.lock, NULL);
+    if (context->progress != NULL)
+        atomic_store(&context->progress->total, (uint64_t)expected_work(&scenario->workload));
+    if (jobs > key_count)
+        jobs = (uint32_t)key_count;
+    struct lab_member *members = calloc(jobs, sizeof *members);
+    out->tallies = calloc(scenario->strategy_count, sizeof *out->tallies);
+    bool ok = (members != NULL && out->tallies != NULL) || sim_fail_memory(error);
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++)
+        ok = lab_stream_tally_init(scenario, ring, &out->tallies[i]) || sim_fail_memory(error);
+    for (uint32_t i = 0; ok && i < jobs; i++) {
+        members[i].crew = &crew;
+        members[i].number = i;
+        members[i].count = jobs;
+        ok = lab_stint_init(&members[i].now, &crew, error);
+    }
+    ok = ok && lab_crew_go_on(&crew, members, jobs, error) &&
+         work_with_others(&crew, members, jobs, out, error);
+
+    out->start_ns = scenario->workload.start_ns;
+    out->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    for (uint32_t i = 0; members != NULL && i < jobs; i++) {
+        const struct lab_worker *worker = members[i].now.worker;
+        for (size_t j = 0; ok && j < scenario->strategy_count; j++)
+            lab_tally_merge(&out->tallies[j], &worker->tallies[j], cass_ring_node_count(ring));
+        if (ok) {
+            out->rows += worker->rows;
+            out->keys += worker->keys;
+        }
+        member_clear(&members[i], scenario->strategy_count);
+    }
+    free(members);
+    free(crew.taken);
+    pthread_mutex_destroy(&crew.lock);
+    if (!ok)
+        lab_stream_result_clear(out, scenario->strategy_count);
+    return ok;
+}
+
+static bool prepare_thins(struct lab_worker *worker, struct lab_task *task)
+{
+    task->thins = calloc(worker->lane_count, sizeof *task->thins);
+    for (size_t i = 0; task->thins != NULL && i < worker->lane_count; i++)
+        lab_thin_prepare(&worker->settings[i], (uint64_t)worker->scenario->workload.row_bytes.a, worker,
+                         &task->thins[i]);
+    return task->thins != NULL;
+}
+
+bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = crew->scenario;
+    memset(stint, 0, sizeof *stint);
+    if (!lab_worker_create(scenario, crew->ring, crew->context, &stint->worker, error) ||
+        !lab_worker_start(stint->worker, scenario->workload.start_ns, error))
+        return false;
+    stint->task.lanes = calloc(scenario->strategy_count, sizeof *stint->task.lanes);
+    if (stint->task.lanes == NULL)
+        return sim_fail_memory(error);
+    return scenario->engine != LAB_ENGINE_THINNED || prepare_thins(stint->worker, &stint->task) ||
+           sim_fail_memory(error);
+}
+
+void lab_stint_clear(struct lab_stint *stint, size_t lane_count)
+{
+    struct lab_task *task = &stint->task;
+    for (size_t i = 0; task->lanes != NULL && i < lane_count; i++)
+        lab_lane_clear(&task->lanes[i]);
+    free(task->lanes);
+    free(task->thins);
+    lab_key_clear(&task->key);
+    lab_worker_destroy(stint->worker);
+    memset(stint, 0, sizeof *stint);
+}
+
+void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from, const struct lab_stream_crew *crew)
+{
+    for (size_t i = 0; i < into->worker->lane_count; i++)
+        lab_tally_merge(&into->worker->tallies[i], &from->worker->tallies[i],
+                        cass_ring_node_count(crew->ring));
+    into->worker->rows += from->worker->rows;
+    into->worker->keys += from->worker->keys;
+    lab_worker_tell(into->worker, from->worker->untold_rows, from->worker->untold_done);
+    into->worker->heard = from->worker->heard;
 }

@@ -12,16 +12,6 @@
 #define PIECE_ROWS 0x1p24
 #define PIECES     256
 
-static int64_t piece_of(const struct wl_stretch *steady);
-static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
-                        struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
-                        int64_t piece_ns);
-static bool run_lanes(struct lab_thin_walk *walk, struct lab_lane *lanes, struct lab_worker *worker,
-                      struct lab_thin *thins, const struct lab_key_name *name);
-static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
-                      struct lab_worker *worker);
-static int64_t gone_before(const struct lab_scenario *scenario);
-
 void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
                       struct lab_worker *worker, struct lab_thin *out)
 {
@@ -67,27 +57,6 @@ void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker,
     }
 }
 
-bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
-                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
-{
-    struct wl_stretch *steady = &walk->steady;
-    do {
-        const int64_t piece_ns = piece_of(steady);
-        while (walk->begin_ns < steady->end_ns) {
-            if (!walk->is_in_piece)
-                begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
-            if (!run_lanes(walk, lanes, worker, thins, name))
-                return false;
-            end_piece(walk, key, lanes, worker);
-            if (lab_worker_is_wanted(worker))
-                return false;
-        }
-        if (!wl_key_stretch(&walk->arrivals, steady))
-            return true;
-        walk->begin_ns = steady->begin_ns;
-    } while (true);
-}
-
 /* How long the pieces of a stretch are. */
 static int64_t piece_of(const struct wl_stretch *steady)
 {
@@ -95,6 +64,18 @@ static int64_t piece_of(const struct wl_stretch *steady)
     if (rows <= PIECE_ROWS)
         return steady->end_ns - steady->begin_ns;
     return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
+}
+
+/* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole
+ * seconds. */
+static int64_t gone_before(const struct lab_scenario *scenario)
+{
+    int64_t ttl_ns = scenario->row_ttl_ns,
+            end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
+    if (ttl_ns == 0)
+        return INT64_MIN;
+    int64_t ttl_s = ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+    return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
 }
 
 /* The rows up to the end of the piece. The key's first row is told by itself: readers look back to it, and so
@@ -154,14 +135,23 @@ static void end_piece(struct lab_thin_walk *walk, struct lab_key *key, struct la
     walk->is_in_piece = false;
 }
 
-/* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole
- * seconds. */
-static int64_t gone_before(const struct lab_scenario *scenario)
+bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
+                 struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name)
 {
-    int64_t ttl_ns = scenario->row_ttl_ns,
-            end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
-    if (ttl_ns == 0)
-        return INT64_MIN;
-    int64_t ttl_s = ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
-    return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
+    struct wl_stretch *steady = &walk->steady;
+    do {
+        const int64_t piece_ns = piece_of(steady);
+        while (walk->begin_ns < steady->end_ns) {
+            if (!walk->is_in_piece)
+                begin_piece(walk, key, worker, lanes, thins, name, piece_ns);
+            if (!run_lanes(walk, lanes, worker, thins, name))
+                return false;
+            end_piece(walk, key, lanes, worker);
+            if (lab_worker_is_wanted(worker))
+                return false;
+        }
+        if (!wl_key_stretch(&walk->arrivals, steady))
+            return true;
+        walk->begin_ns = steady->begin_ns;
+    } while (true);
 }

@@ -8,7 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *launched(void);
+/* How many processes mpirun has started, when they are several. */
+static const char *launched(void)
+{
+    const char *count = getenv("OMPI_COMM_WORLD_SIZE");
+    return count == NULL || strtoul(count, NULL, 10) <= 1 ? NULL : count;
+}
 
 /* Started by mpirun, each process would do all of the work, and write to the one database. */
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)
@@ -24,13 +29,6 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
                         "'cmake --preset mpi', or start it without mpirun",
                         count);
     return sim_fail(error, SIM_ERROR_INPUT, "%s", "");
-}
-
-/* How many processes mpirun has started, when they are several. */
-static const char *launched(void)
-{
-    const char *count = getenv("OMPI_COMM_WORLD_SIZE");
-    return count == NULL || strtoul(count, NULL, 10) <= 1 ? NULL : count;
 }
 
 void ranks_end(struct ranks *ranks, int code)

@@ -34,58 +34,33 @@ struct progress {
     int64_t after_ns, parent_ns;
 };
 
-static bool work(struct progress *progress);
-static bool send_some(struct progress *progress, bool *is_busy);
-static bool send_part(struct progress *progress);
-static bool receive_one(struct progress *progress, bool *is_busy);
-static bool receive_part(struct progress *progress, int rank, int size);
-static bool is_all_done(struct progress *progress);
-static void look_around(struct progress *progress, int64_t now_ns);
-static int64_t wait_of(int64_t gap_ns);
-static bool check(struct progress *progress, int code);
-
-void *ranks_progress_thread(void *argument)
+static bool check(struct progress *progress, int code)
 {
-    struct progress progress = {.ranks = argument, .gap_ns = WAIT_LEAST};
-    struct ranks *ranks = argument;
-    progress.coming = calloc(ranks->count, sizeof *progress.coming);
-    progress.received = calloc(ranks->count, sizeof *progress.received);
-    progress.message_ns = progress.after_ns = progress.parent_ns = ranks_now_ns();
-    if (progress.coming == NULL || progress.received == NULL)
-        ranks_break(ranks, "out of memory; end other programs first");
-    else
-        while (work(&progress))
-            continue;
-    for (uint32_t i = 0; progress.coming != NULL && i < ranks->count; i++)
-        ranks_free_message(progress.coming[i]);
-    free(progress.coming);
-    free(progress.received);
-    ranks_free_message(progress.sending);
-    return NULL;
+    char text[MPI_MAX_ERROR_STRING + 128], what[MPI_MAX_ERROR_STRING];
+    int size = 0;
+    if (code == MPI_SUCCESS)
+        return true;
+    if (MPI_Error_string(code, what, &size) != MPI_SUCCESS)
+        size = 0;
+    snprintf(text, sizeof text, "MPI lost a rank (%.*s); start the same command again", size, what);
+    ranks_break(progress->ranks, text);
+    return false;
 }
 
-/* Sends and receives what there is, or sleeps. False when the thread ends. */
-static bool work(struct progress *progress)
+static bool send_part(struct progress *progress)
 {
-    struct ranks *ranks = progress->ranks;
-    bool is_busy = false;
-    if (!send_some(progress, &is_busy) || !receive_one(progress, &is_busy))
-        return false;
-    if (is_all_done(progress))
-        return false;
-    int64_t now_ns = ranks_now_ns();
-    look_around(progress, now_ns);
-    if (is_busy)
-        return true;
-    int64_t since_ns = now_ns - progress->message_ns;
-    pthread_mutex_lock(&ranks->lock);
-    if (progress->sending != NULL || ranks->first == NULL)
-        ranks_wait(ranks, &ranks->queued,
-                   progress->sending != NULL
-                       ? WAIT_LEAST
-                       : wait_of(since_ns > progress->gap_ns ? since_ns : progress->gap_ns));
-    pthread_mutex_unlock(&ranks->lock);
-    return true;
+    struct ranks_message *message = progress->sending;
+    const void *data = &message->head;
+    uint64_t size = sizeof message->head;
+    if (progress->is_head_sent) {
+        data = message->body + progress->sent;
+        size = message->head.size - progress->sent;
+        size = size < PART_BYTES ? size : PART_BYTES;
+        progress->sent += size;
+    }
+    progress->is_head_sent = progress->has_request = true;
+    return check(progress, MPI_Isend(data, (int)size, MPI_BYTE, (int)message->rank, TAG, MPI_COMM_WORLD,
+                                     &progress->request));
 }
 
 static bool send_some(struct progress *progress, bool *is_busy)
@@ -122,35 +97,6 @@ static bool send_some(struct progress *progress, bool *is_busy)
     return send_part(progress);
 }
 
-static bool send_part(struct progress *progress)
-{
-    struct ranks_message *message = progress->sending;
-    const void *data = &message->head;
-    uint64_t size = sizeof message->head;
-    if (progress->is_head_sent) {
-        data = message->body + progress->sent;
-        size = message->head.size - progress->sent;
-        size = size < PART_BYTES ? size : PART_BYTES;
-        progress->sent += size;
-    }
-    progress->is_head_sent = progress->has_request = true;
-    return check(progress, MPI_Isend(data, (int)size, MPI_BYTE, (int)message->rank, TAG, MPI_COMM_WORLD,
-                                     &progress->request));
-}
-
-static bool receive_one(struct progress *progress, bool *is_busy)
-{
-    MPI_Status status;
-    int is_there = 0, size = 0;
-    if (!check(progress, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, &status)))
-        return false;
-    if (!is_there)
-        return true;
-    *is_busy = true;
-    return check(progress, MPI_Get_count(&status, MPI_BYTE, &size)) &&
-           receive_part(progress, status.MPI_SOURCE, size);
-}
-
 static bool receive_part(struct progress *progress, int rank, int size)
 {
     struct ranks_message *message = progress->coming[rank];
@@ -184,6 +130,19 @@ static bool receive_part(struct progress *progress, int rank, int size)
     progress->coming[rank] = NULL;
     ranks_deliver(progress->ranks, message);
     return true;
+}
+
+static bool receive_one(struct progress *progress, bool *is_busy)
+{
+    MPI_Status status;
+    int is_there = 0, size = 0;
+    if (!check(progress, MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &is_there, &status)))
+        return false;
+    if (!is_there)
+        return true;
+    *is_busy = true;
+    return check(progress, MPI_Get_count(&status, MPI_BYTE, &size)) &&
+           receive_part(progress, status.MPI_SOURCE, size);
 }
 
 /* What another rank sends late must still be taken in: a large message that nobody takes keeps its sender
@@ -227,17 +186,48 @@ static int64_t wait_of(int64_t gap_ns)
     return wait_ns;
 }
 
-static bool check(struct progress *progress, int code)
+/* Sends and receives what there is, or sleeps. False when the thread ends. */
+static bool work(struct progress *progress)
 {
-    char text[MPI_MAX_ERROR_STRING + 128], what[MPI_MAX_ERROR_STRING];
-    int size = 0;
-    if (code == MPI_SUCCESS)
+    struct ranks *ranks = progress->ranks;
+    bool is_busy = false;
+    if (!send_some(progress, &is_busy) || !receive_one(progress, &is_busy))
+        return false;
+    if (is_all_done(progress))
+        return false;
+    int64_t now_ns = ranks_now_ns();
+    look_around(progress, now_ns);
+    if (is_busy)
         return true;
-    if (MPI_Error_string(code, what, &size) != MPI_SUCCESS)
-        size = 0;
-    snprintf(text, sizeof text, "MPI lost a rank (%.*s); start the same command again", size, what);
-    ranks_break(progress->ranks, text);
-    return false;
+    int64_t since_ns = now_ns - progress->message_ns;
+    pthread_mutex_lock(&ranks->lock);
+    if (progress->sending != NULL || ranks->first == NULL)
+        ranks_wait(ranks, &ranks->queued,
+                   progress->sending != NULL
+                       ? WAIT_LEAST
+                       : wait_of(since_ns > progress->gap_ns ? since_ns : progress->gap_ns));
+    pthread_mutex_unlock(&ranks->lock);
+    return true;
+}
+
+void *ranks_progress_thread(void *argument)
+{
+    struct progress progress = {.ranks = argument, .gap_ns = WAIT_LEAST};
+    struct ranks *ranks = argument;
+    progress.coming = calloc(ranks->count, sizeof *progress.coming);
+    progress.received = calloc(ranks->count, sizeof *progress.received);
+    progress.message_ns = progress.after_ns = progress.parent_ns = ranks_now_ns();
+    if (progress.coming == NULL || progress.received == NULL)
+        ranks_break(ranks, "out of memory; end other programs first");
+    else
+        while (work(&progress))
+            continue;
+    for (uint32_t i = 0; progress.coming != NULL && i < ranks->count; i++)
+        ranks_free_message(progress.coming[i]);
+    free(progress.coming);
+    free(progress.received);
+    ranks_free_message(progress.sending);
+    return NULL;
 }
 
 int64_t ranks_now_ns(void)

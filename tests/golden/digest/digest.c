@@ -30,26 +30,11 @@ struct request {
     struct lab_override overrides[OVERRIDES_MAX];
 };
 
-static bool parse(int count, char **words, struct request *out);
-static bool parse_number(const char *word, uint64_t *out);
-static bool run(const struct request *request, struct sim_error *error);
-static bool load(const struct request *request, struct lab_scenario **out, struct sim_error *error);
-static bool print(const struct lab_result *result, struct sim_error *error);
-static uint64_t digest_figures(const struct lab_result *result);
-
-int main(int argc, char **argv)
+static bool parse_number(const char *word, uint64_t *out)
 {
-    struct request request;
-    if (!parse(argc - 1, argv + 1, &request)) {
-        fputs("usage: digest [--jobs N] SCENARIO [--seed N | --fuzz N] [--set PATH=VALUE]...\n", stderr);
-        return SIM_ERROR_INPUT;
-    }
-    struct sim_error error = {0};
-    if (!run(&request, &error)) {
-        fprintf(stderr, "%s\n", error.text);
-        return (int)error.class;
-    }
-    return 0;
+    char *end;
+    *out = strtoull(word, &end, 10);
+    return end != word && *end == '\0';
 }
 
 static bool parse(int count, char **words, struct request *out)
@@ -83,25 +68,6 @@ static bool parse(int count, char **words, struct request *out)
     return out->path != NULL;
 }
 
-static bool parse_number(const char *word, uint64_t *out)
-{
-    char *end;
-    *out = strtoull(word, &end, 10);
-    return end != word && *end == '\0';
-}
-
-static bool run(const struct request *request, struct sim_error *error)
-{
-    struct lab_scenario *scenario;
-    if (!load(request, &scenario, error))
-        return false;
-    struct lab_result *result = NULL;
-    bool ok = lab_run(scenario, request->jobs, NULL, &result, error) && print(result, error);
-    lab_result_destroy(result);
-    lab_scenario_destroy(scenario);
-    return ok;
-}
-
 static bool load(const struct request *request, struct lab_scenario **out, struct sim_error *error)
 {
     if (!request->is_fuzz)
@@ -116,6 +82,22 @@ static bool load(const struct request *request, struct lab_scenario **out, struc
     bool ok = lab_fuzz_scenario(&base, request->seed, out, error);
     free(text);
     return ok;
+}
+
+static uint64_t digest_figures(const struct lab_result *result)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        for (size_t j = 0; j < metrics->count; j++) {
+            const struct lab_metric *metric = &metrics->items[j];
+            uint64_t bits;
+            memcpy(&bits, &metric->value, sizeof bits);
+            digest = sim_digest_chain(digest, bk_murmur3_128(metric->name, strlen(metric->name), 0).h1);
+            digest = sim_digest_chain(digest, bits);
+        }
+    }
+    return digest;
 }
 
 static bool print(const struct lab_result *result, struct sim_error *error)
@@ -134,18 +116,29 @@ static bool print(const struct lab_result *result, struct sim_error *error)
     return true;
 }
 
-static uint64_t digest_figures(const struct lab_result *result)
+static bool run(const struct request *request, struct sim_error *error)
 {
-    uint64_t digest = 0;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_metrics *metrics = &result->strategies[i].metrics;
-        for (size_t j = 0; j < metrics->count; j++) {
-            const struct lab_metric *metric = &metrics->items[j];
-            uint64_t bits;
-            memcpy(&bits, &metric->value, sizeof bits);
-            digest = sim_digest_chain(digest, bk_murmur3_128(metric->name, strlen(metric->name), 0).h1);
-            digest = sim_digest_chain(digest, bits);
-        }
+    struct lab_scenario *scenario;
+    if (!load(request, &scenario, error))
+        return false;
+    struct lab_result *result = NULL;
+    bool ok = lab_run(scenario, request->jobs, NULL, &result, error) && print(result, error);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct request request;
+    if (!parse(argc - 1, argv + 1, &request)) {
+        fputs("usage: digest [--jobs N] SCENARIO [--seed N | --fuzz N] [--set PATH=VALUE]...\n", stderr);
+        return SIM_ERROR_INPUT;
     }
-    return digest;
+    struct sim_error error = {0};
+    if (!run(&request, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return (int)error.class;
+    }
+    return 0;
 }

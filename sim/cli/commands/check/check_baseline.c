@@ -17,33 +17,107 @@ struct moved {
     char version[96];
 };
 
-static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate,
-                           const struct store_run_info *info, struct sim_error *error);
-static void tell_where(const struct lab_result *one, const struct lab_result *now, struct moved *out);
 static void tell_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *now,
-                          char *buffer, size_t size);
-static bool is_same_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *other);
-static void tell_change(const struct lab_scenario *scenario, const struct store_run_info *info, char *buffer,
-                        size_t size);
-static void tell_lines(const char *old, const char *now, char *buffer, size_t size);
-static bool begins_line(const char *text, size_t at);
-static uint64_t lines_of(const char *begin, const char *end);
-
-bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
-                      struct sim_error *error)
+                          char *buffer, size_t size)
 {
-    const struct cli_about about = {.name = "baseline", CLI_NO_FIGURE};
-    if (!store_baseline_load(store, item->scenario->name, &item->held, &item->has_baseline, error))
-        return false;
-    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "digest"))
-        return sim_fail_memory(error);
-    if (item->has_baseline)
-        return compare_digest(item, gate, &item->held.info, error);
-    return cli_check_fail(item, &about,
-                          "%s holds nothing of '%s'; make it with --update-baseline, once its figures are as "
-                          "they should be",
-                          gate->baseline, item->scenario->name) ||
-           sim_fail_memory(error);
+    struct cli_difference difference;
+    int used = snprintf(buffer, size, "; first to differ: strategy %s", one->label);
+    buffer += used;
+    size -= (size_t)used;
+    if (!cli_difference_find(&one->events, &now->events, &difference))
+        snprintf(buffer, size, ", placement %016" PRIx64 ", baseline %016" PRIx64, now->placement_digest,
+                 one->placement_digest);
+    else if (difference.is_placed && difference.first < difference.last)
+        snprintf(buffer, size, " between events %" PRIu64 " and %" PRIu64, difference.first, difference.last);
+    else if (difference.is_placed)
+        snprintf(buffer, size, " at event %" PRIu64, difference.first);
+    else
+        snprintf(buffer, size, ", %" PRIu64 " events, baseline %" PRIu64, now->events.events,
+                 one->events.events);
+}
+
+static bool is_same_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *other)
+{
+    return one->placement_digest == other->placement_digest && one->events.digest == other->events.digest;
+}
+
+static void tell_where(const struct lab_result *one, const struct lab_result *now, struct moved *out)
+{
+    size_t differ = 0;
+    for (size_t i = 0; i < one->strategy_count; i++) {
+        const struct lab_strategy_result *old = &one->strategies[i], *other = NULL;
+        for (size_t j = 0; j < now->strategy_count && other == NULL; j++) {
+            if (strcmp(old->label, now->strategies[j].label) == 0)
+                other = &now->strategies[j];
+        }
+        if (other == NULL || is_same_strategy(old, other))
+            continue;
+        if (differ++ == 0)
+            tell_strategy(old, other, out->where, sizeof out->where);
+    }
+    size_t used = strlen(out->where);
+    if (differ > 1)
+        snprintf(out->where + used, sizeof out->where - used, ", and %zu more of %zu", differ - 1,
+                 one->strategy_count);
+    else if (differ == 0 && (one->rows != now->rows || one->keys != now->keys))
+        snprintf(out->where, sizeof out->where,
+                 "; the rows themselves differ: %" PRIu64 " of %" PRIu64 " keys, baseline %" PRIu64
+                 " of %" PRIu64,
+                 now->rows, now->keys, one->rows, one->keys);
+    else if (differ == 0)
+        snprintf(out->where, sizeof out->where, "; each strategy that both have places as before");
+}
+
+static bool begins_line(const char *text, size_t at)
+{
+    return at == 0 || text[at - 1] == '\n';
+}
+
+/* An unfinished one counts. */
+static uint64_t lines_of(const char *begin, const char *end)
+{
+    uint64_t count = 0;
+    for (const char *c = begin; c < end; c++)
+        count += *c == '\n';
+    return count + (end > begin && end[-1] != '\n');
+}
+
+/* "lines 3 to 5": from the first to the last that is another, as they stand now. */
+static void tell_lines(const char *old, const char *now, char *buffer, size_t size)
+{
+    size_t head = 0, tail = 0, old_size = strlen(old), now_size = strlen(now);
+    if (strcmp(old, now) == 0)
+        return;
+    while (head < old_size && head < now_size && old[head] == now[head])
+        head++;
+    while (!begins_line(old, head))
+        head--;
+    while (tail < old_size - head && tail < now_size - head &&
+           old[old_size - 1 - tail] == now[now_size - 1 - tail])
+        tail++;
+    while (tail > 0 && !(begins_line(old, old_size - tail) && begins_line(now, now_size - tail)))
+        tail--;
+    uint64_t first = lines_of(now, now + head) + 1;
+    uint64_t gone = lines_of(old + head, old + old_size - tail);
+    uint64_t come = lines_of(now + head, now + now_size - tail);
+    if (come == 0)
+        snprintf(buffer, size, "%" PRIu64 " line%s gone before line %" PRIu64, gone, gone == 1 ? "" : "s",
+                 first);
+    else if (come == 1)
+        snprintf(buffer, size, "line %" PRIu64, first);
+    else
+        snprintf(buffer, size, "lines %" PRIu64 " to %" PRIu64, first, first + come - 1);
+}
+
+static void tell_change(const struct lab_scenario *scenario, const struct store_run_info *info, char *buffer,
+                        size_t size)
+{
+    char lines[128] = "";
+    tell_lines(info->scenario_text == NULL ? "" : info->scenario_text, scenario->text, lines, sizeof lines);
+    const char *overrides = info->overrides == NULL ? "" : info->overrides;
+    bool is_overridden = strcmp(overrides, scenario->overrides) != 0;
+    snprintf(buffer, size, "%s%s%s", lines[0] == '\0' ? "" : "; the scenario changed since: ", lines,
+             is_overridden ? "; --set is another than it was" : "");
 }
 
 static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate,
@@ -76,105 +150,19 @@ static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate
     return is_fine || sim_fail_memory(error);
 }
 
-static void tell_where(const struct lab_result *one, const struct lab_result *now, struct moved *out)
+bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
+                      struct sim_error *error)
 {
-    size_t differ = 0;
-    for (size_t i = 0; i < one->strategy_count; i++) {
-        const struct lab_strategy_result *old = &one->strategies[i], *other = NULL;
-        for (size_t j = 0; j < now->strategy_count && other == NULL; j++) {
-            if (strcmp(old->label, now->strategies[j].label) == 0)
-                other = &now->strategies[j];
-        }
-        if (other == NULL || is_same_strategy(old, other))
-            continue;
-        if (differ++ == 0)
-            tell_strategy(old, other, out->where, sizeof out->where);
-    }
-    size_t used = strlen(out->where);
-    if (differ > 1)
-        snprintf(out->where + used, sizeof out->where - used, ", and %zu more of %zu", differ - 1,
-                 one->strategy_count);
-    else if (differ == 0 && (one->rows != now->rows || one->keys != now->keys))
-        snprintf(out->where, sizeof out->where,
-                 "; the rows themselves differ: %" PRIu64 " of %" PRIu64 " keys, baseline %" PRIu64
-                 " of %" PRIu64,
-                 now->rows, now->keys, one->rows, one->keys);
-    else if (differ == 0)
-        snprintf(out->where, sizeof out->where, "; each strategy that both have places as before");
-}
-
-static void tell_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *now,
-                          char *buffer, size_t size)
-{
-    struct cli_difference difference;
-    int used = snprintf(buffer, size, "; first to differ: strategy %s", one->label);
-    buffer += used;
-    size -= (size_t)used;
-    if (!cli_difference_find(&one->events, &now->events, &difference))
-        snprintf(buffer, size, ", placement %016" PRIx64 ", baseline %016" PRIx64, now->placement_digest,
-                 one->placement_digest);
-    else if (difference.is_placed && difference.first < difference.last)
-        snprintf(buffer, size, " between events %" PRIu64 " and %" PRIu64, difference.first, difference.last);
-    else if (difference.is_placed)
-        snprintf(buffer, size, " at event %" PRIu64, difference.first);
-    else
-        snprintf(buffer, size, ", %" PRIu64 " events, baseline %" PRIu64, now->events.events,
-                 one->events.events);
-}
-
-static bool is_same_strategy(const struct lab_strategy_result *one, const struct lab_strategy_result *other)
-{
-    return one->placement_digest == other->placement_digest && one->events.digest == other->events.digest;
-}
-
-static void tell_change(const struct lab_scenario *scenario, const struct store_run_info *info, char *buffer,
-                        size_t size)
-{
-    char lines[128] = "";
-    tell_lines(info->scenario_text == NULL ? "" : info->scenario_text, scenario->text, lines, sizeof lines);
-    const char *overrides = info->overrides == NULL ? "" : info->overrides;
-    bool is_overridden = strcmp(overrides, scenario->overrides) != 0;
-    snprintf(buffer, size, "%s%s%s", lines[0] == '\0' ? "" : "; the scenario changed since: ", lines,
-             is_overridden ? "; --set is another than it was" : "");
-}
-
-/* "lines 3 to 5": from the first to the last that is another, as they stand now. */
-static void tell_lines(const char *old, const char *now, char *buffer, size_t size)
-{
-    size_t head = 0, tail = 0, old_size = strlen(old), now_size = strlen(now);
-    if (strcmp(old, now) == 0)
-        return;
-    while (head < old_size && head < now_size && old[head] == now[head])
-        head++;
-    while (!begins_line(old, head))
-        head--;
-    while (tail < old_size - head && tail < now_size - head &&
-           old[old_size - 1 - tail] == now[now_size - 1 - tail])
-        tail++;
-    while (tail > 0 && !(begins_line(old, old_size - tail) && begins_line(now, now_size - tail)))
-        tail--;
-    uint64_t first = lines_of(now, now + head) + 1;
-    uint64_t gone = lines_of(old + head, old + old_size - tail);
-    uint64_t come = lines_of(now + head, now + now_size - tail);
-    if (come == 0)
-        snprintf(buffer, size, "%" PRIu64 " line%s gone before line %" PRIu64, gone, gone == 1 ? "" : "s",
-                 first);
-    else if (come == 1)
-        snprintf(buffer, size, "line %" PRIu64, first);
-    else
-        snprintf(buffer, size, "lines %" PRIu64 " to %" PRIu64, first, first + come - 1);
-}
-
-static bool begins_line(const char *text, size_t at)
-{
-    return at == 0 || text[at - 1] == '\n';
-}
-
-/* An unfinished one counts. */
-static uint64_t lines_of(const char *begin, const char *end)
-{
-    uint64_t count = 0;
-    for (const char *c = begin; c < end; c++)
-        count += *c == '\n';
-    return count + (end > begin && end[-1] != '\n');
+    const struct cli_about about = {.name = "baseline", CLI_NO_FIGURE};
+    if (!store_baseline_load(store, item->scenario->name, &item->held, &item->has_baseline, error))
+        return false;
+    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "digest"))
+        return sim_fail_memory(error);
+    if (item->has_baseline)
+        return compare_digest(item, gate, &item->held.info, error);
+    return cli_check_fail(item, &about,
+                          "%s holds nothing of '%s'; make it with --update-baseline, once its figures are as "
+                          "they should be",
+                          gate->baseline, item->scenario->name) ||
+           sim_fail_memory(error);
 }

@@ -24,62 +24,134 @@ struct junit {
     bool is_fine;
 };
 
-static void write_gate(struct junit *junit, const struct cli_gate *gate);
-static void write_suite(struct junit *junit, const struct cli_checked *item, size_t number, const char *host);
-static void write_properties(struct junit *junit, const struct cli_checked *item);
-static void write_property(struct junit *junit, const char *name, const char *value);
-static void write_check(struct junit *junit, const struct cli_checked *item, const struct cli_check *check);
-static void write_failure(struct junit *junit, const struct cli_checked *item, const struct cli_check *check);
-static void write_notes(struct junit *junit, const struct cli_checked *item);
-static void begin(struct junit *junit, const char *name);
-static void end(struct junit *junit);
-static void attribute(struct junit *junit, const char *name, const char *text);
-static void text(struct junit *junit, const char *text);
-static void note(struct junit *junit, int code);
-static char *clean(const char *text);
-
-bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
+static void note(struct junit *junit, int code)
 {
-    struct stat status;
-    xmlBufferPtr buffer = xmlBufferCreate();
-    struct junit junit = {buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0), true};
-    if (junit.writer == NULL) {
-        xmlBufferFree(buffer);
-        return sim_fail_memory(error);
-    }
-    write_gate(&junit, gate);
-    xmlFreeTextWriter(junit.writer);
-    char *path = NULL, *folder = cli_folder_of(gate->junit);
-    bool is_fine = junit.is_fine && folder != NULL;
-    /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
-    if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
-        is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
-                                      (size_t)xmlBufferLength(buffer), error);
-    } else if (is_fine) {
-        const char *name = strrchr(gate->junit, '/');
-        is_fine = report_write_text(folder, name == NULL ? gate->junit : name + 1,
-                                    (const char *)xmlBufferContent(buffer), &path, error);
-    } else {
-        sim_fail_memory(error);
-    }
-    free(folder);
-    free(path);
-    xmlBufferFree(buffer);
-    return is_fine;
+    junit->is_fine = junit->is_fine && code >= 0;
 }
 
-static void write_gate(struct junit *junit, const struct cli_gate *gate)
+static void begin(struct junit *junit, const char *name)
 {
-    char host[HOST_SIZE] = "";
-    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
-        snprintf(host, sizeof host, "localhost");
-    note(junit, xmlTextWriterSetIndent(junit->writer, 1));
-    note(junit, xmlTextWriterStartDocument(junit->writer, "1.0", "UTF-8", NULL));
-    begin(junit, "testsuites");
-    for (size_t i = 0; i < gate->count; i++)
-        write_suite(junit, &gate->items[i], i, host);
+    note(junit, xmlTextWriterStartElement(junit->writer, (const xmlChar *)name));
+}
+
+static void end(struct junit *junit)
+{
+    note(junit, xmlTextWriterEndElement(junit->writer));
+}
+
+/* What XML cannot hold becomes '?', and so does what could make one text look like another. */
+static char *clean(const char *value)
+{
+    char *cleaned = malloc(strlen(value) + 1), *to = cleaned;
+    while (cleaned != NULL && *value != '\0') {
+        bool is_fine;
+        size_t size = sim_text_step(value, SIM_UTF8_SIZE_MAX, "\n", &is_fine);
+        if (is_fine)
+            memcpy(to, value, size);
+        else
+            *to = '?';
+        to += is_fine ? size : 1;
+        value += size;
+    }
+    if (cleaned != NULL)
+        *to = '\0';
+    return cleaned;
+}
+
+static void attribute(struct junit *junit, const char *name, const char *value)
+{
+    char *cleaned = clean(value);
+    if (cleaned == NULL)
+        junit->is_fine = false;
+    else
+        note(junit,
+             xmlTextWriterWriteAttribute(junit->writer, (const xmlChar *)name, (const xmlChar *)cleaned));
+    free(cleaned);
+}
+
+static void write_property(struct junit *junit, const char *name, const char *value)
+{
+    begin(junit, "property");
+    attribute(junit, "name", name);
+    attribute(junit, "value", value);
     end(junit);
-    note(junit, xmlTextWriterEndDocument(junit->writer));
+}
+
+static void write_properties(struct junit *junit, const struct cli_checked *item)
+{
+    const struct lab_result *result = item->result;
+    char number[CLI_NUMBER_SIZE];
+    begin(junit, "properties");
+    write_property(junit, "scenario", item->scenario->path);
+    snprintf(number, sizeof number, "%" PRIu64, result->seed);
+    write_property(junit, "seed", number);
+    snprintf(number, sizeof number, "%016" PRIx64, result->digest);
+    write_property(junit, "digest", number);
+    write_property(junit, "version", BUCKETLAB_VERSION);
+    snprintf(number, sizeof number, "%" PRIu64, result->rows);
+    write_property(junit, "rows", number);
+    snprintf(number, sizeof number, "%" PRId64, item->run);
+    if (item->run != 0)
+        write_property(junit, "run", number);
+    write_property(junit, "replay", item->again);
+    end(junit);
+}
+
+static void text(struct junit *junit, const char *value)
+{
+    char *cleaned = clean(value);
+    if (cleaned == NULL)
+        junit->is_fine = false;
+    else
+        note(junit, xmlTextWriterWriteString(junit->writer, (const xmlChar *)cleaned));
+    free(cleaned);
+}
+
+/* One for all findings, since Ant's reports have no room for two. */
+static void write_failure(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
+{
+    begin(junit, "failure");
+    attribute(junit, "message", item->findings[check->first].text);
+    attribute(junit, "type", cli_check_kind_name(check->kind));
+    for (size_t i = 0; i < check->number; i++) {
+        text(junit, item->findings[check->first + i].text);
+        text(junit, "\n");
+    }
+    text(junit, "again: ");
+    text(junit, item->again);
+    text(junit, "\n");
+    end(junit);
+}
+
+static void write_check(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
+{
+    begin(junit, "testcase");
+    char *name = malloc(strlen(check->name) + 32);
+    if (name == NULL) {
+        junit->is_fine = false;
+        return;
+    }
+    sprintf(name, "%s: %s", cli_check_kind_name(check->kind), check->name);
+    attribute(junit, "name", name);
+    free(name);
+    attribute(junit, "classname", item->scenario->name);
+    attribute(junit, "time", "0.000");
+    if (check->state == CLI_CHECK_FAILS) {
+        write_failure(junit, item, check);
+    } else if (check->state == CLI_CHECK_EXCUSED) {
+        begin(junit, "skipped");
+        attribute(junit, "message", check->excuse);
+        end(junit);
+    }
+    end(junit);
+}
+
+static void write_notes(struct junit *junit, const struct cli_checked *item)
+{
+    for (size_t i = 0; i < item->note_count; i++) {
+        text(junit, item->notes[i]);
+        text(junit, "\n");
+    }
 }
 
 static void write_suite(struct junit *junit, const struct cli_checked *item, size_t number, const char *host)
@@ -120,132 +192,46 @@ static void write_suite(struct junit *junit, const struct cli_checked *item, siz
     end(junit);
 }
 
-static void write_properties(struct junit *junit, const struct cli_checked *item)
+static void write_gate(struct junit *junit, const struct cli_gate *gate)
 {
-    const struct lab_result *result = item->result;
-    char number[CLI_NUMBER_SIZE];
-    begin(junit, "properties");
-    write_property(junit, "scenario", item->scenario->path);
-    snprintf(number, sizeof number, "%" PRIu64, result->seed);
-    write_property(junit, "seed", number);
-    snprintf(number, sizeof number, "%016" PRIx64, result->digest);
-    write_property(junit, "digest", number);
-    write_property(junit, "version", BUCKETLAB_VERSION);
-    snprintf(number, sizeof number, "%" PRIu64, result->rows);
-    write_property(junit, "rows", number);
-    snprintf(number, sizeof number, "%" PRId64, item->run);
-    if (item->run != 0)
-        write_property(junit, "run", number);
-    write_property(junit, "replay", item->again);
+    char host[HOST_SIZE] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0')
+        snprintf(host, sizeof host, "localhost");
+    note(junit, xmlTextWriterSetIndent(junit->writer, 1));
+    note(junit, xmlTextWriterStartDocument(junit->writer, "1.0", "UTF-8", NULL));
+    begin(junit, "testsuites");
+    for (size_t i = 0; i < gate->count; i++)
+        write_suite(junit, &gate->items[i], i, host);
     end(junit);
+    note(junit, xmlTextWriterEndDocument(junit->writer));
 }
 
-static void write_property(struct junit *junit, const char *name, const char *value)
+bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
 {
-    begin(junit, "property");
-    attribute(junit, "name", name);
-    attribute(junit, "value", value);
-    end(junit);
-}
-
-static void write_check(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
-{
-    begin(junit, "testcase");
-    char *name = malloc(strlen(check->name) + 32);
-    if (name == NULL) {
-        junit->is_fine = false;
-        return;
+    struct stat status;
+    xmlBufferPtr buffer = xmlBufferCreate();
+    struct junit junit = {buffer == NULL ? NULL : xmlNewTextWriterMemory(buffer, 0), true};
+    if (junit.writer == NULL) {
+        xmlBufferFree(buffer);
+        return sim_fail_memory(error);
     }
-    sprintf(name, "%s: %s", cli_check_kind_name(check->kind), check->name);
-    attribute(junit, "name", name);
-    free(name);
-    attribute(junit, "classname", item->scenario->name);
-    attribute(junit, "time", "0.000");
-    if (check->state == CLI_CHECK_FAILS) {
-        write_failure(junit, item, check);
-    } else if (check->state == CLI_CHECK_EXCUSED) {
-        begin(junit, "skipped");
-        attribute(junit, "message", check->excuse);
-        end(junit);
+    write_gate(&junit, gate);
+    xmlFreeTextWriter(junit.writer);
+    char *path = NULL, *folder = cli_folder_of(gate->junit);
+    bool is_fine = junit.is_fine && folder != NULL;
+    /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
+    if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
+        is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
+                                      (size_t)xmlBufferLength(buffer), error);
+    } else if (is_fine) {
+        const char *name = strrchr(gate->junit, '/');
+        is_fine = report_write_text(folder, name == NULL ? gate->junit : name + 1,
+                                    (const char *)xmlBufferContent(buffer), &path, error);
+    } else {
+        sim_fail_memory(error);
     }
-    end(junit);
-}
-
-/* One for all findings, since Ant's reports have no room for two. */
-static void write_failure(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
-{
-    begin(junit, "failure");
-    attribute(junit, "message", item->findings[check->first].text);
-    attribute(junit, "type", cli_check_kind_name(check->kind));
-    for (size_t i = 0; i < check->number; i++) {
-        text(junit, item->findings[check->first + i].text);
-        text(junit, "\n");
-    }
-    text(junit, "again: ");
-    text(junit, item->again);
-    text(junit, "\n");
-    end(junit);
-}
-
-static void write_notes(struct junit *junit, const struct cli_checked *item)
-{
-    for (size_t i = 0; i < item->note_count; i++) {
-        text(junit, item->notes[i]);
-        text(junit, "\n");
-    }
-}
-
-static void begin(struct junit *junit, const char *name)
-{
-    note(junit, xmlTextWriterStartElement(junit->writer, (const xmlChar *)name));
-}
-
-static void end(struct junit *junit)
-{
-    note(junit, xmlTextWriterEndElement(junit->writer));
-}
-
-static void attribute(struct junit *junit, const char *name, const char *value)
-{
-    char *cleaned = clean(value);
-    if (cleaned == NULL)
-        junit->is_fine = false;
-    else
-        note(junit,
-             xmlTextWriterWriteAttribute(junit->writer, (const xmlChar *)name, (const xmlChar *)cleaned));
-    free(cleaned);
-}
-
-static void text(struct junit *junit, const char *value)
-{
-    char *cleaned = clean(value);
-    if (cleaned == NULL)
-        junit->is_fine = false;
-    else
-        note(junit, xmlTextWriterWriteString(junit->writer, (const xmlChar *)cleaned));
-    free(cleaned);
-}
-
-static void note(struct junit *junit, int code)
-{
-    junit->is_fine = junit->is_fine && code >= 0;
-}
-
-/* What XML cannot hold becomes '?', and so does what could make one text look like another. */
-static char *clean(const char *value)
-{
-    char *cleaned = malloc(strlen(value) + 1), *to = cleaned;
-    while (cleaned != NULL && *value != '\0') {
-        bool is_fine;
-        size_t size = sim_text_step(value, SIM_UTF8_SIZE_MAX, "\n", &is_fine);
-        if (is_fine)
-            memcpy(to, value, size);
-        else
-            *to = '?';
-        to += is_fine ? size : 1;
-        value += size;
-    }
-    if (cleaned != NULL)
-        *to = '\0';
-    return cleaned;
+    free(folder);
+    free(path);
+    xmlBufferFree(buffer);
+    return is_fine;
 }

@@ -9,9 +9,6 @@
 #include "check.h"
 #include "kernel/grow.h"
 
-static char *print_text(const char *format, va_list arguments);
-static bool copy(char **out, const char *text);
-
 const char *cli_check_kind_name(enum cli_check_kind kind)
 {
     static const char *const names[CLI_CHECK_KINDS] = {"expect", "guarantee", "baseline"};
@@ -34,6 +31,18 @@ size_t cli_gate_failed(const struct cli_gate *gate)
     return count;
 }
 
+static char *print_text(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (text != NULL)
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
 bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
 {
     if (!sim_grow(&item->checks, &item->check_capacity, item->check_count + 1, sizeof *item->checks))
@@ -46,6 +55,12 @@ bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const c
     va_end(arguments);
     item->check_count += check->name != NULL;
     return check->name != NULL;
+}
+
+static bool copy(char **out, const char *text)
+{
+    *out = text == NULL ? NULL : strdup(text);
+    return text == NULL || *out != NULL;
 }
 
 bool cli_check_excuse(struct cli_checked *item, const char *excuse)
@@ -115,22 +130,4 @@ void cli_checked_clear(struct cli_checked *item)
     lab_scenario_destroy(item->scenario);
     lab_result_destroy(item->result);
     *item = (struct cli_checked){0};
-}
-
-static char *print_text(const char *format, va_list arguments)
-{
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (text != NULL)
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
-}
-
-static bool copy(char **out, const char *text)
-{
-    *out = text == NULL ? NULL : strdup(text);
-    return text == NULL || *out != NULL;
 }

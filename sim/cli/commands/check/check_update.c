@@ -34,55 +34,20 @@ struct update {
     struct figures *figures; /* of each item */
 };
 
-static bool add_seed(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                     int64_t elapsed_ms, struct sim_error *error);
-static bool add_result(struct figures *figures, const struct cli_checked *item,
-                       const struct lab_result *result);
-static struct figure *figure_of(struct figures *figures, size_t hint, char *label, const char *name);
-static bool save(struct update *update, struct sim_error *error);
-static bool save_made(struct cli_gate *gate, struct store_baseline *made, struct sim_error *error);
-static bool make_baseline(struct cli_checked *item, const struct figures *figures, uint64_t seeds,
-                          struct store_baseline *out);
-
-bool cli_check_update(struct cli_gate *gate, struct sim_error *error)
+/* Found or made; they mostly come in the same order. */
+static struct figure *figure_of(struct figures *figures, size_t hint, char *label, const char *name)
 {
-    struct update update = {gate, calloc(gate->count, sizeof *update.figures)};
-    bool is_fine = update.figures != NULL;
-    for (size_t i = 0; is_fine && i < gate->count; i++)
-        is_fine = add_result(&update.figures[i], &gate->items[i], gate->items[i].result);
-    is_fine = is_fine || sim_fail_memory(error);
-    is_fine = is_fine && cli_check_run(gate, 1, gate->seeds, NULL, add_seed, &update, error) &&
-              save(&update, error);
-    for (size_t i = 0; is_fine && i < gate->count; i++) {
-        const struct figures *figures = &update.figures[i];
-        if (figures->failed > 0)
-            is_fine = cli_check_note(&gate->items[i],
-                                     "at %" PRIu64 " of %" PRIu64 " further seeds, %" PRIu64
-                                     " for one, an expectation does not hold or a guarantee is broken",
-                                     figures->failed, gate->seeds, figures->first_failed) ||
-                      sim_fail_memory(error);
+    for (size_t i = 0; i < figures->count; i++) {
+        struct figure *figure = &figures->items[(hint + i) % figures->count];
+        if (strcmp(figure->name, name) == 0 && strcmp(figure->label, label) == 0)
+            return figure;
     }
-    for (size_t i = 0; update.figures != NULL && i < gate->count; i++)
-        free(update.figures[i].items);
-    free(update.figures);
-    gate->is_updated = is_fine;
-    return is_fine;
-}
-
-static bool add_seed(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                     int64_t elapsed_ms, struct sim_error *error)
-{
-    struct update *update = context;
-    struct figures *figures = &update->figures[index];
-    struct lab_breach breach;
-    (void)offset;
-    (void)elapsed_ms;
-    if (!result->expects_hold || lab_breach_find(result, &breach)) {
-        figures->first_failed = figures->failed++ == 0 ? result->seed : figures->first_failed;
-    }
-    bool is_fine = add_result(figures, &update->gate->items[index], result);
-    lab_result_destroy(result);
-    return is_fine || sim_fail_memory(error);
+    if (!sim_grow(&figures->items, &figures->capacity, figures->count + 1, sizeof *figures->items))
+        return NULL;
+    struct figure *figure = &figures->items[figures->count++];
+    *figure = (struct figure){.label = label};
+    snprintf(figure->name, sizeof figure->name, "%s", name);
+    return figure;
 }
 
 static bool add_result(struct figures *figures, const struct cli_checked *item,
@@ -105,37 +70,20 @@ static bool add_result(struct figures *figures, const struct cli_checked *item,
     return true;
 }
 
-/* Found or made; they mostly come in the same order. */
-static struct figure *figure_of(struct figures *figures, size_t hint, char *label, const char *name)
+static bool add_seed(void *context, size_t index, uint64_t offset, struct lab_result *result,
+                     int64_t elapsed_ms, struct sim_error *error)
 {
-    for (size_t i = 0; i < figures->count; i++) {
-        struct figure *figure = &figures->items[(hint + i) % figures->count];
-        if (strcmp(figure->name, name) == 0 && strcmp(figure->label, label) == 0)
-            return figure;
+    struct update *update = context;
+    struct figures *figures = &update->figures[index];
+    struct lab_breach breach;
+    (void)offset;
+    (void)elapsed_ms;
+    if (!result->expects_hold || lab_breach_find(result, &breach)) {
+        figures->first_failed = figures->failed++ == 0 ? result->seed : figures->first_failed;
     }
-    if (!sim_grow(&figures->items, &figures->capacity, figures->count + 1, sizeof *figures->items))
-        return NULL;
-    struct figure *figure = &figures->items[figures->count++];
-    *figure = (struct figure){.label = label};
-    snprintf(figure->name, sizeof figure->name, "%s", name);
-    return figure;
-}
-
-static bool save(struct update *update, struct sim_error *error)
-{
-    struct cli_gate *gate = update->gate;
-    struct store_baseline *made = calloc(gate->count, sizeof *made);
-    if (made == NULL)
-        return sim_fail_memory(error);
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < gate->count; i++)
-        is_fine = make_baseline(&gate->items[i], &update->figures[i], gate->seeds + 1, &made[i]) ||
-                  sim_fail_memory(error);
-    is_fine = is_fine && save_made(gate, made, error);
-    for (size_t i = 0; i < gate->count; i++)
-        free(made[i].metrics);
-    free(made);
-    return is_fine;
+    bool is_fine = add_result(figures, &update->gate->items[index], result);
+    lab_result_destroy(result);
+    return is_fine || sim_fail_memory(error);
 }
 
 static bool save_made(struct cli_gate *gate, struct store_baseline *made, struct sim_error *error)
@@ -176,4 +124,46 @@ static bool make_baseline(struct cli_checked *item, const struct figures *figure
         memcpy(metric->name, figure->name, sizeof metric->name);
     }
     return out->metrics != NULL;
+}
+
+static bool save(struct update *update, struct sim_error *error)
+{
+    struct cli_gate *gate = update->gate;
+    struct store_baseline *made = calloc(gate->count, sizeof *made);
+    if (made == NULL)
+        return sim_fail_memory(error);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = make_baseline(&gate->items[i], &update->figures[i], gate->seeds + 1, &made[i]) ||
+                  sim_fail_memory(error);
+    is_fine = is_fine && save_made(gate, made, error);
+    for (size_t i = 0; i < gate->count; i++)
+        free(made[i].metrics);
+    free(made);
+    return is_fine;
+}
+
+bool cli_check_update(struct cli_gate *gate, struct sim_error *error)
+{
+    struct update update = {gate, calloc(gate->count, sizeof *update.figures)};
+    bool is_fine = update.figures != NULL;
+    for (size_t i = 0; is_fine && i < gate->count; i++)
+        is_fine = add_result(&update.figures[i], &gate->items[i], gate->items[i].result);
+    is_fine = is_fine || sim_fail_memory(error);
+    is_fine = is_fine && cli_check_run(gate, 1, gate->seeds, NULL, add_seed, &update, error) &&
+              save(&update, error);
+    for (size_t i = 0; is_fine && i < gate->count; i++) {
+        const struct figures *figures = &update.figures[i];
+        if (figures->failed > 0)
+            is_fine = cli_check_note(&gate->items[i],
+                                     "at %" PRIu64 " of %" PRIu64 " further seeds, %" PRIu64
+                                     " for one, an expectation does not hold or a guarantee is broken",
+                                     figures->failed, gate->seeds, figures->first_failed) ||
+                      sim_fail_memory(error);
+    }
+    for (size_t i = 0; update.figures != NULL && i < gate->count; i++)
+        free(update.figures[i].items);
+    free(update.figures);
+    gate->is_updated = is_fine;
+    return is_fine;
 }

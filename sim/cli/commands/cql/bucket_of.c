@@ -15,23 +15,25 @@ static const struct cli_option options[] = {{"buckets", "N", "number of buckets:
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static int bucket_of(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_bucket_of = {
-    .name = "bucket-of",
-    .arguments = "KEY...",
-    .summary = "the consistent-hash bucket of a key, as Guava computes it",
-    .example = "  bucketlab bucket-of --buckets 256 user1 user2\n",
-    .options = options,
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
-    .run = bucket_of,
-};
-
 #define HASH_TEXT_SIZE 33
 
-static void hash_text(struct bk_hash128 hash, char *buffer);
-static json_t *as_json(const char *key, int32_t bucket, const char *hash);
+/* HashCode.toString(): the bytes of h1, then of h2, each little end first. */
+static void hash_text(struct bk_hash128 hash, char *buffer)
+{
+    for (int i = 0; i < 16; i++) {
+        uint64_t word = i < 8 ? hash.h1 : hash.h2;
+        snprintf(buffer + 2 * i, 3, "%02x", (unsigned)(word >> (8 * (i % 8)) & 0xff));
+    }
+}
+
+static json_t *as_json(const char *key, int32_t bucket, const char *hash)
+{
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "key", json_string(key)) &&
+                   cli_json_set(object, "bucket", json_integer(bucket)) &&
+                   cli_json_set(object, "hash", json_string(hash));
+    return cli_json_complete(object, is_fine);
+}
 
 static int bucket_of(const struct cli_args *args, struct sim_error *error)
 {
@@ -70,20 +72,13 @@ static int bucket_of(const struct cli_args *args, struct sim_error *error)
     return !is_json || cli_json_print(list, error) ? 0 : (int)error->class;
 }
 
-/* HashCode.toString(): the bytes of h1, then of h2, each little end first. */
-static void hash_text(struct bk_hash128 hash, char *buffer)
-{
-    for (int i = 0; i < 16; i++) {
-        uint64_t word = i < 8 ? hash.h1 : hash.h2;
-        snprintf(buffer + 2 * i, 3, "%02x", (unsigned)(word >> (8 * (i % 8)) & 0xff));
-    }
-}
-
-static json_t *as_json(const char *key, int32_t bucket, const char *hash)
-{
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "key", json_string(key)) &&
-                   cli_json_set(object, "bucket", json_integer(bucket)) &&
-                   cli_json_set(object, "hash", json_string(hash));
-    return cli_json_complete(object, is_fine);
-}
+const struct cli_command cli_bucket_of = {
+    .name = "bucket-of",
+    .arguments = "KEY...",
+    .summary = "the consistent-hash bucket of a key, as Guava computes it",
+    .example = "  bucketlab bucket-of --buckets 256 user1 user2\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = bucket_of,
+};

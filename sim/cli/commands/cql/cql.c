@@ -28,46 +28,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int cql(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_cql = {
-    .name = "cql",
-    .arguments = "SCENARIO",
-    .summary = "the tables and statements that each strategy needs, as CQL",
-    .example = "  bucketlab cql chat.yaml --strategy probabilistic\n"
-               "  bucketlab cql chat.yaml --strategy hash --stress --run last > stress.yaml\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = cql,
-};
-
-static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error);
-static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
-                      struct sim_error *error);
-static bool check_options(const struct cli_args *args, struct sim_error *error);
-static bool print_stress(const struct cli_args *args, const struct lab_scenario *scenario, const char *label,
-                         struct sim_error *error);
-static bool stress_text(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
-                        char **text, struct sim_error *error);
-static bool check(const struct lab_scenario *scenario, const char *label, struct sim_error *error);
-static bool fail_label(const struct lab_scenario *scenario, const char *label, struct sim_error *error);
-static void print(const struct lab_strategy *strategy, const struct lab_statements *statements);
-static json_t *as_json(const struct lab_strategy *strategy, const struct lab_statements *statements);
-
-static int cql(const struct cli_args *args, struct sim_error *error)
-{
-    struct lab_scenario *scenario;
-    if (!load(args, &scenario, error))
-        return (int)error->class;
-    const char *label = cli_value(args, "strategy", NULL);
-    bool is_fine = check_options(args, error) &&
-                   (cli_has(args, "stress") ? print_stress(args, scenario, label, error)
-                                            : print_all(scenario, label, cli_has(args, "json"), error));
-    lab_scenario_destroy(scenario);
-    return is_fine ? 0 : (int)error->class;
-}
-
 static bool load(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
 {
     size_t count = 0;
@@ -80,106 +40,6 @@ static bool load(const struct cli_args *args, struct lab_scenario **out, struct 
         overrides[i].text = cli_value_at(args, "set", i);
     bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count, NULL, out, error);
     free(overrides);
-    return is_fine;
-}
-
-static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
-                      struct sim_error *error)
-{
-    if (!check(scenario, label, error))
-        return false;
-    json_t *list = is_json ? json_array() : NULL;
-    bool is_fine = true, is_first = true;
-    for (size_t i = 0; is_fine && i < scenario->strategy_count; i++) {
-        const struct lab_strategy *strategy = &scenario->strategies[i];
-        struct lab_statements statements;
-        if (label != NULL && strcmp(label, strategy->label) != 0)
-            continue;
-        is_fine = lab_statements_make(scenario, i, &statements);
-        if (is_fine && is_json) {
-            list = cli_json_append(list, as_json(strategy, &statements));
-            is_fine = list != NULL;
-        } else if (is_fine) {
-            fputs(is_first ? "" : "\n", stdout);
-            print(strategy, &statements);
-        }
-        is_first = false;
-        lab_statements_clear(&statements);
-    }
-    if (is_first || !is_fine) {
-        json_decref(list);
-        return is_fine ? fail_label(scenario, label, error) : sim_fail_memory(error);
-    }
-    return !is_json || cli_json_print(list, error);
-}
-
-static bool check_options(const struct cli_args *args, struct sim_error *error)
-{
-    bool is_stress = cli_has(args, "stress");
-    if (!is_stress && (cli_has(args, "run") || cli_has(args, "db")))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s belongs to --stress; add that, or remove it",
-                        cli_has(args, "run") ? "run" : "db");
-    return true;
-}
-
-static bool print_stress(const struct cli_args *args, const struct lab_scenario *scenario, const char *label,
-                         struct sim_error *error)
-{
-    size_t index = 0;
-    while (label != NULL && index < scenario->strategy_count &&
-           strcmp(label, scenario->strategies[index].label) != 0)
-        index++;
-    if (scenario->strategy_count == 0 || index == scenario->strategy_count)
-        return fail_label(scenario, label, error);
-    if (label == NULL && scenario->strategy_count > 1)
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --stress is of one strategy, and %s has %zu; choose, as in --strategy '%s'",
-            scenario->path, scenario->strategy_count, scenario->strategies[0].label);
-    char *text;
-    if (!check(scenario, scenario->strategies[index].label, error) ||
-        !stress_text(args, scenario, index, &text, error))
-        return false;
-    bool is_fine = true;
-    if (cli_has(args, "json")) {
-        json_t *object = json_object();
-        bool is_set = cli_json_set(object, "strategy", json_string(scenario->strategies[index].label)) &&
-                      cli_json_set(object, "profile", json_string(text));
-        is_fine = cli_json_print(cli_json_complete(object, is_set), error);
-    } else {
-        fputs(text, stdout);
-    }
-    free(text);
-    return is_fine;
-}
-
-static bool stress_text(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
-                        char **text, struct sim_error *error)
-{
-    struct lab_result *result = NULL;
-    *text = NULL;
-    if (cli_has(args, "run")) {
-        struct store *store;
-        int64_t run;
-        if (!cli_run_parse(cli_value(args, "run", ""), &run, error) ||
-            !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
-            return false;
-        bool is_loaded = store_load_run(store, run, NULL, &result, error);
-        store_close(store);
-        if (!is_loaded)
-            return false;
-    }
-    size_t size;
-    FILE *stream = open_memstream(text, &size);
-    bool is_fine =
-        stream != NULL ? cli_stress_write(stream, scenario, strategy, result, error) : sim_fail_memory(error);
-    if (stream != NULL && fclose(stream) != 0 && is_fine)
-        is_fine = sim_fail_memory(error);
-    lab_result_destroy(result);
-    if (!is_fine) {
-        free(*text);
-        *text = NULL;
-    }
     return is_fine;
 }
 
@@ -257,3 +117,128 @@ static json_t *as_json(const struct lab_strategy *strategy, const struct lab_sta
         cli_json_set(object, "statements", list);
     return cli_json_complete(object, is_fine);
 }
+
+static bool print_all(const struct lab_scenario *scenario, const char *label, bool is_json,
+                      struct sim_error *error)
+{
+    if (!check(scenario, label, error))
+        return false;
+    json_t *list = is_json ? json_array() : NULL;
+    bool is_fine = true, is_first = true;
+    for (size_t i = 0; is_fine && i < scenario->strategy_count; i++) {
+        const struct lab_strategy *strategy = &scenario->strategies[i];
+        struct lab_statements statements;
+        if (label != NULL && strcmp(label, strategy->label) != 0)
+            continue;
+        is_fine = lab_statements_make(scenario, i, &statements);
+        if (is_fine && is_json) {
+            list = cli_json_append(list, as_json(strategy, &statements));
+            is_fine = list != NULL;
+        } else if (is_fine) {
+            fputs(is_first ? "" : "\n", stdout);
+            print(strategy, &statements);
+        }
+        is_first = false;
+        lab_statements_clear(&statements);
+    }
+    if (is_first || !is_fine) {
+        json_decref(list);
+        return is_fine ? fail_label(scenario, label, error) : sim_fail_memory(error);
+    }
+    return !is_json || cli_json_print(list, error);
+}
+
+static bool check_options(const struct cli_args *args, struct sim_error *error)
+{
+    bool is_stress = cli_has(args, "stress");
+    if (!is_stress && (cli_has(args, "run") || cli_has(args, "db")))
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s belongs to --stress; add that, or remove it",
+                        cli_has(args, "run") ? "run" : "db");
+    return true;
+}
+
+static bool stress_text(const struct cli_args *args, const struct lab_scenario *scenario, size_t strategy,
+                        char **text, struct sim_error *error)
+{
+    struct lab_result *result = NULL;
+    *text = NULL;
+    if (cli_has(args, "run")) {
+        struct store *store;
+        int64_t run;
+        if (!cli_run_parse(cli_value(args, "run", ""), &run, error) ||
+            !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+            return false;
+        bool is_loaded = store_load_run(store, run, NULL, &result, error);
+        store_close(store);
+        if (!is_loaded)
+            return false;
+    }
+    size_t size;
+    FILE *stream = open_memstream(text, &size);
+    bool is_fine =
+        stream != NULL ? cli_stress_write(stream, scenario, strategy, result, error) : sim_fail_memory(error);
+    if (stream != NULL && fclose(stream) != 0 && is_fine)
+        is_fine = sim_fail_memory(error);
+    lab_result_destroy(result);
+    if (!is_fine) {
+        free(*text);
+        *text = NULL;
+    }
+    return is_fine;
+}
+
+static bool print_stress(const struct cli_args *args, const struct lab_scenario *scenario, const char *label,
+                         struct sim_error *error)
+{
+    size_t index = 0;
+    while (label != NULL && index < scenario->strategy_count &&
+           strcmp(label, scenario->strategies[index].label) != 0)
+        index++;
+    if (scenario->strategy_count == 0 || index == scenario->strategy_count)
+        return fail_label(scenario, label, error);
+    if (label == NULL && scenario->strategy_count > 1)
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --stress is of one strategy, and %s has %zu; choose, as in --strategy '%s'",
+            scenario->path, scenario->strategy_count, scenario->strategies[0].label);
+    char *text;
+    if (!check(scenario, scenario->strategies[index].label, error) ||
+        !stress_text(args, scenario, index, &text, error))
+        return false;
+    bool is_fine = true;
+    if (cli_has(args, "json")) {
+        json_t *object = json_object();
+        bool is_set = cli_json_set(object, "strategy", json_string(scenario->strategies[index].label)) &&
+                      cli_json_set(object, "profile", json_string(text));
+        is_fine = cli_json_print(cli_json_complete(object, is_set), error);
+    } else {
+        fputs(text, stdout);
+    }
+    free(text);
+    return is_fine;
+}
+
+static int cql(const struct cli_args *args, struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    if (!load(args, &scenario, error))
+        return (int)error->class;
+    const char *label = cli_value(args, "strategy", NULL);
+    bool is_fine = check_options(args, error) &&
+                   (cli_has(args, "stress") ? print_stress(args, scenario, label, error)
+                                            : print_all(scenario, label, cli_has(args, "json"), error));
+    lab_scenario_destroy(scenario);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_cql = {
+    .name = "cql",
+    .arguments = "SCENARIO",
+    .summary = "the tables and statements that each strategy needs, as CQL",
+    .example = "  bucketlab cql chat.yaml --strategy probabilistic\n"
+               "  bucketlab cql chat.yaml --strategy hash --stress --run last > stress.yaml\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = cql,
+};

@@ -14,10 +14,42 @@
 #define RANKS_LEAST 20u
 #define RANKS_ADDED 100000u
 
-static bool extreme(const struct stress_figures *figures, char *distribution);
-static double share_of(const struct sim_zipf *zipf, uint64_t ranks);
-static double variation(double shape);
-static double scale_of(double width, double shape);
+/* Standard deviation over mean of a Weibull: falls as the shape grows. */
+static double variation(double shape)
+{
+    return sqrt(expm1(lgamma(1 + 2 / shape) - 2 * lgamma(1 + 1 / shape)));
+}
+
+static double scale_of(double width, double shape)
+{
+    return width / pow(0.5 * log(width), 1 / shape);
+}
+
+/* False where no such distribution has these figures. */
+static bool extreme(const struct stress_figures *figures, char *distribution)
+{
+    double excess = figures->mean - (double)figures->least;
+    double wanted = figures->stddev / excess, low = SHAPE_LEAST, high = SHAPE_MOST;
+    if (!(excess > 0) || wanted > variation(low) || wanted < variation(high))
+        return false;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        *(variation(middle) > wanted ? &low : &high) = middle;
+    }
+    double shape = (low + high) / 2, scale = excess / tgamma(1 + 1 / shape);
+    /* The scale grows with the width from here on. */
+    low = exp(1 / shape) * 1.001;
+    high = WIDTH_MOST;
+    if (low >= high || scale < scale_of(low, shape) || scale > scale_of(high, shape))
+        return false;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2;
+        *(scale_of(middle, shape) < scale ? &low : &high) = middle;
+    }
+    snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "extreme(%" PRIu64 "..%.0f,%.4f)", figures->least,
+             (double)figures->least + round((low + high) / 2), shape);
+    return true;
+}
 
 void stress_distribution(const struct stress_figures *figures, char distribution[STRESS_DISTRIBUTION_SIZE])
 {
@@ -63,6 +95,20 @@ void stress_distribution_of_size(const struct sim_size *size, char distribution[
     stress_distribution(&figures, distribution);
 }
 
+/* Of the first so many ranks; of many by the integral. */
+static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
+{
+    double share = 0;
+    uint64_t rank = 0;
+    for (; rank < ranks && rank < RANKS_ADDED; rank++)
+        share += sim_zipf_share(zipf, rank);
+    if (rank == ranks)
+        return share;
+    double from = (double)rank + 0.5, to = (double)ranks + 0.5, s = zipf->s;
+    double rest = fabs(1 - s) < 1e-9 ? log(to / from) : (pow(to, 1 - s) - pow(from, 1 - s)) / (1 - s);
+    return share + sim_zipf_share(zipf, 0) * rest;
+}
+
 void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
                                   char distribution[STRESS_DISTRIBUTION_SIZE])
 {
@@ -81,55 +127,4 @@ void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
     else
         snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "%s(1..%" PRIu64 ")",
                  zipf->s > 0 ? "exp" : "uniform", count);
-}
-
-/* Of the first so many ranks; of many by the integral. */
-static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
-{
-    double share = 0;
-    uint64_t rank = 0;
-    for (; rank < ranks && rank < RANKS_ADDED; rank++)
-        share += sim_zipf_share(zipf, rank);
-    if (rank == ranks)
-        return share;
-    double from = (double)rank + 0.5, to = (double)ranks + 0.5, s = zipf->s;
-    double rest = fabs(1 - s) < 1e-9 ? log(to / from) : (pow(to, 1 - s) - pow(from, 1 - s)) / (1 - s);
-    return share + sim_zipf_share(zipf, 0) * rest;
-}
-
-/* False where no such distribution has these figures. */
-static bool extreme(const struct stress_figures *figures, char *distribution)
-{
-    double excess = figures->mean - (double)figures->least;
-    double wanted = figures->stddev / excess, low = SHAPE_LEAST, high = SHAPE_MOST;
-    if (!(excess > 0) || wanted > variation(low) || wanted < variation(high))
-        return false;
-    for (int i = 0; i < HALVINGS; i++) {
-        double middle = (low + high) / 2;
-        *(variation(middle) > wanted ? &low : &high) = middle;
-    }
-    double shape = (low + high) / 2, scale = excess / tgamma(1 + 1 / shape);
-    /* The scale grows with the width from here on. */
-    low = exp(1 / shape) * 1.001;
-    high = WIDTH_MOST;
-    if (low >= high || scale < scale_of(low, shape) || scale > scale_of(high, shape))
-        return false;
-    for (int i = 0; i < HALVINGS; i++) {
-        double middle = (low + high) / 2;
-        *(scale_of(middle, shape) < scale ? &low : &high) = middle;
-    }
-    snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "extreme(%" PRIu64 "..%.0f,%.4f)", figures->least,
-             (double)figures->least + round((low + high) / 2), shape);
-    return true;
-}
-
-/* Standard deviation over mean of a Weibull: falls as the shape grows. */
-static double variation(double shape)
-{
-    return sqrt(expm1(lgamma(1 + 2 / shape) - 2 * lgamma(1 + 1 / shape)));
-}
-
-static double scale_of(double width, double shape)
-{
-    return width / pow(0.5 * log(width), 1 / shape);
 }

@@ -16,54 +16,20 @@ static const struct cli_option options[] = {{"type", "T,...",
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static int token(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_token = {
-    .name = "token",
-    .arguments = "VALUE...",
-    .summary = "Cassandra's token of a partition key, simple or composite",
-    .example = "  bucketlab token channel-17\n"
-               "  bucketlab token --type text,bigint channel-17 42\n"
-               "  bucketlab token --type blob 0xcafe --json\n",
-    .options = options,
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
-    .run = token,
-};
-
-static bool read_components(const struct cli_args *args, struct cass_component *components, uint8_t **data,
-                            struct sim_error *error);
-static bool next_type(const char **list, enum cass_type *out, struct sim_error *error);
-static bool print_json(int64_t value, const uint8_t *key, size_t size, struct sim_error *error);
-
-static int token(const struct cli_args *args, struct sim_error *error)
+/* Takes one name off a list with commas. */
+static bool next_type(const char **list, enum cass_type *out, struct sim_error *error)
 {
-    size_t count = cli_argument_count(args);
-    struct cass_component *components = calloc(count, sizeof *components);
-    uint8_t **data = calloc(count, sizeof *data), *key = NULL;
-    bool is_fine = components != NULL && data != NULL;
-    if (!is_fine)
-        sim_fail_memory(error);
-    is_fine = is_fine && read_components(args, components, data, error);
-    if (is_fine) {
-        size_t size = cass_key_size(components, count);
-        key = malloc(size + 1);
-        is_fine = key != NULL || sim_fail_memory(error);
-        if (is_fine) {
-            cass_key_serialise(components, count, key);
-            int64_t value = cass_token(key, size);
-            if (cli_has(args, "json"))
-                is_fine = print_json(value, key, size, error);
-            else
-                printf("%" PRId64 "\n", value);
-        }
-    }
-    for (size_t i = 0; data != NULL && i < count; i++)
-        free(data[i]);
-    free(data);
-    free(components);
-    free(key);
-    return is_fine ? 0 : (int)error->class;
+    char name[32];
+    size_t length = strcspn(*list, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), *list);
+    *list += length + ((*list)[length] == ',');
+    if (cass_type_parse(name, out) && *out != CASS_COUNTER)
+        return true;
+    return sim_fail(
+        error, SIM_ERROR_INPUT,
+        "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid, boolean, "
+        "tinyint, smallint, timestamp, float, double",
+        name);
 }
 
 static bool read_components(const struct cli_args *args, struct cass_component *components, uint8_t **data,
@@ -98,22 +64,6 @@ static bool read_components(const struct cli_args *args, struct cass_component *
     return true;
 }
 
-/* Takes one name off a list with commas. */
-static bool next_type(const char **list, enum cass_type *out, struct sim_error *error)
-{
-    char name[32];
-    size_t length = strcspn(*list, ",");
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), *list);
-    *list += length + ((*list)[length] == ',');
-    if (cass_type_parse(name, out) && *out != CASS_COUNTER)
-        return true;
-    return sim_fail(
-        error, SIM_ERROR_INPUT,
-        "bucketlab: --type: no type '%s'; the types are text, blob, int, bigint, uuid, timeuuid, boolean, "
-        "tinyint, smallint, timestamp, float, double",
-        name);
-}
-
 static bool print_json(int64_t value, const uint8_t *key, size_t size, struct sim_error *error)
 {
     char *hex = malloc(2 * size + 1);
@@ -128,3 +78,46 @@ static bool print_json(int64_t value, const uint8_t *key, size_t size, struct si
     free(hex);
     return cli_json_print(cli_json_complete(object, is_fine), error);
 }
+
+static int token(const struct cli_args *args, struct sim_error *error)
+{
+    size_t count = cli_argument_count(args);
+    struct cass_component *components = calloc(count, sizeof *components);
+    uint8_t **data = calloc(count, sizeof *data), *key = NULL;
+    bool is_fine = components != NULL && data != NULL;
+    if (!is_fine)
+        sim_fail_memory(error);
+    is_fine = is_fine && read_components(args, components, data, error);
+    if (is_fine) {
+        size_t size = cass_key_size(components, count);
+        key = malloc(size + 1);
+        is_fine = key != NULL || sim_fail_memory(error);
+        if (is_fine) {
+            cass_key_serialise(components, count, key);
+            int64_t value = cass_token(key, size);
+            if (cli_has(args, "json"))
+                is_fine = print_json(value, key, size, error);
+            else
+                printf("%" PRId64 "\n", value);
+        }
+    }
+    for (size_t i = 0; data != NULL && i < count; i++)
+        free(data[i]);
+    free(data);
+    free(components);
+    free(key);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_token = {
+    .name = "token",
+    .arguments = "VALUE...",
+    .summary = "Cassandra's token of a partition key, simple or composite",
+    .example = "  bucketlab token channel-17\n"
+               "  bucketlab token --type text,bigint channel-17 42\n"
+               "  bucketlab token --type blob 0xcafe --json\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = token,
+};

@@ -22,71 +22,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int run(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_diff = {
-    .name = "diff",
-    .arguments = "RUN[:LABEL] RUN[:LABEL]",
-    .summary = "two stored runs side by side, and what of it is chance",
-    .example = "  bucketlab diff 3 last\n  bucketlab diff 3 4 --seeds 10\n"
-               "  bucketlab diff 3:hash 3:probabilistic\n",
-    .options = options,
-    .least = 2,
-    .most = 2,
-    .run = run,
-};
-
-static bool compare(const struct cli_args *args, struct cli_diff *diff, struct cli_signals *signals,
-                    struct sim_error *error);
-static bool read_side(const struct cli_args *args, size_t index, struct cli_diff_side *side,
-                      struct sim_error *error);
-static bool load_side(struct store *store, struct cli_diff_side *side, struct sim_error *error);
-static bool find_label(const struct cli_diff_side *side, struct sim_error *error);
-static bool is_same_choice(const struct cli_diff *diff);
-static void free_side(struct cli_diff_side *side);
-
-static int run(const struct cli_args *args, struct sim_error *error)
-{
-    struct cli_diff diff = {.strategies = NULL};
-    struct cli_signals signals = {.caught = 0};
-    bool is_fine = compare(args, &diff, &signals, error);
-    if (is_fine)
-        is_fine = cli_has(args, "json") ? cli_json_print(cli_diff_json(&diff), error)
-                                        : cli_diff_print(&diff, cli_has(args, "all"), error);
-    int code =
-        !is_fine ? cli_exit_code(&signals, error) : cli_has(args, "exit-code") && cli_diff_is_any(&diff);
-    for (size_t i = 0; i < diff.strategy_count; i++)
-        free(diff.strategies[i].figures);
-    free(diff.strategies);
-    free(diff.pairs);
-    free_side(&diff.a);
-    free_side(&diff.b);
-    return code;
-}
-
-static bool compare(const struct cli_args *args, struct cli_diff *diff, struct cli_signals *signals,
-                    struct sim_error *error)
-{
-    uint64_t wanted = 0;
-    struct store *store;
-    if (!cli_whole(args, "seeds", 2, 1000000, &wanted, error) || !read_side(args, 0, &diff->a, error) ||
-        !read_side(args, 1, &diff->b, error) ||
-        !store_open(cli_value(args, "db", "bucketlab.db"), wanted > 0 ? STORE_WRITE : STORE_READ, &store,
-                    error))
-        return false;
-    bool is_fine = load_side(store, &diff->a, error) && load_side(store, &diff->b, error) &&
-                   cli_diff_pair(diff, store, error);
-    if (is_fine) {
-        diff->is_same_choice = is_same_choice(diff);
-        diff->is_same_digest = diff->is_same_choice && diff->a.result->digest == diff->b.result->digest;
-        is_fine =
-            (wanted <= diff->pair_count || cli_diff_run_missing(diff, store, args, wanted, signals, error)) &&
-            cli_diff_compare(diff, store, args, error);
-    }
-    store_close(store);
-    return is_fine;
-}
-
 /* "3", "last" or "3:LABEL". */
 static bool read_side(const struct cli_args *args, size_t index, struct cli_diff_side *side,
                       struct sim_error *error)
@@ -106,21 +41,6 @@ static bool read_side(const struct cli_args *args, size_t index, struct cli_diff
     if (colon != NULL && (side->label = strdup(colon + 1)) == NULL)
         return sim_fail_memory(error);
     return true;
-}
-
-static bool load_side(struct store *store, struct cli_diff_side *side, struct sim_error *error)
-{
-    struct store_run_info info;
-    if (!store_load_run(store, side->run, &info, &side->result, error))
-        return false;
-    side->run = info.run;
-    side->version = strdup(info.version == NULL ? "" : info.version);
-    side->path = strdup(info.scenario_path == NULL ? "" : info.scenario_path);
-    side->text = strdup(info.scenario_text == NULL ? "" : info.scenario_text);
-    side->overrides = strdup(info.overrides == NULL ? "" : info.overrides);
-    if (side->version == NULL || side->path == NULL || side->text == NULL || side->overrides == NULL)
-        return sim_fail_memory(error);
-    return side->label == NULL || find_label(side, error);
 }
 
 static bool find_label(const struct cli_diff_side *side, struct sim_error *error)
@@ -156,11 +76,49 @@ static bool find_label(const struct cli_diff_side *side, struct sim_error *error
                     (long long)side->run, side->label, list);
 }
 
+static bool load_side(struct store *store, struct cli_diff_side *side, struct sim_error *error)
+{
+    struct store_run_info info;
+    if (!store_load_run(store, side->run, &info, &side->result, error))
+        return false;
+    side->run = info.run;
+    side->version = strdup(info.version == NULL ? "" : info.version);
+    side->path = strdup(info.scenario_path == NULL ? "" : info.scenario_path);
+    side->text = strdup(info.scenario_text == NULL ? "" : info.scenario_text);
+    side->overrides = strdup(info.overrides == NULL ? "" : info.overrides);
+    if (side->version == NULL || side->path == NULL || side->text == NULL || side->overrides == NULL)
+        return sim_fail_memory(error);
+    return side->label == NULL || find_label(side, error);
+}
+
 /* Whether a strategy is held against itself. */
 static bool is_same_choice(const struct cli_diff *diff)
 {
     const char *a = diff->a.label, *b = diff->b.label;
     return a == NULL || b == NULL || strcmp(a, b) == 0;
+}
+
+static bool compare(const struct cli_args *args, struct cli_diff *diff, struct cli_signals *signals,
+                    struct sim_error *error)
+{
+    uint64_t wanted = 0;
+    struct store *store;
+    if (!cli_whole(args, "seeds", 2, 1000000, &wanted, error) || !read_side(args, 0, &diff->a, error) ||
+        !read_side(args, 1, &diff->b, error) ||
+        !store_open(cli_value(args, "db", "bucketlab.db"), wanted > 0 ? STORE_WRITE : STORE_READ, &store,
+                    error))
+        return false;
+    bool is_fine = load_side(store, &diff->a, error) && load_side(store, &diff->b, error) &&
+                   cli_diff_pair(diff, store, error);
+    if (is_fine) {
+        diff->is_same_choice = is_same_choice(diff);
+        diff->is_same_digest = diff->is_same_choice && diff->a.result->digest == diff->b.result->digest;
+        is_fine =
+            (wanted <= diff->pair_count || cli_diff_run_missing(diff, store, args, wanted, signals, error)) &&
+            cli_diff_compare(diff, store, args, error);
+    }
+    store_close(store);
+    return is_fine;
 }
 
 static void free_side(struct cli_diff_side *side)
@@ -173,3 +131,34 @@ static void free_side(struct cli_diff_side *side)
     lab_result_destroy(side->result);
     free(side->seeds);
 }
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct cli_diff diff = {.strategies = NULL};
+    struct cli_signals signals = {.caught = 0};
+    bool is_fine = compare(args, &diff, &signals, error);
+    if (is_fine)
+        is_fine = cli_has(args, "json") ? cli_json_print(cli_diff_json(&diff), error)
+                                        : cli_diff_print(&diff, cli_has(args, "all"), error);
+    int code =
+        !is_fine ? cli_exit_code(&signals, error) : cli_has(args, "exit-code") && cli_diff_is_any(&diff);
+    for (size_t i = 0; i < diff.strategy_count; i++)
+        free(diff.strategies[i].figures);
+    free(diff.strategies);
+    free(diff.pairs);
+    free_side(&diff.a);
+    free_side(&diff.b);
+    return code;
+}
+
+const struct cli_command cli_diff = {
+    .name = "diff",
+    .arguments = "RUN[:LABEL] RUN[:LABEL]",
+    .summary = "two stored runs side by side, and what of it is chance",
+    .example = "  bucketlab diff 3 last\n  bucketlab diff 3 4 --seeds 10\n"
+               "  bucketlab diff 3:hash 3:probabilistic\n",
+    .options = options,
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

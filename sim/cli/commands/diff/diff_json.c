@@ -6,31 +6,6 @@
 #include "cli/json.h"
 #include "diff.h"
 
-static json_t *side_json(const struct cli_diff_side *side);
-static json_t *pairs_json(const struct cli_diff *diff);
-static json_t *strategies_json(const struct cli_diff *diff);
-static json_t *metrics_json(const struct cli_diff_strategy *strategy);
-static json_t *figure_json(const struct cli_diff_figure *figure);
-static json_t *names_json(const struct cli_diff_strategy *strategy, bool is_of_a);
-static json_t *gap_json(const struct cli_diff_strategy *strategy);
-static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_side *side);
-
-json_t *cli_diff_json(const struct cli_diff *diff)
-{
-    static const char *const tests[] = {NULL, "paired", "welch"};
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "a", side_json(&diff->a)) && cli_json_set(object, "b", side_json(&diff->b)) &&
-        cli_json_set(object, "same", json_boolean(diff->is_same_digest && !cli_diff_is_any(diff))) &&
-        cli_json_set(object, "test",
-                     tests[diff->test] == NULL ? json_null() : json_string(tests[diff->test])) &&
-        cli_json_set(object, "pairs", pairs_json(diff)) &&
-        cli_json_set(object, "strategies", strategies_json(diff)) &&
-        cli_json_set(object, "only_in_a", alone_json(diff, &diff->a)) &&
-        cli_json_set(object, "only_in_b", alone_json(diff, &diff->b));
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *side_json(const struct cli_diff_side *side)
 {
     char digest[17];
@@ -54,35 +29,6 @@ static json_t *pairs_json(const struct cli_diff *diff)
     return list;
 }
 
-static json_t *strategies_json(const struct cli_diff *diff)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < diff->strategy_count; i++) {
-        const struct cli_diff_strategy *strategy = &diff->strategies[i];
-        json_t *object = json_object();
-        bool is_fine = cli_json_set(object, "label_a", json_string(strategy->a->label)) &&
-                       cli_json_set(object, "label_b", json_string(strategy->b->label)) &&
-                       cli_json_set(object, "metrics", metrics_json(strategy)) &&
-                       cli_json_set(object, "only_in_a", names_json(strategy, true)) &&
-                       cli_json_set(object, "only_in_b", names_json(strategy, false)) &&
-                       cli_json_set(object, "sizes", gap_json(strategy));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
-}
-
-static json_t *metrics_json(const struct cli_diff_strategy *strategy)
-{
-    json_t *object = json_object();
-    bool is_fine = object != NULL;
-    for (size_t i = 0; is_fine && i < strategy->count; i++) {
-        const struct cli_diff_figure *figure = &strategy->figures[i];
-        if (figure->is_in_a && figure->is_in_b)
-            is_fine = cli_json_set(object, figure->name, figure_json(figure));
-    }
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *figure_json(const struct cli_diff_figure *figure)
 {
     bool is_tested = figure->is_tested;
@@ -95,6 +41,18 @@ static json_t *figure_json(const struct cli_diff_figure *figure)
         cli_json_set(object, "high", is_tested ? cli_json_number(figure->interval.high) : json_null()) &&
         cli_json_set(object, "p", is_tested ? cli_json_number(figure->p) : json_null()) &&
         cli_json_set(object, "significant", json_boolean(cli_diff_is_significant(figure)));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *metrics_json(const struct cli_diff_strategy *strategy)
+{
+    json_t *object = json_object();
+    bool is_fine = object != NULL;
+    for (size_t i = 0; is_fine && i < strategy->count; i++) {
+        const struct cli_diff_figure *figure = &strategy->figures[i];
+        if (figure->is_in_a && figure->is_in_b)
+            is_fine = cli_json_set(object, figure->name, figure_json(figure));
+    }
     return cli_json_complete(object, is_fine);
 }
 
@@ -123,6 +81,23 @@ static json_t *gap_json(const struct cli_diff_strategy *strategy)
     return cli_json_complete(object, is_fine);
 }
 
+static json_t *strategies_json(const struct cli_diff *diff)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < diff->strategy_count; i++) {
+        const struct cli_diff_strategy *strategy = &diff->strategies[i];
+        json_t *object = json_object();
+        bool is_fine = cli_json_set(object, "label_a", json_string(strategy->a->label)) &&
+                       cli_json_set(object, "label_b", json_string(strategy->b->label)) &&
+                       cli_json_set(object, "metrics", metrics_json(strategy)) &&
+                       cli_json_set(object, "only_in_a", names_json(strategy, true)) &&
+                       cli_json_set(object, "only_in_b", names_json(strategy, false)) &&
+                       cli_json_set(object, "sizes", gap_json(strategy));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
 static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_side *side)
 {
     const struct cli_diff_side *other = side == &diff->a ? &diff->b : &diff->a;
@@ -133,4 +108,20 @@ static json_t *alone_json(const struct cli_diff *diff, const struct cli_diff_sid
             list = cli_json_append(list, json_string(strategy->label));
     }
     return list;
+}
+
+json_t *cli_diff_json(const struct cli_diff *diff)
+{
+    static const char *const tests[] = {NULL, "paired", "welch"};
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "a", side_json(&diff->a)) && cli_json_set(object, "b", side_json(&diff->b)) &&
+        cli_json_set(object, "same", json_boolean(diff->is_same_digest && !cli_diff_is_any(diff))) &&
+        cli_json_set(object, "test",
+                     tests[diff->test] == NULL ? json_null() : json_string(tests[diff->test])) &&
+        cli_json_set(object, "pairs", pairs_json(diff)) &&
+        cli_json_set(object, "strategies", strategies_json(diff)) &&
+        cli_json_set(object, "only_in_a", alone_json(diff, &diff->a)) &&
+        cli_json_set(object, "only_in_b", alone_json(diff, &diff->b));
+    return cli_json_complete(object, is_fine);
 }

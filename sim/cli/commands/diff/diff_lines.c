@@ -15,32 +15,6 @@ struct lines {
     size_t count;
 };
 
-static bool split(const char *text, struct lines *out);
-static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
-                 void (*line)(void *context, char sign, const char *text), void *context);
-
-bool cli_diff_lines(const char *a, const char *b, void (*line)(void *context, char sign, const char *text),
-                    void *context)
-{
-    struct lines one = {.count = 0}, other = {.count = 0};
-    bool is_fine = split(a, &one) && split(b, &other);
-    if (is_fine) {
-        size_t first = 0, rest = 0;
-        while (first < one.count && first < other.count && strcmp(one.items[first], other.items[first]) == 0)
-            first++;
-        while (rest < one.count - first && rest < other.count - first &&
-               strcmp(one.items[one.count - 1 - rest], other.items[other.count - 1 - rest]) == 0)
-            rest++;
-        is_fine = walk(one.items + first, one.count - first - rest, other.items + first,
-                       other.count - first - rest, line, context);
-    }
-    free(one.text);
-    free(one.items);
-    free(other.text);
-    free(other.items);
-    return is_fine;
-}
-
 static bool split(const char *text, struct lines *out)
 {
     size_t most = 1;
@@ -90,4 +64,26 @@ static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
     }
     free(common);
     return true;
+}
+
+bool cli_diff_lines(const char *a, const char *b, void (*line)(void *context, char sign, const char *text),
+                    void *context)
+{
+    struct lines one = {.count = 0}, other = {.count = 0};
+    bool is_fine = split(a, &one) && split(b, &other);
+    if (is_fine) {
+        size_t first = 0, rest = 0;
+        while (first < one.count && first < other.count && strcmp(one.items[first], other.items[first]) == 0)
+            first++;
+        while (rest < one.count - first && rest < other.count - first &&
+               strcmp(one.items[one.count - 1 - rest], other.items[other.count - 1 - rest]) == 0)
+            rest++;
+        is_fine = walk(one.items + first, one.count - first - rest, other.items + first,
+                       other.count - first - rest, line, context);
+    }
+    free(one.text);
+    free(one.items);
+    free(other.text);
+    free(other.items);
+    return is_fine;
 }

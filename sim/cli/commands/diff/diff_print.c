@@ -16,39 +16,6 @@ struct changes {
     size_t count, most;
 };
 
-static void print_side(char name, const struct cli_diff_side *side);
-static bool print_texts(const struct cli_diff *diff, bool is_all);
-static bool print_changes(const char *heading, const char *a, const char *b, size_t most);
-static void print_change(void *context, char sign, const char *text);
-static void print_ground(const struct cli_diff *diff);
-static void print_wrapped(const char *text);
-static void print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy,
-                           bool is_all);
-static void print_heading(const struct cli_diff *diff, const struct cli_diff_strategy *strategy);
-static void print_figure(const struct cli_diff *diff, const struct cli_diff_figure *figure);
-static void print_gap(const struct cli_diff_strategy *strategy);
-static void print_alone(const struct cli_diff *diff);
-static void print_end(const struct cli_diff *diff, bool is_all);
-static void format(const char *name, double value, char *buffer);
-static void format_signed(const char *name, double value, char *buffer);
-static void format_percent(const struct cli_diff_figure *figure, char *buffer);
-static const char *stars(const struct cli_diff_figure *figure);
-
-bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error)
-{
-    print_side('a', &diff->a);
-    print_side('b', &diff->b);
-    if (!print_texts(diff, is_all))
-        return sim_fail_memory(error);
-    putchar('\n');
-    print_ground(diff);
-    for (size_t i = 0; i < diff->strategy_count; i++)
-        print_strategy(diff, &diff->strategies[i], is_all);
-    print_alone(diff);
-    print_end(diff, is_all);
-    return true;
-}
-
 static void print_side(char name, const struct cli_diff_side *side)
 {
     printf("%c  run %" PRId64 ", seed %" PRIu64 ", digest %016" PRIx64 ", bucketlab ", name, side->run,
@@ -63,11 +30,14 @@ static void print_side(char name, const struct cli_diff_side *side)
     putchar('\n');
 }
 
-static bool print_texts(const struct cli_diff *diff, bool is_all)
+static void print_change(void *context, char sign, const char *text)
 {
-    size_t most = is_all ? SIZE_MAX : LINES_MOST;
-    return print_changes("scenario", diff->a.text, diff->b.text, most) &&
-           print_changes("--set", diff->a.overrides, diff->b.overrides, most);
+    struct changes *changes = context;
+    if (changes->count++ >= changes->most)
+        return;
+    printf("  %c", sign);
+    cli_print_wrapped(text, 3);
+    putchar('\n');
 }
 
 static bool print_changes(const char *heading, const char *a, const char *b, size_t most)
@@ -83,13 +53,19 @@ static bool print_changes(const char *heading, const char *a, const char *b, siz
     return true;
 }
 
-static void print_change(void *context, char sign, const char *text)
+static bool print_texts(const struct cli_diff *diff, bool is_all)
 {
-    struct changes *changes = context;
-    if (changes->count++ >= changes->most)
-        return;
-    printf("  %c", sign);
-    cli_print_wrapped(text, 3);
+    size_t most = is_all ? SIZE_MAX : LINES_MOST;
+    return print_changes("scenario", diff->a.text, diff->b.text, most) &&
+           print_changes("--set", diff->a.overrides, diff->b.overrides, most);
+}
+
+static void print_wrapped(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    printf("%.*s", (int)length, text);
+    if (text[length] != '\0')
+        cli_print_wrapped(text + length + 1, length);
     putchar('\n');
 }
 
@@ -130,32 +106,6 @@ static void print_ground(const struct cli_diff *diff)
     print_wrapped(text);
 }
 
-static void print_wrapped(const char *text)
-{
-    size_t length = strcspn(text, " ");
-    printf("%.*s", (int)length, text);
-    if (text[length] != '\0')
-        cli_print_wrapped(text + length + 1, length);
-    putchar('\n');
-}
-
-static void print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
-{
-    bool has_heading = false;
-    for (size_t i = 0; i < strategy->count; i++) {
-        const struct cli_diff_figure *figure = &strategy->figures[i];
-        bool is_shown = figure->is_in_a != figure->is_in_b || cli_diff_is_notable(figure);
-        if (!is_shown && !is_all)
-            continue;
-        if (!has_heading)
-            print_heading(diff, strategy);
-        has_heading = true;
-        print_figure(diff, figure);
-    }
-    if (has_heading && strategy->has_gap && strategy->gap.distance > 0)
-        print_gap(strategy);
-}
-
 static void print_heading(const struct cli_diff *diff, const struct cli_diff_strategy *strategy)
 {
     char a[CLI_SETTINGS_SIZE], b[CLI_SETTINGS_SIZE];
@@ -177,6 +127,48 @@ static void print_heading(const struct cli_diff *diff, const struct cli_diff_str
     }
     printf("  %*s %7s %7s %8s %6s %6s\n", NAME_COLUMNS, "", "a", "b", "b - a",
            diff->test == CLI_DIFF_UNTESTED ? "" : "+-", "%");
+}
+
+/* As `show` has it: sizes in B to EB, times in ms, other figures plain. */
+static void format(const char *name, double value, char *buffer)
+{
+    if (strstr(name, "bytes.") != NULL || strstr(name, "bytes_") != NULL)
+        cli_compact_bytes(value, buffer);
+    else if (value > 0 && value < 0.01)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.1g", value);
+    else
+        cli_compact(value, strstr(name, "latency.") != NULL ? 4 : 5, buffer);
+    if (strstr(name, "latency.") != NULL && value > 0)
+        strcat(buffer, "ms");
+}
+
+static void format_signed(const char *name, double value, char *buffer)
+{
+    buffer[0] = value < 0 ? '-' : '+';
+    if (value == 0)
+        snprintf(buffer, CLI_NUMBER_SIZE, "0");
+    else
+        format(name, fabs(value), buffer + 1);
+}
+
+static void format_percent(const struct cli_diff_figure *figure, char *buffer)
+{
+    double percent = 100 * figure->difference / fabs(figure->a);
+    if (figure->difference == 0)
+        snprintf(buffer, CLI_NUMBER_SIZE, "0");
+    else if (figure->a == 0)
+        snprintf(buffer, CLI_NUMBER_SIZE, "-");
+    else if (percent >= 999.5)
+        snprintf(buffer, CLI_NUMBER_SIZE, percent < 1e5 ? "x%.0f" : "x%.0g", 1 + percent / 100);
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, fabs(percent) < 9.95 ? "%+.1f" : "%+.0f", percent);
+}
+
+static const char *stars(const struct cli_diff_figure *figure)
+{
+    if (!cli_diff_is_significant(figure))
+        return "";
+    return figure->p < 0.001 ? "***" : figure->p < 0.01 ? "**" : "*";
 }
 
 static void print_figure(const struct cli_diff *diff, const struct cli_diff_figure *figure)
@@ -219,6 +211,23 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     putchar(' ');
     cli_print_wrapped(text, 1);
     putchar('\n');
+}
+
+static void print_strategy(const struct cli_diff *diff, const struct cli_diff_strategy *strategy, bool is_all)
+{
+    bool has_heading = false;
+    for (size_t i = 0; i < strategy->count; i++) {
+        const struct cli_diff_figure *figure = &strategy->figures[i];
+        bool is_shown = figure->is_in_a != figure->is_in_b || cli_diff_is_notable(figure);
+        if (!is_shown && !is_all)
+            continue;
+        if (!has_heading)
+            print_heading(diff, strategy);
+        has_heading = true;
+        print_figure(diff, figure);
+    }
+    if (has_heading && strategy->has_gap && strategy->gap.distance > 0)
+        print_gap(strategy);
 }
 
 static void print_alone(const struct cli_diff *diff)
@@ -273,44 +282,17 @@ static void print_end(const struct cli_diff *diff, bool is_all)
     print_wrapped(text);
 }
 
-/* As `show` has it: sizes in B to EB, times in ms, other figures plain. */
-static void format(const char *name, double value, char *buffer)
+bool cli_diff_print(const struct cli_diff *diff, bool is_all, struct sim_error *error)
 {
-    if (strstr(name, "bytes.") != NULL || strstr(name, "bytes_") != NULL)
-        cli_compact_bytes(value, buffer);
-    else if (value > 0 && value < 0.01)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.1g", value);
-    else
-        cli_compact(value, strstr(name, "latency.") != NULL ? 4 : 5, buffer);
-    if (strstr(name, "latency.") != NULL && value > 0)
-        strcat(buffer, "ms");
-}
-
-static void format_signed(const char *name, double value, char *buffer)
-{
-    buffer[0] = value < 0 ? '-' : '+';
-    if (value == 0)
-        snprintf(buffer, CLI_NUMBER_SIZE, "0");
-    else
-        format(name, fabs(value), buffer + 1);
-}
-
-static void format_percent(const struct cli_diff_figure *figure, char *buffer)
-{
-    double percent = 100 * figure->difference / fabs(figure->a);
-    if (figure->difference == 0)
-        snprintf(buffer, CLI_NUMBER_SIZE, "0");
-    else if (figure->a == 0)
-        snprintf(buffer, CLI_NUMBER_SIZE, "-");
-    else if (percent >= 999.5)
-        snprintf(buffer, CLI_NUMBER_SIZE, percent < 1e5 ? "x%.0f" : "x%.0g", 1 + percent / 100);
-    else
-        snprintf(buffer, CLI_NUMBER_SIZE, fabs(percent) < 9.95 ? "%+.1f" : "%+.0f", percent);
-}
-
-static const char *stars(const struct cli_diff_figure *figure)
-{
-    if (!cli_diff_is_significant(figure))
-        return "";
-    return figure->p < 0.001 ? "***" : figure->p < 0.01 ? "**" : "*";
+    print_side('a', &diff->a);
+    print_side('b', &diff->b);
+    if (!print_texts(diff, is_all))
+        return sim_fail_memory(error);
+    putchar('\n');
+    print_ground(diff);
+    for (size_t i = 0; i < diff->strategy_count; i++)
+        print_strategy(diff, &diff->strategies[i], is_all);
+    print_alone(diff);
+    print_end(diff, is_all);
+    return true;
 }

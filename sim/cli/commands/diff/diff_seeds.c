@@ -31,16 +31,12 @@ struct outcome {
     int64_t elapsed_ms;
 };
 
-static bool is_one_sample(const struct cli_diff *diff);
-static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error);
-static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs *jobs);
-static bool has_seed(const struct cli_diff_side *side, uint64_t seed);
-static bool check_version(const struct cli_diff_side *side, struct sim_error *error);
-static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                    struct sim_error *error);
-static bool store_run(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static void drop(void *made);
+/* The newest run of a seed stands for it, so that two of one sample have the same list. */
+static bool is_one_sample(const struct cli_diff *diff)
+{
+    const struct cli_diff_side *a = &diff->a, *b = &diff->b;
+    return a->seed_count > 0 && a->seed_count == b->seed_count && a->seeds[0].run == b->seeds[0].run;
+}
 
 bool cli_diff_pair(struct cli_diff *diff, struct store *store, struct sim_error *error)
 {
@@ -67,11 +63,119 @@ bool cli_diff_pair(struct cli_diff *diff, struct store *store, struct sim_error 
     return true;
 }
 
-/* The newest run of a seed stands for it, so that two of one sample have the same list. */
-static bool is_one_sample(const struct cli_diff *diff)
+static bool has_seed(const struct cli_diff_side *side, uint64_t seed)
+{
+    size_t low = 0, high = side->seed_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (side->seeds[middle].seed < seed)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < side->seed_count && side->seeds[low].seed == seed;
+}
+
+static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs *jobs)
+{
+    if (!has_seed(&diff->a, seed))
+        jobs->items[jobs->count++] = (struct job){&diff->a, seed};
+    if (!diff->is_one_sample && !has_seed(&diff->b, seed))
+        jobs->items[jobs->count++] = (struct job){&diff->b, seed};
+}
+
+/* Seeds that one of the two has come first, then the smallest. */
+static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error)
 {
     const struct cli_diff_side *a = &diff->a, *b = &diff->b;
-    return a->seed_count > 0 && a->seed_count == b->seed_count && a->seeds[0].run == b->seeds[0].run;
+    uint64_t missing = wanted - diff->pair_count;
+    jobs->items = calloc(2 * missing, sizeof *jobs->items);
+    if (jobs->items == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < a->seed_count && missing > 0; i++) {
+        if (!has_seed(b, a->seeds[i].seed)) {
+            add_missing(diff, a->seeds[i].seed, jobs);
+            missing--;
+        }
+    }
+    for (size_t i = 0; i < b->seed_count && missing > 0; i++) {
+        if (!has_seed(a, b->seeds[i].seed)) {
+            add_missing(diff, b->seeds[i].seed, jobs);
+            missing--;
+        }
+    }
+    for (uint64_t seed = 1; missing > 0; seed++) {
+        if (!has_seed(a, seed) && !has_seed(b, seed)) {
+            add_missing(diff, seed, jobs);
+            missing--;
+        }
+    }
+    return true;
+}
+
+/* Runs of another version would be of another sample. */
+static bool check_version(const struct cli_diff_side *side, struct sim_error *error)
+{
+    return strcmp(side->version, BUCKETLAB_VERSION) == 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --seeds: run %" PRId64 " was stored by bucketlab %s, and this is %s, whose "
+                    "runs may differ; run its scenario again, and compare that run",
+                    side->run, side->version, BUCKETLAB_VERSION);
+}
+
+static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                    struct sim_error *error)
+{
+    const struct jobs *jobs = context;
+    const struct cli_diff_side *side = jobs->items[job].side;
+    const struct store_run_info info = {
+        .scenario_path = side->path, .scenario_text = side->text, .overrides = side->overrides};
+    struct lab_scenario *scenario = NULL;
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    *made = outcome;
+    if (outcome == NULL)
+        return sim_fail_memory(error);
+    int64_t begin_ms = cli_now_ms();
+    bool is_fine = cli_scenario_again(&info, jobs->items[job].seed, &scenario, error) &&
+                   lab_run(scenario, 1, progress, &outcome->result, error);
+    outcome->elapsed_ms = cli_passed_ms(begin_ms);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+static void drop(void *made)
+{
+    struct outcome *outcome = made;
+    if (outcome != NULL)
+        lab_result_destroy(outcome->result);
+    free(outcome);
+}
+
+static bool store_run(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    struct jobs *jobs = context;
+    struct outcome *outcome = made;
+    const struct cli_diff_side *side = jobs->items[job].side;
+    struct store_run_info info = {.scenario_path = side->path,
+                                  .scenario_text = side->text,
+                                  .overrides = side->overrides,
+                                  .version = BUCKETLAB_VERSION,
+                                  .created_unix_s = (int64_t)time(NULL),
+                                  .elapsed_ms = outcome->elapsed_ms};
+    *is_enough = false;
+    bool is_fine = store_save_run(jobs->store, &info, outcome->result, error);
+    jobs->stored += is_fine;
+    drop(outcome);
+    return is_fine;
+}
+
+static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct jobs *jobs = context;
+    const struct lab_crew crew = {
+        .context = jobs, .count = jobs->count, .work = run_job, .take = store_run, .drop = drop};
+    uint64_t taken;
+    return lab_crew_run(&crew, jobs->threads, progress, &taken, error);
 }
 
 bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
@@ -107,119 +211,4 @@ bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const stru
                            jobs.stored, jobs.count);
     free(jobs.items);
     return is_fine && cli_diff_pair(diff, store, error);
-}
-
-/* Seeds that one of the two has come first, then the smallest. */
-static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error)
-{
-    const struct cli_diff_side *a = &diff->a, *b = &diff->b;
-    uint64_t missing = wanted - diff->pair_count;
-    jobs->items = calloc(2 * missing, sizeof *jobs->items);
-    if (jobs->items == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < a->seed_count && missing > 0; i++) {
-        if (!has_seed(b, a->seeds[i].seed)) {
-            add_missing(diff, a->seeds[i].seed, jobs);
-            missing--;
-        }
-    }
-    for (size_t i = 0; i < b->seed_count && missing > 0; i++) {
-        if (!has_seed(a, b->seeds[i].seed)) {
-            add_missing(diff, b->seeds[i].seed, jobs);
-            missing--;
-        }
-    }
-    for (uint64_t seed = 1; missing > 0; seed++) {
-        if (!has_seed(a, seed) && !has_seed(b, seed)) {
-            add_missing(diff, seed, jobs);
-            missing--;
-        }
-    }
-    return true;
-}
-
-static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs *jobs)
-{
-    if (!has_seed(&diff->a, seed))
-        jobs->items[jobs->count++] = (struct job){&diff->a, seed};
-    if (!diff->is_one_sample && !has_seed(&diff->b, seed))
-        jobs->items[jobs->count++] = (struct job){&diff->b, seed};
-}
-
-static bool has_seed(const struct cli_diff_side *side, uint64_t seed)
-{
-    size_t low = 0, high = side->seed_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (side->seeds[middle].seed < seed)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < side->seed_count && side->seeds[low].seed == seed;
-}
-
-/* Runs of another version would be of another sample. */
-static bool check_version(const struct cli_diff_side *side, struct sim_error *error)
-{
-    return strcmp(side->version, BUCKETLAB_VERSION) == 0 ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --seeds: run %" PRId64 " was stored by bucketlab %s, and this is %s, whose "
-                    "runs may differ; run its scenario again, and compare that run",
-                    side->run, side->version, BUCKETLAB_VERSION);
-}
-
-static bool run_all(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct jobs *jobs = context;
-    const struct lab_crew crew = {
-        .context = jobs, .count = jobs->count, .work = run_job, .take = store_run, .drop = drop};
-    uint64_t taken;
-    return lab_crew_run(&crew, jobs->threads, progress, &taken, error);
-}
-
-static bool run_job(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                    struct sim_error *error)
-{
-    const struct jobs *jobs = context;
-    const struct cli_diff_side *side = jobs->items[job].side;
-    const struct store_run_info info = {
-        .scenario_path = side->path, .scenario_text = side->text, .overrides = side->overrides};
-    struct lab_scenario *scenario = NULL;
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    *made = outcome;
-    if (outcome == NULL)
-        return sim_fail_memory(error);
-    int64_t begin_ms = cli_now_ms();
-    bool is_fine = cli_scenario_again(&info, jobs->items[job].seed, &scenario, error) &&
-                   lab_run(scenario, 1, progress, &outcome->result, error);
-    outcome->elapsed_ms = cli_passed_ms(begin_ms);
-    lab_scenario_destroy(scenario);
-    return is_fine;
-}
-
-static bool store_run(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
-{
-    struct jobs *jobs = context;
-    struct outcome *outcome = made;
-    const struct cli_diff_side *side = jobs->items[job].side;
-    struct store_run_info info = {.scenario_path = side->path,
-                                  .scenario_text = side->text,
-                                  .overrides = side->overrides,
-                                  .version = BUCKETLAB_VERSION,
-                                  .created_unix_s = (int64_t)time(NULL),
-                                  .elapsed_ms = outcome->elapsed_ms};
-    *is_enough = false;
-    bool is_fine = store_save_run(jobs->store, &info, outcome->result, error);
-    jobs->stored += is_fine;
-    drop(outcome);
-    return is_fine;
-}
-
-static void drop(void *made)
-{
-    struct outcome *outcome = made;
-    if (outcome != NULL)
-        lab_result_destroy(outcome->result);
-    free(outcome);
 }

@@ -40,25 +40,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int run(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_fuzz = {
-    .name = "fuzz",
-    .arguments = "[SCENARIO]",
-    .summary = "try many seeds with random faults; shrink the first that fails",
-    .example = "  bucketlab fuzz --seeds 1..10000\n"
-               "  bucketlab fuzz my.yaml --seeds 1..500 --jobs 2\n"
-               "  bucketlab fuzz my.yaml --seeds 1..500 --baseline shares.json\n"
-               "  bucketlab fuzz --seeds 17..17 --print\n",
-    .options = options,
-    .least = 0,
-    .most = 1,
-    .run = run,
-};
-
-/* A campaign of the drawn scenarios alone must have walked every rare path from this size on. */
-#define PROBED_SEEDS 1000u
-
 struct job {
     struct lab_fuzz_base base;
     char *text;
@@ -72,61 +53,6 @@ struct job {
     bool is_json;
 };
 
-static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error);
-static bool read_base(const struct cli_args *args, struct job *job, struct sim_error *error);
-static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error);
-static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error);
-static bool print_scenarios(const struct job *job, struct sim_error *error);
-static int fuzz(struct job *job, struct sim_error *error);
-static bool use_baseline(struct job *job, struct sim_error *error);
-static int conclude(const struct job *job, struct sim_error *error);
-static bool fail_probes(const struct job *job, struct sim_error *error);
-static void free_job(struct job *job);
-
-static int run(const struct cli_args *args, struct sim_error *error)
-{
-    struct job job = {.is_json = cli_has(args, "json")};
-    int code = 0;
-    if (cli_has(args, "guarantees")) {
-        cli_guarantees_print();
-        return 0;
-    }
-    if (!read_job(args, &job, error))
-        code = (int)error->class;
-    else if (cli_has(args, "print"))
-        code = print_scenarios(&job, error) ? 0 : (int)error->class;
-    else
-        code = fuzz(&job, error);
-    free_job(&job);
-    return code;
-}
-
-static int fuzz(struct job *job, struct sim_error *error)
-{
-    struct cli_campaign *campaign = &job->campaign;
-    cli_signals_hold(&job->signals);
-    bool is_fine = cli_campaign_run(campaign, &job->signals, error);
-    if (is_fine && campaign->breach_count > 0) {
-        job->replay = cli_fuzz_replay(&job->base, campaign->breaches[0].seed);
-        is_fine = job->replay != NULL || sim_fail_memory(error);
-        if (is_fine && !campaign->keeps_going && job->signals.caught == 0)
-            is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
-                                       campaign->is_quiet, &job->signals, &job->finding, error);
-    }
-    is_fine = is_fine && use_baseline(job, error);
-    if (is_fine && job->is_json)
-        is_fine = cli_json_print(
-            cli_fuzz_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
-            error);
-    else if (is_fine)
-        cli_fuzz_print(campaign, job->replay, &job->finding);
-    if (is_fine && !job->is_json && job->baseline.worse != NULL)
-        cli_fuzz_baseline_print(&job->baseline);
-    int code = is_fine ? conclude(job, error) : (int)error->class;
-    cli_signals_release(&job->signals);
-    return code;
-}
-
 /* A campaign that ended early tells nothing of shares, and no baseline is made of what breaks a guarantee. */
 static bool use_baseline(struct job *job, struct sim_error *error)
 {
@@ -137,6 +63,29 @@ static bool use_baseline(struct job *job, struct sim_error *error)
     if (!job->baseline.is_update)
         return cli_fuzz_baseline_compare(&job->baseline, &campaign->tally, error);
     return campaign->breach_count > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
+}
+
+/* A campaign of the drawn scenarios alone must have walked every rare path from this size on. */
+#define PROBED_SEEDS 1000u
+
+/* A path that no seed walks is not tested, whatever the guarantees say. */
+static bool fail_probes(const struct job *job, struct sim_error *error)
+{
+    const struct lab_fuzz_tally *tally = &job->campaign.tally;
+    char names[640] = "";
+    size_t used = 0;
+    if (job->base.path != NULL || job->base.override_count > 0 || tally->seeds < PROBED_SEEDS)
+        return true;
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++) {
+        if (tally->probes[probe] == 0 && probe != LAB_PROBE_OPTIONAL && used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
+                                     lab_probe_name((enum lab_probe)probe));
+    }
+    return used == 0 ||
+           sim_fail(error, SIM_ERROR_CHECK,
+                    "no seed of %" PRIu64 " walked these paths, which therefore are untested: %s; run more "
+                    "seeds, or find what closed them",
+                    tally->seeds, names);
 }
 
 /* The exit code, and the one line that says why it is not 0. */
@@ -166,24 +115,93 @@ static int conclude(const struct job *job, struct sim_error *error)
     return 0;
 }
 
-/* A path that no seed walks is not tested, whatever the guarantees say. */
-static bool fail_probes(const struct job *job, struct sim_error *error)
+static int fuzz(struct job *job, struct sim_error *error)
 {
-    const struct lab_fuzz_tally *tally = &job->campaign.tally;
-    char names[640] = "";
-    size_t used = 0;
-    if (job->base.path != NULL || job->base.override_count > 0 || tally->seeds < PROBED_SEEDS)
-        return true;
-    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++) {
-        if (tally->probes[probe] == 0 && probe != LAB_PROBE_OPTIONAL && used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
-                                     lab_probe_name((enum lab_probe)probe));
+    struct cli_campaign *campaign = &job->campaign;
+    cli_signals_hold(&job->signals);
+    bool is_fine = cli_campaign_run(campaign, &job->signals, error);
+    if (is_fine && campaign->breach_count > 0) {
+        job->replay = cli_fuzz_replay(&job->base, campaign->breaches[0].seed);
+        is_fine = job->replay != NULL || sim_fail_memory(error);
+        if (is_fine && !campaign->keeps_going && job->signals.caught == 0)
+            is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
+                                       campaign->is_quiet, &job->signals, &job->finding, error);
     }
-    return used == 0 ||
-           sim_fail(error, SIM_ERROR_CHECK,
-                    "no seed of %" PRIu64 " walked these paths, which therefore are untested: %s; run more "
-                    "seeds, or find what closed them",
-                    tally->seeds, names);
+    is_fine = is_fine && use_baseline(job, error);
+    if (is_fine && job->is_json)
+        is_fine = cli_json_print(
+            cli_fuzz_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
+            error);
+    else if (is_fine)
+        cli_fuzz_print(campaign, job->replay, &job->finding);
+    if (is_fine && !job->is_json && job->baseline.worse != NULL)
+        cli_fuzz_baseline_print(&job->baseline);
+    int code = is_fine ? conclude(job, error) : (int)error->class;
+    cli_signals_release(&job->signals);
+    return code;
+}
+
+static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error)
+{
+    const char *names[LAB_CONDITION_COUNT], *name;
+    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
+        names[i] = lab_condition_name((enum lab_condition)i);
+    for (size_t nth = 0; (name = cli_value_at(args, "hold", nth)) != NULL; nth++) {
+        unsigned condition = 0;
+        while (condition < LAB_CONDITION_COUNT && strcmp(names[condition], name) != 0)
+            condition++;
+        if (condition == LAB_CONDITION_COUNT) {
+            const char *nearest = sim_nearest(name, names, LAB_CONDITION_COUNT);
+            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --hold %s: no such condition; %s%s%s", name,
+                            nearest == NULL ? "docs/oracles.md lists them" : "did you mean '",
+                            nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+        }
+        *held |= 1u << condition;
+    }
+    return true;
+}
+
+static bool read_base(const struct cli_args *args, struct job *job, struct sim_error *error)
+{
+    size_t count = 0;
+    while (cli_value_at(args, "set", count) != NULL)
+        count++;
+    job->overrides = calloc(count + 1, sizeof *job->overrides);
+    if (job->overrides == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        job->overrides[i].text = cli_value_at(args, "set", i);
+    job->base.overrides = job->overrides;
+    job->base.override_count = count;
+    if (!read_held(args, &job->base.held, error))
+        return false;
+    job->base.path = cli_argument_count(args) > 0 ? cli_argument(args, 0) : NULL;
+    if (job->base.path == NULL)
+        return true;
+    if (!lab_scenario_text(job->base.path, &job->text, &job->base.size, error))
+        return false;
+    job->base.text = job->text;
+    return true;
+}
+
+static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
+{
+    const char *text = cli_value(args, "seeds", "1..1000"), *dots = strstr(text, "..");
+    char first[24] = "";
+    if (dots != NULL && (size_t)(dots - text) < sizeof first)
+        snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    if (dots == NULL || lab_quantity_whole(first, &campaign->first) != NULL ||
+        lab_quantity_whole(dots + 2, &campaign->last) != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds %s: not a range; give two whole numbers, as in --seeds 1..1000",
+                        text);
+    if (campaign->last < campaign->first)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds %s: ends before it begins; write the smaller number first", text);
+    if (campaign->last > INT64_MAX)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --seeds %s: out of range; seeds are 0 to %" PRId64, text, INT64_MAX);
+    return true;
 }
 
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
@@ -230,69 +248,6 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
                                   job->base.path);
 }
 
-static bool read_base(const struct cli_args *args, struct job *job, struct sim_error *error)
-{
-    size_t count = 0;
-    while (cli_value_at(args, "set", count) != NULL)
-        count++;
-    job->overrides = calloc(count + 1, sizeof *job->overrides);
-    if (job->overrides == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        job->overrides[i].text = cli_value_at(args, "set", i);
-    job->base.overrides = job->overrides;
-    job->base.override_count = count;
-    if (!read_held(args, &job->base.held, error))
-        return false;
-    job->base.path = cli_argument_count(args) > 0 ? cli_argument(args, 0) : NULL;
-    if (job->base.path == NULL)
-        return true;
-    if (!lab_scenario_text(job->base.path, &job->text, &job->base.size, error))
-        return false;
-    job->base.text = job->text;
-    return true;
-}
-
-static bool read_held(const struct cli_args *args, uint32_t *held, struct sim_error *error)
-{
-    const char *names[LAB_CONDITION_COUNT], *name;
-    for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++)
-        names[i] = lab_condition_name((enum lab_condition)i);
-    for (size_t nth = 0; (name = cli_value_at(args, "hold", nth)) != NULL; nth++) {
-        unsigned condition = 0;
-        while (condition < LAB_CONDITION_COUNT && strcmp(names[condition], name) != 0)
-            condition++;
-        if (condition == LAB_CONDITION_COUNT) {
-            const char *nearest = sim_nearest(name, names, LAB_CONDITION_COUNT);
-            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --hold %s: no such condition; %s%s%s", name,
-                            nearest == NULL ? "docs/oracles.md lists them" : "did you mean '",
-                            nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-        }
-        *held |= 1u << condition;
-    }
-    return true;
-}
-
-static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
-{
-    const char *text = cli_value(args, "seeds", "1..1000"), *dots = strstr(text, "..");
-    char first[24] = "";
-    if (dots != NULL && (size_t)(dots - text) < sizeof first)
-        snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-    if (dots == NULL || lab_quantity_whole(first, &campaign->first) != NULL ||
-        lab_quantity_whole(dots + 2, &campaign->last) != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --seeds %s: not a range; give two whole numbers, as in --seeds 1..1000",
-                        text);
-    if (campaign->last < campaign->first)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --seeds %s: ends before it begins; write the smaller number first", text);
-    if (campaign->last > INT64_MAX)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --seeds %s: out of range; seeds are 0 to %" PRId64, text, INT64_MAX);
-    return true;
-}
-
 static bool print_scenarios(const struct job *job, struct sim_error *error)
 {
     for (uint64_t seed = job->campaign.first; seed <= job->campaign.last; seed++) {
@@ -318,3 +273,35 @@ static void free_job(struct job *job)
     free(job->overrides);
     free(job->text);
 }
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct job job = {.is_json = cli_has(args, "json")};
+    int code = 0;
+    if (cli_has(args, "guarantees")) {
+        cli_guarantees_print();
+        return 0;
+    }
+    if (!read_job(args, &job, error))
+        code = (int)error->class;
+    else if (cli_has(args, "print"))
+        code = print_scenarios(&job, error) ? 0 : (int)error->class;
+    else
+        code = fuzz(&job, error);
+    free_job(&job);
+    return code;
+}
+
+const struct cli_command cli_fuzz = {
+    .name = "fuzz",
+    .arguments = "[SCENARIO]",
+    .summary = "try many seeds with random faults; shrink the first that fails",
+    .example = "  bucketlab fuzz --seeds 1..10000\n"
+               "  bucketlab fuzz my.yaml --seeds 1..500 --jobs 2\n"
+               "  bucketlab fuzz my.yaml --seeds 1..500 --baseline shares.json\n"
+               "  bucketlab fuzz --seeds 17..17 --print\n",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = run,
+};

@@ -24,18 +24,10 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int export(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_export = {
-    .name = "export",
-    .arguments = "RUN",
-    .summary = "histograms or metrics of a stored run, as CSV",
-    .example = "  bucketlab export last --state all --unit bytes --out sizes.csv\n"
-               "  bucketlab export 3 --metrics\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = export,
+struct wish {
+    const char *label; /* NULL: all */
+    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all that are stored */
+    bool wants_metrics;
 };
 
 enum state { STATE_CLOSED, STATE_OPEN, STATE_READ, STATE_ALL, STATE_COUNT };
@@ -43,53 +35,18 @@ enum unit { UNIT_ROWS, UNIT_BYTES, UNIT_PARTITIONS, UNIT_COUNT };
 static const char *const state_names[] = {"closed", "open", "read", "all"};
 static const char *const unit_names[] = {"rows", "bytes", "partitions"};
 
-struct wish {
-    const char *label; /* NULL: all */
-    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all that are stored */
-    bool wants_metrics;
-};
-
-static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim_error *error);
 static bool read_choice(const struct cli_args *args, const char *name, const char *const *names, int count,
-                        const char *list, int *out, struct sim_error *error);
-static bool check_label(const struct wish *wish, const struct lab_result *result, struct sim_error *error);
-static bool write_csv(const struct wish *wish, const struct lab_result *result, FILE *stream);
-static bool write_histogram(FILE *stream, const char *label, int state, int unit,
-                            const struct lab_histogram *histogram);
-static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit);
-static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy);
-static void write_field(FILE *stream, const char *text);
-
-static int export(const struct cli_args *args, struct sim_error *error)
+                        const char *list, int *out, struct sim_error *error)
 {
-    struct wish wish;
-    int64_t run;
-    struct store *store;
-    struct lab_result *result = NULL;
-    const char *path = cli_value(args, "out", NULL);
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    struct cli_outputs outputs = {0};
-    cli_outputs_file(&outputs, "out", path);
-    cli_outputs_database(&outputs, "db", database, false);
-    if (!cli_outputs_check(&outputs, error) || !read_wish(args, &wish, error) ||
-        !cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_fine = store_load_run(store, run, NULL, &result, error) && check_label(&wish, result, error);
-    char *text = NULL;
-    size_t size = 0;
-    if (is_fine) {
-        FILE *stream = open_memstream(&text, &size);
-        is_fine = stream != NULL && write_csv(&wish, result, stream) && ferror(stream) == 0;
-        is_fine = (stream != NULL && fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
+    const char *value = cli_value(args, name, NULL);
+    *out = count;
+    for (int i = 0; value != NULL && i < count; i++) {
+        if (strcmp(value, names[i]) == 0)
+            *out = i;
     }
-    if (is_fine && path != NULL)
-        is_fine = cli_text_file_write(path, text, size, error);
-    else if (is_fine)
-        fwrite(text, 1, size, stdout); /* main() looks whether it went out */
-    free(text);
-    lab_result_destroy(result);
-    store_close(store);
-    return is_fine ? 0 : (int)error->class;
+    return value == NULL || *out < count ||
+           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no %s '%s'; choose %s", name, name, value,
+                    list);
 }
 
 static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim_error *error)
@@ -116,20 +73,6 @@ static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim
     return true;
 }
 
-static bool read_choice(const struct cli_args *args, const char *name, const char *const *names, int count,
-                        const char *list, int *out, struct sim_error *error)
-{
-    const char *value = cli_value(args, name, NULL);
-    *out = count;
-    for (int i = 0; value != NULL && i < count; i++) {
-        if (strcmp(value, names[i]) == 0)
-            *out = i;
-    }
-    return value == NULL || *out < count ||
-           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s: no %s '%s'; choose %s", name, name, value,
-                    list);
-}
-
 static bool check_label(const struct wish *wish, const struct lab_result *result, struct sim_error *error)
 {
     const char *labels[LAB_STRATEGIES_MAX];
@@ -147,6 +90,67 @@ static bool check_label(const struct wish *wish, const struct lab_result *result
                         : "bucketlab: --label %s: the run has none of this label; give one of its "
                           "labels, as '%s'",
                     wish->label, nearest != NULL ? nearest : labels[0]);
+}
+
+static void write_field(FILE *stream, const char *text)
+{
+    const char *guard = cli_csv_guard(text);
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fprintf(stream, "%s%s", guard, text);
+        return;
+    }
+    fprintf(stream, "\"%s", guard);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"')
+            fputc('"', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
+/* Of reads there are no rows: `partitions` then counts the reads that asked `size` partitions. */
+static bool write_histogram(FILE *stream, const char *label, int state, int unit,
+                            const struct lab_histogram *histogram)
+{
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    if (bins == NULL && histogram->used > 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        write_field(stream, label);
+        fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", state_names[state], unit_names[unit], bins[i].size,
+                bins[i].count);
+        if (state != STATE_READ)
+            fprintf(stream, "%" PRIu64, bins[i].weight);
+        fputs("\r\n", stream);
+    }
+    free(bins);
+    return true;
+}
+
+static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit)
+{
+    bool is_rows = unit == UNIT_ROWS;
+    struct lab_histogram both;
+    lab_histogram_init(&both);
+    lab_histogram_merge(&both, is_rows ? &strategy->closed_rows : &strategy->closed_bytes);
+    lab_histogram_merge(&both, is_rows ? &strategy->open_rows : &strategy->open_bytes);
+    bool is_fine = !both.out_of_memory && write_histogram(stream, strategy->label, STATE_ALL, unit, &both);
+    lab_histogram_clear(&both);
+    return is_fine;
+}
+
+/* One that is not a number stands empty. */
+static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy)
+{
+    for (size_t i = 0; i < strategy->metrics.count; i++) {
+        const struct lab_metric *metric = &strategy->metrics.items[i];
+        write_field(stream, strategy->label);
+        fprintf(stream, ",%s,", metric->name);
+        if (isfinite(metric->value))
+            fprintf(stream, "%.17g", metric->value);
+        fputs("\r\n", stream);
+    }
 }
 
 static bool write_csv(const struct wish *wish, const struct lab_result *result, FILE *stream)
@@ -183,63 +187,46 @@ static bool write_csv(const struct wish *wish, const struct lab_result *result, 
     return true;
 }
 
-static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *strategy, int unit)
+static int export(const struct cli_args *args, struct sim_error *error)
 {
-    bool is_rows = unit == UNIT_ROWS;
-    struct lab_histogram both;
-    lab_histogram_init(&both);
-    lab_histogram_merge(&both, is_rows ? &strategy->closed_rows : &strategy->closed_bytes);
-    lab_histogram_merge(&both, is_rows ? &strategy->open_rows : &strategy->open_bytes);
-    bool is_fine = !both.out_of_memory && write_histogram(stream, strategy->label, STATE_ALL, unit, &both);
-    lab_histogram_clear(&both);
-    return is_fine;
+    struct wish wish;
+    int64_t run;
+    struct store *store;
+    struct lab_result *result = NULL;
+    const char *path = cli_value(args, "out", NULL);
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    struct cli_outputs outputs = {0};
+    cli_outputs_file(&outputs, "out", path);
+    cli_outputs_database(&outputs, "db", database, false);
+    if (!cli_outputs_check(&outputs, error) || !read_wish(args, &wish, error) ||
+        !cli_run_number(args, &run, error) || !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_fine = store_load_run(store, run, NULL, &result, error) && check_label(&wish, result, error);
+    char *text = NULL;
+    size_t size = 0;
+    if (is_fine) {
+        FILE *stream = open_memstream(&text, &size);
+        is_fine = stream != NULL && write_csv(&wish, result, stream) && ferror(stream) == 0;
+        is_fine = (stream != NULL && fclose(stream) == 0 && is_fine) || sim_fail_memory(error);
+    }
+    if (is_fine && path != NULL)
+        is_fine = cli_text_file_write(path, text, size, error);
+    else if (is_fine)
+        fwrite(text, 1, size, stdout); /* main() looks whether it went out */
+    free(text);
+    lab_result_destroy(result);
+    store_close(store);
+    return is_fine ? 0 : (int)error->class;
 }
 
-/* Of reads there are no rows: `partitions` then counts the reads that asked `size` partitions. */
-static bool write_histogram(FILE *stream, const char *label, int state, int unit,
-                            const struct lab_histogram *histogram)
-{
-    size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    if (bins == NULL && histogram->used > 0)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        write_field(stream, label);
-        fprintf(stream, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", state_names[state], unit_names[unit], bins[i].size,
-                bins[i].count);
-        if (state != STATE_READ)
-            fprintf(stream, "%" PRIu64, bins[i].weight);
-        fputs("\r\n", stream);
-    }
-    free(bins);
-    return true;
-}
-
-/* One that is not a number stands empty. */
-static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy)
-{
-    for (size_t i = 0; i < strategy->metrics.count; i++) {
-        const struct lab_metric *metric = &strategy->metrics.items[i];
-        write_field(stream, strategy->label);
-        fprintf(stream, ",%s,", metric->name);
-        if (isfinite(metric->value))
-            fprintf(stream, "%.17g", metric->value);
-        fputs("\r\n", stream);
-    }
-}
-
-static void write_field(FILE *stream, const char *text)
-{
-    const char *guard = cli_csv_guard(text);
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        fprintf(stream, "%s%s", guard, text);
-        return;
-    }
-    fprintf(stream, "\"%s", guard);
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '"')
-            fputc('"', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
-}
+const struct cli_command cli_export = {
+    .name = "export",
+    .arguments = "RUN",
+    .summary = "histograms or metrics of a stored run, as CSV",
+    .example = "  bucketlab export last --state all --unit bytes --out sizes.csv\n"
+               "  bucketlab export 3 --metrics\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = export,
+};

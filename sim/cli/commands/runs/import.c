@@ -27,20 +27,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int import(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_import = {
-    .name = "import",
-    .arguments = "FILE",
-    .summary = "sizes that Cassandra's tools printed, as a run of the database",
-    .example = "  bucketlab import messages.csv --set limits.partition_bytes=100MB\n"
-               "where messages.csv is the output of sstablepartitions --csv --min-size 0\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = import,
-};
-
 struct order {
     char *path; /* absolute, so that the stored run can be run again from anywhere */
     struct lab_scenario *scenario;
@@ -50,34 +36,6 @@ struct order {
     struct cli_signals signals;
     bool is_json, is_quiet;
 };
-
-static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error);
-static bool check_options(const struct cli_args *args, struct sim_error *error);
-static char *write_scenario(const struct cli_args *args, const char *path);
-static void write_field(FILE *stream, const char *name, const char *value);
-static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error);
-static bool execute(struct order *order, struct sim_error *error);
-static bool print(const struct cli_args *args, const struct order *order, struct sim_error *error);
-
-static int import(const struct cli_args *args, struct sim_error *error)
-{
-    struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
-    bool is_fine = check_options(args, error) && read_order(args, &order, error);
-    int code = (int)error->class;
-    if (is_fine) {
-        cli_signals_hold(&order.signals);
-        is_fine = execute(&order, error);
-        code = is_fine ? 0 : cli_exit_code(&order.signals, error);
-        cli_signals_release(&order.signals);
-    }
-    if (is_fine && !print(args, &order, error))
-        code = (int)error->class;
-    store_close(order.store);
-    lab_scenario_destroy(order.scenario);
-    lab_result_destroy(order.result);
-    free(order.path);
-    return code;
-}
 
 /* What the scenario would refuse at a place that the user did not write. */
 static bool check_options(const struct cli_args *args, struct sim_error *error)
@@ -103,28 +61,19 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
     return true;
 }
 
-static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error)
+static void write_field(FILE *stream, const char *name, const char *value)
 {
-    const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
-    if (database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
-        name = "/dev/stdin";
-    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
-    if (order->path == NULL) /* the reader says why */
-        order->path = strdup(name);
-    char *text = order->path == NULL ? NULL : write_scenario(args, order->path);
-    if (text == NULL)
-        return sim_fail_memory(error);
-    struct cli_outputs outputs = {0};
-    cli_outputs_database(&outputs, "db", database, true);
-    cli_outputs_input(&outputs, "the input", order->path);
-    bool is_fine = cli_outputs_check(&outputs, error) && load(args, text, order, error) &&
-                   store_open(database, STORE_WRITE, &order->store, error);
-    free(text);
-    if (is_fine && !order->is_quiet)
-        cli_warnings_files(stderr, order->scenario);
-    return is_fine;
+    fprintf(stream, "%s: \"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
+            continue;
+        }
+        if (*c == '"' || *c == '\\')
+            fputc('\\', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
 }
 
 static char *write_scenario(const struct cli_args *args, const char *path)
@@ -154,21 +103,6 @@ static char *write_scenario(const struct cli_args *args, const char *path)
     return text;
 }
 
-static void write_field(FILE *stream, const char *name, const char *value)
-{
-    fprintf(stream, "%s: \"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
-            continue;
-        }
-        if (*c == '"' || *c == '\\')
-            fputc('\\', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
-}
-
 static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error)
 {
     size_t count = 0;
@@ -182,6 +116,30 @@ static bool load(const struct cli_args *args, const char *text, struct order *or
     bool is_fine =
         lab_scenario_parse(order->path, text, strlen(text), overrides, count, NULL, &order->scenario, error);
     free(overrides);
+    return is_fine;
+}
+
+static bool read_order(const struct cli_args *args, struct order *order, struct sim_error *error)
+{
+    const char *name = cli_argument(args, 0), *database = cli_value(args, "db", "bucketlab.db");
+    if (database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (strcmp(name, SIM_STANDARD_INPUT) == 0)
+        name = "/dev/stdin";
+    order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
+    if (order->path == NULL) /* the reader says why */
+        order->path = strdup(name);
+    char *text = order->path == NULL ? NULL : write_scenario(args, order->path);
+    if (text == NULL)
+        return sim_fail_memory(error);
+    struct cli_outputs outputs = {0};
+    cli_outputs_database(&outputs, "db", database, true);
+    cli_outputs_input(&outputs, "the input", order->path);
+    bool is_fine = cli_outputs_check(&outputs, error) && load(args, text, order, error) &&
+                   store_open(database, STORE_WRITE, &order->store, error);
+    free(text);
+    if (is_fine && !order->is_quiet)
+        cli_warnings_files(stderr, order->scenario);
     return is_fine;
 }
 
@@ -209,3 +167,35 @@ static bool print(const struct cli_args *args, const struct order *order, struct
                            cli_value(args, "db", "bucketlab.db"), error);
     return is_fine && cli_expects_hold(order->result, error);
 }
+
+static int import(const struct cli_args *args, struct sim_error *error)
+{
+    struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
+    bool is_fine = check_options(args, error) && read_order(args, &order, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&order.signals);
+        is_fine = execute(&order, error);
+        code = is_fine ? 0 : cli_exit_code(&order.signals, error);
+        cli_signals_release(&order.signals);
+    }
+    if (is_fine && !print(args, &order, error))
+        code = (int)error->class;
+    store_close(order.store);
+    lab_scenario_destroy(order.scenario);
+    lab_result_destroy(order.result);
+    free(order.path);
+    return code;
+}
+
+const struct cli_command cli_import = {
+    .name = "import",
+    .arguments = "FILE",
+    .summary = "sizes that Cassandra's tools printed, as a run of the database",
+    .example = "  bucketlab import messages.csv --set limits.partition_bytes=100MB\n"
+               "where messages.csv is the output of sstablepartitions --csv --min-size 0\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = import,
+};

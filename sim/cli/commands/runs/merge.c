@@ -18,19 +18,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int merge(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_merge = {
-    .name = "merge",
-    .arguments = "FILE.db...",
-    .summary = "unite run databases and parts of sweeps, without loss or double",
-    .example = "  bucketlab merge part-1.db part-2.db --db all.db\n",
-    .options = options,
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
-    .run = merge,
-};
-
 struct merging {
     const char *target;
     struct store *into;
@@ -41,41 +28,6 @@ struct merging {
     size_t sweep_count;
     struct cli_signals signals;
 };
-
-static bool open_all(const struct cli_args *args, struct merging *merging, struct sim_error *error);
-static bool merge_all(void *context, struct lab_progress *progress, struct sim_error *error);
-static void print_merged(const struct merging *merging);
-static json_t *as_json(const struct merging *merging);
-
-static int merge(const struct cli_args *args, struct sim_error *error)
-{
-    struct merging merging = {.target = cli_value(args, "db", NULL)};
-    int64_t elapsed_ms;
-    bool is_fine = open_all(args, &merging, error);
-    int code = 0;
-    if (is_fine) {
-        const struct cli_task task = {.name = "merge",
-                                      .unit = "runs/s",
-                                      .is_quiet = cli_has(args, "quiet"),
-                                      .run = merge_all,
-                                      .context = &merging};
-        cli_signals_hold(&merging.signals);
-        is_fine = cli_attend(&task, &merging.signals, &elapsed_ms, error);
-        code = is_fine ? 0 : cli_exit_code(&merging.signals, error);
-        cli_signals_release(&merging.signals);
-    }
-    is_fine = is_fine && store_list_sweeps(merging.into, &merging.sweeps, &merging.sweep_count, error);
-    if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(as_json(&merging), error);
-    else if (is_fine)
-        print_merged(&merging);
-    for (size_t i = 0; i < merging.source_count; i++)
-        store_close(merging.sources[i]);
-    free(merging.sources);
-    store_close(merging.into);
-    store_sweeps_free(merging.sweeps, merging.sweep_count);
-    return is_fine || code != 0 ? code : (int)error->class;
-}
 
 /* The sources first, so that one that is refused leaves the receiving database as it was, also in its
  * version. */
@@ -160,3 +112,44 @@ static json_t *as_json(const struct merging *merging)
     is_fine = cli_json_set(object, "sweeps", list) && is_fine;
     return cli_json_complete(object, is_fine);
 }
+
+static int merge(const struct cli_args *args, struct sim_error *error)
+{
+    struct merging merging = {.target = cli_value(args, "db", NULL)};
+    int64_t elapsed_ms;
+    bool is_fine = open_all(args, &merging, error);
+    int code = 0;
+    if (is_fine) {
+        const struct cli_task task = {.name = "merge",
+                                      .unit = "runs/s",
+                                      .is_quiet = cli_has(args, "quiet"),
+                                      .run = merge_all,
+                                      .context = &merging};
+        cli_signals_hold(&merging.signals);
+        is_fine = cli_attend(&task, &merging.signals, &elapsed_ms, error);
+        code = is_fine ? 0 : cli_exit_code(&merging.signals, error);
+        cli_signals_release(&merging.signals);
+    }
+    is_fine = is_fine && store_list_sweeps(merging.into, &merging.sweeps, &merging.sweep_count, error);
+    if (is_fine && cli_has(args, "json"))
+        is_fine = cli_json_print(as_json(&merging), error);
+    else if (is_fine)
+        print_merged(&merging);
+    for (size_t i = 0; i < merging.source_count; i++)
+        store_close(merging.sources[i]);
+    free(merging.sources);
+    store_close(merging.into);
+    store_sweeps_free(merging.sweeps, merging.sweep_count);
+    return is_fine || code != 0 ? code : (int)error->class;
+}
+
+const struct cli_command cli_merge = {
+    .name = "merge",
+    .arguments = "FILE.db...",
+    .summary = "unite run databases and parts of sweeps, without loss or double",
+    .example = "  bucketlab merge part-1.db part-2.db --db all.db\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = merge,
+};

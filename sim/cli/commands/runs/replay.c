@@ -15,19 +15,6 @@
 static const struct cli_option options[] = {
     CLI_OPTION_DB, CLI_OPTION_JOBS, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
 
-static int replay(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_replay = {
-    .name = "replay",
-    .arguments = "RUN",
-    .summary = "run a stored run again, and prove that its digest is the same",
-    .example = "  bucketlab replay last\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = replay,
-};
-
 struct rerun {
     struct store_run_info info;
     struct lab_scenario *scenario;
@@ -36,38 +23,44 @@ struct rerun {
     struct cli_signals signals;
 };
 
-static bool compare(struct rerun *rerun, struct sim_error *error);
-static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
-                       struct sim_error *error);
-static const char *cure_of(const struct store_run_info *info);
-static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
-                       struct sim_error *error);
-
-static int replay(const struct cli_args *args, struct sim_error *error)
+static const char *cure_of(const struct store_run_info *info)
 {
-    int64_t run, elapsed_ms;
-    uint32_t jobs;
-    struct store *store;
-    struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
-    if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
-        !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
-                   cli_scenario_again(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
-    if (is_fine) {
-        cli_signals_hold(&rerun.signals);
-        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, &rerun.signals, &rerun.again,
-                              &elapsed_ms, error) &&
-                  compare(&rerun, error);
-        cli_signals_release(&rerun.signals);
-    }
-    is_fine = is_fine && print_same(args, rerun.info.run, rerun.again, error);
-    int code = is_fine ? 0 : cli_exit_code(&rerun.signals, error);
-    lab_scenario_destroy(rerun.scenario);
-    lab_result_destroy(rerun.stored);
-    lab_result_destroy(rerun.again);
-    store_close(store);
-    return code;
+    return strcmp(info->version, BUCKETLAB_VERSION) == 0
+               ? "a trace that changed since, or a defect worth a report"
+               : "another version stored it";
+}
+
+/* Fails in any case; the event itself comes from a run of this strategy that is listened to. */
+static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
+                       struct sim_error *error)
+{
+    const struct lab_strategy_result *one = &rerun->stored->strategies[strategy];
+    const struct lab_event_log *now = &rerun->again->strategies[strategy].events;
+    int64_t run = rerun->info.run;
+    const char *cure = cure_of(&rerun->info);
+    char event[CLI_EVENT_SIZE] = "", place[128];
+    if (!difference->is_placed)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
+                        " stored and %016" PRIx64 " of %" PRIu64 " now, and no mark says where; %s",
+                        run, one->label, one->events.digest, one->events.events, now->digest, now->events,
+                        cure);
+    if (difference->first == difference->last)
+        snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
+    else
+        snprintf(place, sizeof place, "lies from %" PRIu64 " to %" PRIu64 ", the first of these",
+                 difference->first, difference->last);
+    if (difference->first > now->events)
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
+                        "%" PRIu64 "; %s",
+                        run, one->label, place, now->events, cure);
+    if (!cli_difference_tell(rerun->scenario, strategy, difference, rerun->is_quiet, &rerun->signals, event,
+                             error))
+        return false;
+    return sim_fail(error, SIM_ERROR_CHECK,
+                    "run %" PRId64 ": strategy '%s': the first event that differs %s at %s (as told now); %s",
+                    run, one->label, place, event, cure);
 }
 
 static bool compare(struct rerun *rerun, struct sim_error *error)
@@ -106,46 +99,6 @@ static bool compare(struct rerun *rerun, struct sim_error *error)
                     info->run, stored->digest, info->version, again->digest, BUCKETLAB_VERSION, cure);
 }
 
-/* Fails in any case; the event itself comes from a run of this strategy that is listened to. */
-static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
-                       struct sim_error *error)
-{
-    const struct lab_strategy_result *one = &rerun->stored->strategies[strategy];
-    const struct lab_event_log *now = &rerun->again->strategies[strategy].events;
-    int64_t run = rerun->info.run;
-    const char *cure = cure_of(&rerun->info);
-    char event[CLI_EVENT_SIZE] = "", place[128];
-    if (!difference->is_placed)
-        return sim_fail(error, SIM_ERROR_CHECK,
-                        "run %" PRId64 ": strategy '%s': the events differ, digest %016" PRIx64 " of %" PRIu64
-                        " stored and %016" PRIx64 " of %" PRIu64 " now, and no mark says where; %s",
-                        run, one->label, one->events.digest, one->events.events, now->digest, now->events,
-                        cure);
-    if (difference->first == difference->last)
-        snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
-    else
-        snprintf(place, sizeof place, "lies from %" PRIu64 " to %" PRIu64 ", the first of these",
-                 difference->first, difference->last);
-    if (difference->first > now->events)
-        return sim_fail(error, SIM_ERROR_CHECK,
-                        "run %" PRId64 ": strategy '%s': the first event that differs %s, and now there are "
-                        "%" PRIu64 "; %s",
-                        run, one->label, place, now->events, cure);
-    if (!cli_difference_tell(rerun->scenario, strategy, difference, rerun->is_quiet, &rerun->signals, event,
-                             error))
-        return false;
-    return sim_fail(error, SIM_ERROR_CHECK,
-                    "run %" PRId64 ": strategy '%s': the first event that differs %s at %s (as told now); %s",
-                    run, one->label, place, event, cure);
-}
-
-static const char *cure_of(const struct store_run_info *info)
-{
-    return strcmp(info->version, BUCKETLAB_VERSION) == 0
-               ? "a trace that changed since, or a defect worth a report"
-               : "another version stored it";
-}
-
 static bool print_same(const struct cli_args *args, int64_t run, const struct lab_result *again,
                        struct sim_error *error)
 {
@@ -161,3 +114,41 @@ static bool print_same(const struct cli_args *args, int64_t run, const struct la
                    cli_json_set(object, "digest", json_string(digest));
     return cli_json_print(cli_json_complete(object, is_fine), error);
 }
+
+static int replay(const struct cli_args *args, struct sim_error *error)
+{
+    int64_t run, elapsed_ms;
+    uint32_t jobs;
+    struct store *store;
+    struct rerun rerun = {.is_quiet = cli_has(args, "quiet")};
+    if (!cli_run_number(args, &run, error) || !cli_jobs(args, &jobs, error) ||
+        !store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_fine = store_load_run(store, run, &rerun.info, &rerun.stored, error) &&
+                   cli_scenario_again(&rerun.info, rerun.stored->seed, &rerun.scenario, error);
+    if (is_fine) {
+        cli_signals_hold(&rerun.signals);
+        is_fine = cli_execute(rerun.scenario, jobs, NULL, rerun.is_quiet, NULL, &rerun.signals, &rerun.again,
+                              &elapsed_ms, error) &&
+                  compare(&rerun, error);
+        cli_signals_release(&rerun.signals);
+    }
+    is_fine = is_fine && print_same(args, rerun.info.run, rerun.again, error);
+    int code = is_fine ? 0 : cli_exit_code(&rerun.signals, error);
+    lab_scenario_destroy(rerun.scenario);
+    lab_result_destroy(rerun.stored);
+    lab_result_destroy(rerun.again);
+    store_close(store);
+    return code;
+}
+
+const struct cli_command cli_replay = {
+    .name = "replay",
+    .arguments = "RUN",
+    .summary = "run a stored run again, and prove that its digest is the same",
+    .example = "  bucketlab replay last\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = replay,
+};

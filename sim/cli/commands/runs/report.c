@@ -12,22 +12,6 @@
 static const struct cli_option options[] = {
     CLI_OPTION_DB, CLI_OPTION_OUT, CLI_OPTION_FORMAT, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
 
-static int report(const struct cli_args *args, struct sim_error *error);
-static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error);
-static bool tell_left_out(const struct lab_result *result, struct sim_error *error);
-
-const struct cli_command cli_report = {
-    .name = "report",
-    .arguments = "RUN",
-    .summary = "charts and page of a stored run, from the database alone",
-    .example = "  bucketlab report last --format html\n"
-               "  bucketlab report 3 --format svg,pdf --out charts\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = report,
-};
-
 static bool check_outputs(const struct cli_charts *charts, const char *database,
                           const struct lab_result *result, struct sim_error *error)
 {
@@ -35,36 +19,6 @@ static bool check_outputs(const struct cli_charts *charts, const char *database,
     cli_outputs_charts(&outputs, charts, result->scenario_name);
     cli_outputs_database(&outputs, "db", database, false);
     return cli_outputs_check(&outputs, error);
-}
-
-static int report(const struct cli_args *args, struct sim_error *error)
-{
-    int64_t run;
-    struct store *store;
-    struct cli_charts charts;
-    const char *database = cli_value(args, "db", "bucketlab.db");
-    if (!cli_run_number(args, &run, error) || !cli_charts_read(args, &charts, error) ||
-        !store_open(database, STORE_READ, &store, error))
-        return (int)error->class;
-    struct lab_result *result = NULL;
-    struct store_run_info info;
-    json_t *answer = NULL;
-    bool is_fine = store_load_run(store, run, &info, &result, error) &&
-                   check_outputs(&charts, database, result, error) &&
-                   load_answer(store, info.run, &answer, error) && cli_charts_write(&charts, result, error) &&
-                   (answer == NULL || cli_contest_draw(answer, &charts, error));
-    if (is_fine) {
-        const struct cli_page page = {result, &info, database, answer};
-        is_fine = cli_page_write(&charts, &page, error);
-    }
-    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
-    store_close(store);
-    lab_result_destroy(result);
-    json_decref(answer);
-    if (is_fine)
-        cli_charts_print(&charts, "");
-    cli_charts_free(&charts);
-    return is_fine ? 0 : (int)error->class;
 }
 
 /* That of `tune`, where the run has one. */
@@ -99,3 +53,45 @@ static bool tell_left_out(const struct lab_result *result, struct sim_error *err
     report_files_free(&lines);
     return true;
 }
+
+static int report(const struct cli_args *args, struct sim_error *error)
+{
+    int64_t run;
+    struct store *store;
+    struct cli_charts charts;
+    const char *database = cli_value(args, "db", "bucketlab.db");
+    if (!cli_run_number(args, &run, error) || !cli_charts_read(args, &charts, error) ||
+        !store_open(database, STORE_READ, &store, error))
+        return (int)error->class;
+    struct lab_result *result = NULL;
+    struct store_run_info info;
+    json_t *answer = NULL;
+    bool is_fine = store_load_run(store, run, &info, &result, error) &&
+                   check_outputs(&charts, database, result, error) &&
+                   load_answer(store, info.run, &answer, error) && cli_charts_write(&charts, result, error) &&
+                   (answer == NULL || cli_contest_draw(answer, &charts, error));
+    if (is_fine) {
+        const struct cli_page page = {result, &info, database, answer};
+        is_fine = cli_page_write(&charts, &page, error);
+    }
+    is_fine = is_fine && (cli_has(args, "quiet") || tell_left_out(result, error));
+    store_close(store);
+    lab_result_destroy(result);
+    json_decref(answer);
+    if (is_fine)
+        cli_charts_print(&charts, "");
+    cli_charts_free(&charts);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_report = {
+    .name = "report",
+    .arguments = "RUN",
+    .summary = "charts and page of a stored run, from the database alone",
+    .example = "  bucketlab report last --format html\n"
+               "  bucketlab report 3 --format svg,pdf --out charts\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = report,
+};

@@ -16,67 +16,6 @@ static const struct cli_option options[] = {CLI_OPTION_DB,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static int runs(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_runs = {
-    .name = "runs",
-    .arguments = "",
-    .summary = "the runs that the database holds, newest first",
-    .example = "  bucketlab runs --db chat.db\n",
-    .options = options,
-    .least = 0,
-    .most = 0,
-    .run = runs,
-};
-
-/* Of the column with the names: as wide as they are, as far as a row then fits 80 columns. */
-#define NAME_COLUMNS_LEAST 8
-#define NAME_COLUMNS_MOST  27
-
-static json_t *as_json(const struct store_run_row *rows, size_t count,
-                       const struct store_unfinished *unfinished, size_t unfinished_count);
-static json_t *unfinished_as_json(const struct store_unfinished *run);
-static void print_unfinished(const struct store_unfinished *runs, size_t count, const char *database);
-static json_t *row_as_json(const struct store_run_row *row);
-static void print_table(const struct store_run_row *rows, size_t count, bool is_all);
-static int name_columns(const struct store_run_row *rows, size_t count);
-static void print_name(const char *name, int columns);
-
-static int runs(const struct cli_args *args, struct sim_error *error)
-{
-    struct store *store;
-    struct store_run_row *rows = NULL;
-    struct store_unfinished *unfinished = NULL;
-    size_t count = 0, unfinished_count = 0;
-    if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
-        return (int)error->class;
-    bool is_all = cli_has(args, "all");
-    bool is_fine = store_unfinished_list(store, &unfinished, &unfinished_count, error) &&
-                   (is_all ? store_list_runs(store, &rows, &count, error)
-                           : store_list_folded(store, &rows, &count, error));
-    if (is_fine && cli_has(args, "json")) {
-        is_fine = cli_json_print(as_json(rows, count, unfinished, unfinished_count), error);
-    } else if (is_fine) {
-        print_unfinished(unfinished, unfinished_count, cli_value(args, "db", "bucketlab.db"));
-        print_table(rows, count, is_all);
-    }
-    store_runs_free(rows, count);
-    store_unfinished_free(unfinished, unfinished_count);
-    store_close(store);
-    return is_fine ? 0 : (int)error->class;
-}
-
-static json_t *as_json(const struct store_run_row *rows, size_t count,
-                       const struct store_unfinished *unfinished, size_t unfinished_count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < unfinished_count; i++)
-        list = cli_json_append(list, unfinished_as_json(&unfinished[i]));
-    for (size_t i = 0; list != NULL && i < count; i++)
-        list = cli_json_append(list, row_as_json(&rows[i]));
-    return list;
-}
-
 static json_t *unfinished_as_json(const struct store_unfinished *run)
 {
     char created[SIM_TIME_TEXT_SIZE];
@@ -92,6 +31,40 @@ static json_t *unfinished_as_json(const struct store_unfinished *run)
                    cli_json_set(object, "elapsed_ms", json_integer(run->elapsed_ms)) &&
                    cli_json_set(object, "version", json_string(run->version));
     return cli_json_complete(object, is_fine);
+}
+
+static json_t *row_as_json(const struct store_run_row *row)
+{
+    char created[SIM_TIME_TEXT_SIZE], digest[17];
+    sim_time_format(row->created_unix_s * SIM_SECOND, created);
+    snprintf(digest, sizeof digest, "%016" PRIx64, row->digest);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "run", json_integer(row->run)) &&
+                   cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
+                   cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
+                   cli_json_set(object, "digest", json_string(digest)) &&
+                   cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
+                   cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
+                   cli_json_set(object, "expects", json_integer(row->expects)) &&
+                   cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
+                   cli_json_set(object, "created", json_string(created)) &&
+                   cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
+                   cli_json_set(object, "version", json_string(row->version));
+    if (row->sweep != 0)
+        is_fine = is_fine && cli_json_set(object, "sweep", json_integer(row->sweep)) &&
+                  cli_json_set(object, "sweep_runs", json_integer(row->sweep_runs));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *as_json(const struct store_run_row *rows, size_t count,
+                       const struct store_unfinished *unfinished, size_t unfinished_count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < unfinished_count; i++)
+        list = cli_json_append(list, unfinished_as_json(&unfinished[i]));
+    for (size_t i = 0; list != NULL && i < count; i++)
+        list = cli_json_append(list, row_as_json(&rows[i]));
+    return list;
 }
 
 /* Whether somebody is still at work on one that is not stopped, nobody can tell. */
@@ -116,27 +89,29 @@ static void print_unfinished(const struct store_unfinished *runs, size_t count, 
         putchar('\n');
 }
 
-static json_t *row_as_json(const struct store_run_row *row)
+/* Of the column with the names: as wide as they are, as far as a row then fits 80 columns. */
+#define NAME_COLUMNS_LEAST 8
+#define NAME_COLUMNS_MOST  27
+
+static int name_columns(const struct store_run_row *rows, size_t count)
 {
-    char created[SIM_TIME_TEXT_SIZE], digest[17];
-    sim_time_format(row->created_unix_s * SIM_SECOND, created);
-    snprintf(digest, sizeof digest, "%016" PRIx64, row->digest);
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "run", json_integer(row->run)) &&
-                   cli_json_set(object, "scenario", json_string(row->scenario_name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(row->seed)) &&
-                   cli_json_set(object, "digest", json_string(digest)) &&
-                   cli_json_set(object, "rows", cli_json_whole(row->rows)) &&
-                   cli_json_set(object, "strategies", json_integer(row->strategy_count)) &&
-                   cli_json_set(object, "expects", json_integer(row->expects)) &&
-                   cli_json_set(object, "expects_failed", json_integer(row->expects_failed)) &&
-                   cli_json_set(object, "created", json_string(created)) &&
-                   cli_json_set(object, "elapsed_ms", json_integer(row->elapsed_ms)) &&
-                   cli_json_set(object, "version", json_string(row->version));
-    if (row->sweep != 0)
-        is_fine = is_fine && cli_json_set(object, "sweep", json_integer(row->sweep)) &&
-                  cli_json_set(object, "sweep_runs", json_integer(row->sweep_runs));
-    return cli_json_complete(object, is_fine);
+    size_t most = NAME_COLUMNS_LEAST;
+    for (size_t i = 0; i < count; i++) {
+        size_t width = cli_text_width(rows[i].scenario_name);
+        most = width > most && width <= NAME_COLUMNS_MOST ? width : most;
+    }
+    return (int)most;
+}
+
+/* One that is wider than the column has a line of its own. */
+static void print_name(const char *name, int columns)
+{
+    size_t width = cli_text_width(name);
+    cli_print_text(stdout, name);
+    if (width > (size_t)columns)
+        printf("\n%*s", 6 + columns, "");
+    else
+        printf("%*s", columns - (int)width, "");
 }
 
 static void print_table(const struct store_run_row *rows, size_t count, bool is_all)
@@ -163,23 +138,37 @@ static void print_table(const struct store_run_row *rows, size_t count, bool is_
     }
 }
 
-static int name_columns(const struct store_run_row *rows, size_t count)
+static int runs(const struct cli_args *args, struct sim_error *error)
 {
-    size_t most = NAME_COLUMNS_LEAST;
-    for (size_t i = 0; i < count; i++) {
-        size_t width = cli_text_width(rows[i].scenario_name);
-        most = width > most && width <= NAME_COLUMNS_MOST ? width : most;
+    struct store *store;
+    struct store_run_row *rows = NULL;
+    struct store_unfinished *unfinished = NULL;
+    size_t count = 0, unfinished_count = 0;
+    if (!store_open(cli_value(args, "db", "bucketlab.db"), STORE_READ, &store, error))
+        return (int)error->class;
+    bool is_all = cli_has(args, "all");
+    bool is_fine = store_unfinished_list(store, &unfinished, &unfinished_count, error) &&
+                   (is_all ? store_list_runs(store, &rows, &count, error)
+                           : store_list_folded(store, &rows, &count, error));
+    if (is_fine && cli_has(args, "json")) {
+        is_fine = cli_json_print(as_json(rows, count, unfinished, unfinished_count), error);
+    } else if (is_fine) {
+        print_unfinished(unfinished, unfinished_count, cli_value(args, "db", "bucketlab.db"));
+        print_table(rows, count, is_all);
     }
-    return (int)most;
+    store_runs_free(rows, count);
+    store_unfinished_free(unfinished, unfinished_count);
+    store_close(store);
+    return is_fine ? 0 : (int)error->class;
 }
 
-/* One that is wider than the column has a line of its own. */
-static void print_name(const char *name, int columns)
-{
-    size_t width = cli_text_width(name);
-    cli_print_text(stdout, name);
-    if (width > (size_t)columns)
-        printf("\n%*s", 6 + columns, "");
-    else
-        printf("%*s", columns - (int)width, "");
-}
+const struct cli_command cli_runs = {
+    .name = "runs",
+    .arguments = "",
+    .summary = "the runs that the database holds, newest first",
+    .example = "  bucketlab runs --db chat.db\n",
+    .options = options,
+    .least = 0,
+    .most = 0,
+    .run = runs,
+};

@@ -16,21 +16,6 @@
 static const struct cli_option options[] = {
     CLI_OPTION_DB, CLI_OPTION_JSON, CLI_OPTION_QUIET, {NULL, NULL, NULL}};
 
-static int show(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_show = {
-    .name = "show",
-    .arguments = "RUN",
-    .summary = "a stored run again; RUN is a number or 'last'",
-    .example = "  bucketlab show last\n  bucketlab show 3 --json\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = show,
-};
-
-static void print_overrides(const char *overrides);
-
 static int show(const struct cli_args *args, struct sim_error *error)
 {
     const char *database = cli_value(args, "db", "bucketlab.db");
@@ -60,6 +45,26 @@ static int show(const struct cli_args *args, struct sim_error *error)
     return is_fine ? 0 : (int)error->class;
 }
 
+const struct cli_command cli_show = {
+    .name = "show",
+    .arguments = "RUN",
+    .summary = "a stored run again; RUN is a number or 'last'",
+    .example = "  bucketlab show last\n  bucketlab show 3 --json\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = show,
+};
+
+static void print_overrides(const char *overrides)
+{
+    while (*overrides != '\0') {
+        size_t length = strcspn(overrides, "\n");
+        printf("\n  --set '%.*s'", (int)length, overrides);
+        overrides += length + (overrides[length] == '\n');
+    }
+}
+
 bool cli_show_run(const struct store_run_info *info, const struct lab_result *result,
                   const struct lab_scenario *scenario, const char *database, struct sim_error *error)
 {
@@ -79,13 +84,4 @@ bool cli_show_run(const struct store_run_info *info, const struct lab_result *re
     cli_print_text(stdout, database);
     putchar('\n');
     return true;
-}
-
-static void print_overrides(const char *overrides)
-{
-    while (*overrides != '\0') {
-        size_t length = strcspn(overrides, "\n");
-        printf("\n  --set '%.*s'", (int)length, overrides);
-        overrides += length + (overrides[length] == '\n');
-    }
 }

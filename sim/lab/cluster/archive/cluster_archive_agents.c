@@ -8,28 +8,9 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
-static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                       struct bk_history *history);
-static void count_parked(const struct lab_cluster_run *run, struct lab_host_agent *agent);
-static void strategy_of(struct sim_archive *archive, struct bk_strategy *strategy);
-static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
-static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                         struct lab_host_operation *operation);
-static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation);
-static void read_done_of(struct sim_archive *archive, struct lab_read_done *done);
-static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome);
-
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 400, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 176,
                   "agents have other fields: archive them");
-
-void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
-{
-    sim_archive_mark(archive, 0x6167656e);
-    for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
-        agent_of(run, archive, i);
-}
 
 /* Made of the agent, which it is alike. */
 static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
@@ -44,67 +25,11 @@ static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, ui
         lab_twin_begin(run, number);
 }
 
-static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    lab_archive_agent_clock(archive, agent);
-    history_of(run, archive, &agent->history);
-    sim_archive_u64(archive, &agent->keys_seen);
-    sim_archive_bool(archive, &agent->wants_checkpoint);
-    sim_archive_bool(archive, &agent->goes_back);
-    agent->checkpoint = sim_archive_array(archive, agent->checkpoint, 1, &agent->checkpoint_bytes, SIZE_MAX);
-    if (agent->is_up)
-        checkpoint_of(run, archive, number);
-    twin_of(run, archive, number);
-    for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
-        operation_of(run, archive, &agent->operations[i]);
-    count_parked(run, agent);
-}
-
-void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent *agent)
-{
-    sim_archive_bool(archive, &agent->is_up);
-    sim_archive_bool(archive, &agent->is_paused);
-    sim_archive_bool(archive, &agent->has_heard);
-    sim_archive_i64(archive, &agent->pause_until_ns);
-    lab_archive_span(archive, &agent->offset_ns);
-    sim_archive_i64(archive, &agent->drift_ppb);
-    sim_archive_i64(archive, &agent->jump_ns);
-    sim_archive_i64(archive, &agent->jumped_ns);
-    sim_archive_i64(archive, &agent->disturbed_ns);
-    sim_archive_u64(archive, &agent->tick);
-    sim_archive_i64(archive, &agent->tick_ns);
-    sim_archive_u64(archive, &agent->restart);
-    sim_archive_i64(archive, &agent->restart_ns);
-}
-
 static void count_parked(const struct lab_cluster_run *run, struct lab_host_agent *agent)
 {
     agent->parked = 0;
     for (uint32_t i = 0; i < run->operation_count; i++)
         agent->parked += agent->operations[i].is_active && agent->operations[i].is_parked;
-}
-
-static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                       struct bk_history *history)
-{
-    struct bk_history read = *history;
-    if (archive->is_loading)
-        memset(&read, 0, sizeof read);
-    sim_archive_u32_below(archive, &read.count, BK_ERAS_MAX + 1);
-    for (uint32_t i = 0; i < read.count; i++) {
-        sim_archive_i64(archive, &read.eras[i].from_ns);
-        sim_archive_i64(archive, &read.eras[i].shift);
-        strategy_of(archive, &read.eras[i].strategy);
-    }
-    if (!archive->is_loading || !sim_archive_is_fine(archive))
-        return;
-    bool is_sound = bk_history_check(&read) == BK_OK && read.eras[read.count - 1].from_ns < ERA_LAST_NS;
-    for (uint32_t i = 0; is_sound && i < read.count; i++)
-        is_sound = read.eras[i].strategy.kind == run->config.strategy.kind;
-    sim_archive_check(archive, is_sound);
-    if (is_sound)
-        *history = read;
 }
 
 /* Each kind's figures stand in a union of numbers without gaps that anybody reads. */
@@ -139,6 +64,28 @@ static void strategy_of(struct sim_archive *archive, struct bk_strategy *strateg
     sim_archive_i64(archive, &strategy->max_age_ns);
 }
 
+static void history_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                       struct bk_history *history)
+{
+    struct bk_history read = *history;
+    if (archive->is_loading)
+        memset(&read, 0, sizeof read);
+    sim_archive_u32_below(archive, &read.count, BK_ERAS_MAX + 1);
+    for (uint32_t i = 0; i < read.count; i++) {
+        sim_archive_i64(archive, &read.eras[i].from_ns);
+        sim_archive_i64(archive, &read.eras[i].shift);
+        strategy_of(archive, &read.eras[i].strategy);
+    }
+    if (!archive->is_loading || !sim_archive_is_fine(archive))
+        return;
+    bool is_sound = bk_history_check(&read) == BK_OK && read.eras[read.count - 1].from_ns < ERA_LAST_NS;
+    for (uint32_t i = 0; is_sound && i < read.count; i++)
+        is_sound = read.eras[i].strategy.kind == run->config.strategy.kind;
+    sim_archive_check(archive, is_sound);
+    if (is_sound)
+        *history = read;
+}
+
 /* An agent that is down has none: it begins anew. */
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
@@ -161,6 +108,40 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
                                                          state, size, &agent->agent) == BK_OK);
     }
     free(state);
+}
+
+static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
+{
+    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited, &operation->is_parked};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        sim_archive_bool(archive, flags[i]);
+}
+
+static void read_done_of(struct sim_archive *archive, struct lab_read_done *done)
+{
+    SIM_ARCHIVE_ENUM(archive, done->kind, LAB_READ_KINDS);
+    SIM_ARCHIVE_ENUM(archive, done->order, BK_ORDER_NONE + 1);
+    uint64_t *const counts[] = {&done->partitions, &done->empties, &done->filled,
+                                &done->rows,       &done->due,     &done->scanned};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        sim_archive_u64(archive, counts[i]);
+    sim_archive_bool(archive, &done->is_stale);
+    sim_archive_bool(archive, &done->is_early);
+    sim_archive_bool(archive, &done->is_cut);
+}
+
+static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome)
+{
+    SIM_ARCHIVE_ENUM(archive, outcome->kind, BK_OUTCOME_UNKNOWN + 1);
+    sim_archive_u32(archive, &outcome->mask);
+    sim_archive_bytes(archive, outcome->columns, sizeof outcome->columns);
+    sim_archive_i64(archive, &outcome->counter);
+    sim_archive_u64(archive, &outcome->rows);
+    sim_archive_bool(archive, &outcome->saw_older);
+    sim_archive_u64(archive, &outcome->empty);
 }
 
 /* One that is free has a serial alone, by which late replies are known. */
@@ -205,36 +186,43 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_bytes(archive, operation->columns, sizeof operation->columns);
 }
 
-static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
+static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
-    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited, &operation->is_parked};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        sim_archive_bool(archive, flags[i]);
+    struct lab_host_agent *agent = &run->agents[number];
+    lab_archive_agent_clock(archive, agent);
+    history_of(run, archive, &agent->history);
+    sim_archive_u64(archive, &agent->keys_seen);
+    sim_archive_bool(archive, &agent->wants_checkpoint);
+    sim_archive_bool(archive, &agent->goes_back);
+    agent->checkpoint = sim_archive_array(archive, agent->checkpoint, 1, &agent->checkpoint_bytes, SIZE_MAX);
+    if (agent->is_up)
+        checkpoint_of(run, archive, number);
+    twin_of(run, archive, number);
+    for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
+        operation_of(run, archive, &agent->operations[i]);
+    count_parked(run, agent);
 }
 
-static void read_done_of(struct sim_archive *archive, struct lab_read_done *done)
+void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)
 {
-    SIM_ARCHIVE_ENUM(archive, done->kind, LAB_READ_KINDS);
-    SIM_ARCHIVE_ENUM(archive, done->order, BK_ORDER_NONE + 1);
-    uint64_t *const counts[] = {&done->partitions, &done->empties, &done->filled,
-                                &done->rows,       &done->due,     &done->scanned};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        sim_archive_u64(archive, counts[i]);
-    sim_archive_bool(archive, &done->is_stale);
-    sim_archive_bool(archive, &done->is_early);
-    sim_archive_bool(archive, &done->is_cut);
+    sim_archive_mark(archive, 0x6167656e);
+    for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
+        agent_of(run, archive, i);
 }
 
-static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome)
+void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent *agent)
 {
-    SIM_ARCHIVE_ENUM(archive, outcome->kind, BK_OUTCOME_UNKNOWN + 1);
-    sim_archive_u32(archive, &outcome->mask);
-    sim_archive_bytes(archive, outcome->columns, sizeof outcome->columns);
-    sim_archive_i64(archive, &outcome->counter);
-    sim_archive_u64(archive, &outcome->rows);
-    sim_archive_bool(archive, &outcome->saw_older);
-    sim_archive_u64(archive, &outcome->empty);
+    sim_archive_bool(archive, &agent->is_up);
+    sim_archive_bool(archive, &agent->is_paused);
+    sim_archive_bool(archive, &agent->has_heard);
+    sim_archive_i64(archive, &agent->pause_until_ns);
+    lab_archive_span(archive, &agent->offset_ns);
+    sim_archive_i64(archive, &agent->drift_ppb);
+    sim_archive_i64(archive, &agent->jump_ns);
+    sim_archive_i64(archive, &agent->jumped_ns);
+    sim_archive_i64(archive, &agent->disturbed_ns);
+    sim_archive_u64(archive, &agent->tick);
+    sim_archive_i64(archive, &agent->tick_ns);
+    sim_archive_u64(archive, &agent->restart);
+    sim_archive_i64(archive, &agent->restart_ns);
 }

@@ -14,44 +14,51 @@ struct tally {
     uint8_t *deploys; /* of each agent: a bit for each change that is still to come */
 };
 
-static bool event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
-                       struct tally *tally);
 static bool agent_event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
-                             struct tally *tally);
-static bool delete_event_fits(const struct lab_cluster_run *run, const struct sim_event *event,
-                              struct tally *tally);
-static bool take(uint8_t *marks, size_t at, uint8_t mark);
-static bool deletes_fit(const struct lab_cluster_run *run, const struct tally *tally, uint64_t *open);
-static bool counts_fit(const struct lab_cluster_run *run, const struct tally *tally);
-static bool histories_fit(const struct lab_cluster_run *run, const struct tally *tally);
-static bool partitions_fit(const struct lab_cluster_run *run);
-
-bool lab_archive_fits(const struct lab_cluster_run *run, bool *has_memory)
+                             struct tally *tally)
 {
-    struct tally tally = {.deletes = calloc((size_t)run->deletes.capacity + 1, 1),
-                          .faults = calloc(run->active_count + 1, 1),
-                          .deploys = calloc((size_t)run->agent_count + 1, 1)};
-    struct sim_pending pending;
-    *has_memory = tally.deletes != NULL && tally.faults != NULL && tally.deploys != NULL;
-    bool ok = *has_memory;
-    for (uint32_t i = 0; ok && i < run->deletes.free_count; i++)
-        ok = take(tally.deletes, run->deletes.free_slots[i], 1);
-    for (size_t at = 0; ok && sim_queue_next_pending(&run->queue, &at, &pending);)
-        ok = event_fits(run, &pending, &tally);
-    ok = ok && counts_fit(run, &tally) && histories_fit(run, &tally) && partitions_fit(run);
-    free(tally.deletes);
-    free(tally.faults);
-    free(tally.deploys);
-    return ok;
+    const struct sim_event *event = &pending->event;
+    if (event->target >= run->agent_count)
+        return false;
+    const struct lab_host_agent *agent = &run->agents[event->target];
+    switch (event->kind) {
+    case LAB_EVENT_TIMEOUT:
+        return run->idgen != NULL || event->a < run->operation_count;
+    case LAB_EVENT_TICK:
+        return agent->tick == pending->handle;
+    case LAB_EVENT_RESTART:
+        return !agent->is_up && agent->restart == pending->handle;
+    case LAB_EVENT_TAKE:
+        return run->idgen != NULL;
+    case LAB_EVENT_DEPLOY:
+        if (run->idgen != NULL || event->a >= run->strategy->settings.change_count ||
+            (tally->deploys[event->target] >> event->a & 1) != 0)
+            return false;
+        tally->deploys[event->target] |= (uint8_t)(1u << event->a);
+        return true;
+    default:
+        return false;
+    }
 }
 
-bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag)
+static bool take(uint8_t *marks, size_t at, uint8_t mark)
 {
-    if (run->idgen != NULL)
-        return tag >> 32 < run->agent_count;
-    if (tag >> 63 != 0)
-        return (tag & UINT32_MAX) < run->deletes.capacity;
-    return tag >> 48 < run->agent_count && (tag >> 32 & 0xffff) < run->operation_count;
+    bool is_first = marks[at] == 0;
+    marks[at] = mark;
+    return is_first;
+}
+
+/* A slot that is not free waits for its moment, or for an answer. */
+static bool delete_event_fits(const struct lab_cluster_run *run, const struct sim_event *event,
+                              struct tally *tally)
+{
+    if (event->target >= run->deletes.capacity)
+        return false;
+    const struct lab_delete *item = &run->deletes.items[event->target];
+    if (event->kind == LAB_EVENT_DELETE_TIMEOUT)
+        return true;
+    tally->arrivals += item->tries == 0;
+    return !item->is_waiting && take(tally->deletes, event->target, 2);
 }
 
 static bool event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
@@ -87,53 +94,6 @@ static bool event_fits(const struct lab_cluster_run *run, const struct sim_pendi
         return agent_event_fits(run, pending, tally) ||
                (event->kind >= CASS_EVENT_FIRST && event->kind <= CASS_EVENT_LAST);
     }
-}
-
-static bool agent_event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
-                             struct tally *tally)
-{
-    const struct sim_event *event = &pending->event;
-    if (event->target >= run->agent_count)
-        return false;
-    const struct lab_host_agent *agent = &run->agents[event->target];
-    switch (event->kind) {
-    case LAB_EVENT_TIMEOUT:
-        return run->idgen != NULL || event->a < run->operation_count;
-    case LAB_EVENT_TICK:
-        return agent->tick == pending->handle;
-    case LAB_EVENT_RESTART:
-        return !agent->is_up && agent->restart == pending->handle;
-    case LAB_EVENT_TAKE:
-        return run->idgen != NULL;
-    case LAB_EVENT_DEPLOY:
-        if (run->idgen != NULL || event->a >= run->strategy->settings.change_count ||
-            (tally->deploys[event->target] >> event->a & 1) != 0)
-            return false;
-        tally->deploys[event->target] |= (uint8_t)(1u << event->a);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A slot that is not free waits for its moment, or for an answer. */
-static bool delete_event_fits(const struct lab_cluster_run *run, const struct sim_event *event,
-                              struct tally *tally)
-{
-    if (event->target >= run->deletes.capacity)
-        return false;
-    const struct lab_delete *item = &run->deletes.items[event->target];
-    if (event->kind == LAB_EVENT_DELETE_TIMEOUT)
-        return true;
-    tally->arrivals += item->tries == 0;
-    return !item->is_waiting && take(tally->deletes, event->target, 2);
-}
-
-static bool take(uint8_t *marks, size_t at, uint8_t mark)
-{
-    bool is_first = marks[at] == 0;
-    marks[at] = mark;
-    return is_first;
 }
 
 static bool deletes_fit(const struct lab_cluster_run *run, const struct tally *tally, uint64_t *open)
@@ -191,4 +151,32 @@ static bool partitions_fit(const struct lab_cluster_run *run)
             return false;
     }
     return true;
+}
+
+bool lab_archive_fits(const struct lab_cluster_run *run, bool *has_memory)
+{
+    struct tally tally = {.deletes = calloc((size_t)run->deletes.capacity + 1, 1),
+                          .faults = calloc(run->active_count + 1, 1),
+                          .deploys = calloc((size_t)run->agent_count + 1, 1)};
+    struct sim_pending pending;
+    *has_memory = tally.deletes != NULL && tally.faults != NULL && tally.deploys != NULL;
+    bool ok = *has_memory;
+    for (uint32_t i = 0; ok && i < run->deletes.free_count; i++)
+        ok = take(tally.deletes, run->deletes.free_slots[i], 1);
+    for (size_t at = 0; ok && sim_queue_next_pending(&run->queue, &at, &pending);)
+        ok = event_fits(run, &pending, &tally);
+    ok = ok && counts_fit(run, &tally) && histories_fit(run, &tally) && partitions_fit(run);
+    free(tally.deletes);
+    free(tally.faults);
+    free(tally.deploys);
+    return ok;
+}
+
+bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag)
+{
+    if (run->idgen != NULL)
+        return tag >> 32 < run->agent_count;
+    if (tag >> 63 != 0)
+        return (tag & UINT32_MAX) < run->deletes.capacity;
+    return tag >> 48 < run->agent_count && (tag >> 32 & 0xffff) < run->operation_count;
 }

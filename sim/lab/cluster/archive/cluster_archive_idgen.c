@@ -8,30 +8,27 @@
 /* More than a client's checkpoint takes. */
 #define CHECKPOINT_MAX 512u
 
-static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
-static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
-static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans);
-
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) == 80 &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
                   "clients of identifiers have other fields: archive them");
 
-void lab_archive_idgen(struct lab_cluster_run *run, struct sim_archive *archive)
+static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
-    struct lab_idgen *idgen = run->idgen;
-    uint64_t *const counts[] = {&idgen->given,    &idgen->in_hand, &idgen->leased,
-                                &idgen->leases,   &idgen->failed,  &idgen->tried,
-                                &idgen->acquired, &idgen->busy,    &idgen->stale};
-    sim_archive_mark(archive, 0x69646765);
-    for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
-        client_of(run, archive, i);
-    for (uint32_t i = 0; i < idgen->config.stripes && sim_archive_is_fine(archive); i++)
-        spans_of(archive, &idgen->spans[i]);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        sim_archive_u64(archive, counts[i]);
-    sim_archive_bool(archive, &idgen->is_over);
-    sim_archive_u32_below(archive, &idgen->done, (uint64_t)run->agent_count + 1);
-    lab_archive_time(archive, run, &idgen->last_given_ns);
+    struct bk_idgen *idgen = &run->idgen->clients[number].idgen;
+    unsigned char state[CHECKPOINT_MAX];
+    size_t size = archive->is_loading ? 0 : bk_idgen_state_size(idgen);
+    sim_archive_size_below(archive, &size, sizeof state + 1);
+    if (!archive->is_loading)
+        bk_idgen_save(idgen, state, sizeof state);
+    sim_archive_bytes(archive, state, size);
+    if (!archive->is_loading || !sim_archive_is_fine(archive))
+        return;
+    struct bk_idgen_config config = lab_idgen_config(run, number);
+    bool is_sound = bk_idgen_load(&config, state, size, idgen) == BK_OK;
+    /* Columns bear the numbers of clients. */
+    for (uint32_t i = 0; is_sound && i < idgen->column_count; i++)
+        is_sound = idgen->columns[i].client >= 1 && idgen->columns[i].client <= run->agent_count;
+    sim_archive_check(archive, is_sound);
 }
 
 static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
@@ -53,25 +50,6 @@ static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u64(archive, &client->attempt);
 }
 
-static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
-{
-    struct bk_idgen *idgen = &run->idgen->clients[number].idgen;
-    unsigned char state[CHECKPOINT_MAX];
-    size_t size = archive->is_loading ? 0 : bk_idgen_state_size(idgen);
-    sim_archive_size_below(archive, &size, sizeof state + 1);
-    if (!archive->is_loading)
-        bk_idgen_save(idgen, state, sizeof state);
-    sim_archive_bytes(archive, state, size);
-    if (!archive->is_loading || !sim_archive_is_fine(archive))
-        return;
-    struct bk_idgen_config config = lab_idgen_config(run, number);
-    bool is_sound = bk_idgen_load(&config, state, size, idgen) == BK_OK;
-    /* Columns bear the numbers of clients. */
-    for (uint32_t i = 0; is_sound && i < idgen->column_count; i++)
-        is_sound = idgen->columns[i].client >= 1 && idgen->columns[i].client <= run->agent_count;
-    sim_archive_check(archive, is_sound);
-}
-
 static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans)
 {
     spans->items = sim_archive_array(archive, spans->items, sizeof *spans->items, &spans->count,
@@ -84,4 +62,22 @@ static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans)
         sim_archive_check(archive, span->first >= 0 && span->first < span->end);
         sim_archive_check(archive, i == 0 || span[-1].end < span->first);
     }
+}
+
+void lab_archive_idgen(struct lab_cluster_run *run, struct sim_archive *archive)
+{
+    struct lab_idgen *idgen = run->idgen;
+    uint64_t *const counts[] = {&idgen->given,    &idgen->in_hand, &idgen->leased,
+                                &idgen->leases,   &idgen->failed,  &idgen->tried,
+                                &idgen->acquired, &idgen->busy,    &idgen->stale};
+    sim_archive_mark(archive, 0x69646765);
+    for (uint32_t i = 0; i < run->agent_count && sim_archive_is_fine(archive); i++)
+        client_of(run, archive, i);
+    for (uint32_t i = 0; i < idgen->config.stripes && sim_archive_is_fine(archive); i++)
+        spans_of(archive, &idgen->spans[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        sim_archive_u64(archive, counts[i]);
+    sim_archive_bool(archive, &idgen->is_over);
+    sim_archive_u32_below(archive, &idgen->done, (uint64_t)run->agent_count + 1);
+    lab_archive_time(archive, run, &idgen->last_given_ns);
 }

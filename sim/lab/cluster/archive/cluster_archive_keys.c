@@ -7,41 +7,9 @@
 #include "cluster_archive.h"
 #include "workload/rows_archive.h"
 
-static void key_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number);
-static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                       struct lab_arrival *arrival);
-static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                      struct lab_cursor *cursor);
-static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key);
-static void times_of(struct sim_archive *archive, struct sim_times *times);
-
 SIM_ARCHIVE_KNOWS(offsetof(struct lab_cluster_key, cursor) == 120, "keys have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_cursor) - sizeof(struct wl_rows) == 216,
                   "cursors have other fields: archive them");
-
-void lab_archive_keys(struct lab_cluster_run *run, struct sim_archive *archive)
-{
-    sim_archive_mark(archive, 0x6b657973);
-    for (uint32_t i = 0; i < run->key_count && sim_archive_is_fine(archive); i++) {
-        key_of(run, archive, i);
-        readers_of(run, archive, i);
-    }
-}
-
-static void key_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
-{
-    struct lab_cluster_key *key = &run->keys[number];
-    arrival_of(run, archive, &key->coming);
-    sim_archive_u64(archive, &key->rows);
-    sim_archive_u64(archive, &key->bytes);
-    sim_archive_i64(archive, &key->birth_ns);
-    sim_archive_u64(archive, &key->acknowledged);
-    sim_archive_u64(archive, &key->deletes_asked);
-    sim_archive_bytes(archive, key->state, sizeof key->state);
-    key->changes = sim_archive_array(archive, key->changes, sizeof *key->changes, &key->change_count,
-                                     SIZE_MAX / sizeof *key->changes);
-    cursor_of(run, archive, &key->cursor);
-}
 
 static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                        struct lab_arrival *arrival)
@@ -77,6 +45,35 @@ static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *arc
     wl_rows_archive(&cursor->made, archive);
 }
 
+static void key_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
+{
+    struct lab_cluster_key *key = &run->keys[number];
+    arrival_of(run, archive, &key->coming);
+    sim_archive_u64(archive, &key->rows);
+    sim_archive_u64(archive, &key->bytes);
+    sim_archive_i64(archive, &key->birth_ns);
+    sim_archive_u64(archive, &key->acknowledged);
+    sim_archive_u64(archive, &key->deletes_asked);
+    sim_archive_bytes(archive, key->state, sizeof key->state);
+    key->changes = sim_archive_array(archive, key->changes, sizeof *key->changes, &key->change_count,
+                                     SIZE_MAX / sizeof *key->changes);
+    cursor_of(run, archive, &key->cursor);
+}
+
+static void times_of(struct sim_archive *archive, struct sim_times *times)
+{
+    size_t count = times->end - times->begin;
+    sim_archive_size(archive, &count);
+    if (archive->is_loading) {
+        sim_times_clear(times);
+        times->items = sim_archive_allocate(archive, count, sizeof *times->items, sizeof *times->items);
+        times->end = times->capacity = times->items == NULL ? 0 : count;
+    }
+    count = times->end - times->begin;
+    if (count > 0)
+        sim_archive_bytes(archive, times->items + times->begin, count * sizeof *times->items);
+}
+
 static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key)
 {
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
@@ -93,16 +90,11 @@ static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive,
         times_of(archive, &run->acknowledged[key]);
 }
 
-static void times_of(struct sim_archive *archive, struct sim_times *times)
+void lab_archive_keys(struct lab_cluster_run *run, struct sim_archive *archive)
 {
-    size_t count = times->end - times->begin;
-    sim_archive_size(archive, &count);
-    if (archive->is_loading) {
-        sim_times_clear(times);
-        times->items = sim_archive_allocate(archive, count, sizeof *times->items, sizeof *times->items);
-        times->end = times->capacity = times->items == NULL ? 0 : count;
+    sim_archive_mark(archive, 0x6b657973);
+    for (uint32_t i = 0; i < run->key_count && sim_archive_is_fine(archive); i++) {
+        key_of(run, archive, i);
+        readers_of(run, archive, i);
     }
-    count = times->end - times->begin;
-    if (count > 0)
-        sim_archive_bytes(archive, times->items + times->begin, count * sizeof *times->items);
 }

@@ -6,27 +6,6 @@
 
 #include "cluster_archive.h"
 
-static void partitions_of(struct lab_cluster_run *run, struct sim_archive *archive);
-static void partition_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                         struct lab_partition *partition);
-static void extreme_of(struct sim_archive *archive, struct lab_extreme *extreme);
-static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key);
-static void window_of(struct sim_archive *archive, struct lab_window *window);
-static void newest_of(struct lab_oracles *oracles, struct sim_archive *archive,
-                      struct lab_key_ledger *ledger);
-static void open_rows_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                         struct lab_open_rows *rows);
-static void increments_of(struct sim_archive *archive, struct lab_increments *increments);
-static void increments_save(struct sim_archive *archive, const struct lab_increments *increments);
-static void increments_load(struct sim_archive *archive, struct lab_increments *increments, size_t used);
-static void increment_of(struct sim_archive *archive, struct lab_increment *increment);
-static int by_counter_and_row(const void *left, const void *right);
-static void health_of(const struct lab_cluster_run *run, struct sim_archive *archive,
-                      struct lab_health *health);
-static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive);
-static bool spans_fit(const struct lab_oracles *oracles);
-static bool links_fit(const struct lab_oracles *oracles);
-
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 264,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 448,
@@ -37,51 +16,13 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_span) == 32 && sizeof(struct lab_doubt) == 24,
                   "spans or doubts have other fields: archive them");
 
-void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archive)
+/* Times of rows, which a clock that jumps may take anywhere; negated ones among them. */
+static void extreme_of(struct sim_archive *archive, struct lab_extreme *extreme)
 {
-    struct lab_oracles *oracles = &run->oracles;
-    sim_archive_mark(archive, 0x6f726163);
-    partitions_of(run, archive);
-    for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)
-        ledger_of(run, archive, i);
-    sim_archive_bool(archive, &oracles->hints_may_be_lost);
-    sim_archive_u32(archive, &oracles->crashes);
-    sim_archive_u64(archive, &oracles->placed);
-    sim_archive_u64(archive, &oracles->acknowledged);
-    sim_archive_u64(archive, &oracles->copies_due);
-    open_rows_of(run, archive, &oracles->open);
-    open_rows_of(run, archive, &oracles->moved);
-    increments_of(archive, &oracles->increments);
-    health_of(run, archive, &oracles->health);
-    sim_archive_u64(archive, &oracles->waits.seen);
-    sim_archive_u32(archive, &oracles->waits.least_ppm);
-    sim_archive_u32(archive, &oracles->waits.most_ppm);
-    sim_archive_u32(archive, &oracles->rolls_open);
-    sim_archive_i64(archive, &oracles->rolls_until_ns);
-    sim_archive_i64(archive, &oracles->jumps_until_ns);
-    excuses_of(run, archive);
-    lab_archive_verdict(archive, &oracles->verdict);
-    if (archive->is_loading && sim_archive_is_fine(archive))
-        sim_archive_check(archive, links_fit(oracles) && spans_fit(oracles));
-    if (archive->is_loading && sim_archive_is_fine(archive) && oracles->key_count > 0 &&
-        !lab_partitions_enter(oracles))
-        sim_archive_fail_memory(archive);
-}
-
-static void partitions_of(struct lab_cluster_run *run, struct sim_archive *archive)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    sim_archive_u32_below(archive, &oracles->partition_count, LAB_NO_PARTITION / 4);
-    if (archive->is_loading) {
-        free(oracles->partitions);
-        oracles->partitions =
-            sim_archive_allocate(archive, oracles->partition_count, sizeof *oracles->partitions, 64);
-        if (oracles->partitions == NULL)
-            oracles->partition_count = 0;
-        oracles->partition_capacity = oracles->partition_count;
+    for (int i = 0; i < 2; i++) {
+        sim_archive_i64_within(archive, &extreme->time_ns[i], -INT64_MAX, INT64_MAX);
+        sim_archive_u32(archive, &extreme->agent[i]);
     }
-    for (uint32_t i = 0; i < oracles->partition_count && sim_archive_is_fine(archive); i++)
-        partition_of(run, archive, &oracles->partitions[i]);
 }
 
 static void partition_of(const struct lab_cluster_run *run, struct sim_archive *archive,
@@ -119,50 +60,20 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     lab_archive_time(archive, run, &partition->last_stored_ns);
 }
 
-/* Times of rows, which a clock that jumps may take anywhere; negated ones among them. */
-static void extreme_of(struct sim_archive *archive, struct lab_extreme *extreme)
-{
-    for (int i = 0; i < 2; i++) {
-        sim_archive_i64_within(archive, &extreme->time_ns[i], -INT64_MAX, INT64_MAX);
-        sim_archive_u32(archive, &extreme->agent[i]);
-    }
-}
-
-static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key)
+static void partitions_of(struct lab_cluster_run *run, struct sim_archive *archive)
 {
     struct lab_oracles *oracles = &run->oracles;
-    struct lab_key_ledger *ledger = &oracles->keys[key];
-    size_t changes = run->keys[key].change_count;
-    sim_archive_u32(archive, &ledger->top);
-    sim_archive_u32(archive, &ledger->bottom);
-    sim_archive_u32(archive, &ledger->recent);
-    window_of(archive, &ledger->window);
-    newest_of(oracles, archive, ledger);
-    sim_archive_u64(archive, &ledger->stored);
-    sim_archive_u64(archive, &ledger->overdue);
-    sim_archive_i64(archive, &ledger->second);
-    sim_archive_u64(archive, &ledger->rows_in_second);
-    sim_archive_u64(archive, &ledger->peak_rows_per_s);
-    sim_archive_i64(archive, &ledger->state_bucket);
-    sim_archive_u64(archive, &ledger->state_version);
-    sim_archive_u32(archive, &ledger->writes_open);
-    sim_archive_u32(archive, &ledger->missed);
-    sim_archive_u32(archive, &ledger->spans);
-    lab_archive_time(archive, run, &ledger->misplaced_ns);
-    sim_archive_i64(archive, &ledger->misplaced_from_ns);
-    sim_archive_u32(archive, &ledger->counting);
-    sim_archive_u64(archive, &ledger->doubled);
-    sim_archive_u64(archive, &ledger->numbers_lost);
-    lab_archive_time(archive, run, &ledger->rolled_ns);
-    lab_archive_time(archive, run, &ledger->at_once_ns);
-    sim_archive_i64(archive, &ledger->gaps_judged);
-    sim_archive_u32(archive, &ledger->stuck_stretch);
-    sim_archive_i64(archive, &ledger->stuck_bucket);
-    if (!archive->is_loading)
-        return;
-    int64_t bucket = ledger->state_bucket;
-    sim_archive_check(archive, bucket >= 0 && (bucket == 0 || (uint64_t)bucket < changes));
-    sim_archive_check(archive, ledger->gaps_judged >= 0);
+    sim_archive_u32_below(archive, &oracles->partition_count, LAB_NO_PARTITION / 4);
+    if (archive->is_loading) {
+        free(oracles->partitions);
+        oracles->partitions =
+            sim_archive_allocate(archive, oracles->partition_count, sizeof *oracles->partitions, 64);
+        if (oracles->partitions == NULL)
+            oracles->partition_count = 0;
+        oracles->partition_capacity = oracles->partition_count;
+    }
+    for (uint32_t i = 0; i < oracles->partition_count && sim_archive_is_fine(archive); i++)
+        partition_of(run, archive, &oracles->partitions[i]);
 }
 
 /* A ring, kept as a list. */
@@ -213,6 +124,43 @@ static void newest_of(struct lab_oracles *oracles, struct sim_archive *archive, 
     }
 }
 
+static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t key)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    size_t changes = run->keys[key].change_count;
+    sim_archive_u32(archive, &ledger->top);
+    sim_archive_u32(archive, &ledger->bottom);
+    sim_archive_u32(archive, &ledger->recent);
+    window_of(archive, &ledger->window);
+    newest_of(oracles, archive, ledger);
+    sim_archive_u64(archive, &ledger->stored);
+    sim_archive_u64(archive, &ledger->overdue);
+    sim_archive_i64(archive, &ledger->second);
+    sim_archive_u64(archive, &ledger->rows_in_second);
+    sim_archive_u64(archive, &ledger->peak_rows_per_s);
+    sim_archive_i64(archive, &ledger->state_bucket);
+    sim_archive_u64(archive, &ledger->state_version);
+    sim_archive_u32(archive, &ledger->writes_open);
+    sim_archive_u32(archive, &ledger->missed);
+    sim_archive_u32(archive, &ledger->spans);
+    lab_archive_time(archive, run, &ledger->misplaced_ns);
+    sim_archive_i64(archive, &ledger->misplaced_from_ns);
+    sim_archive_u32(archive, &ledger->counting);
+    sim_archive_u64(archive, &ledger->doubled);
+    sim_archive_u64(archive, &ledger->numbers_lost);
+    lab_archive_time(archive, run, &ledger->rolled_ns);
+    lab_archive_time(archive, run, &ledger->at_once_ns);
+    sim_archive_i64(archive, &ledger->gaps_judged);
+    sim_archive_u32(archive, &ledger->stuck_stretch);
+    sim_archive_i64(archive, &ledger->stuck_bucket);
+    if (!archive->is_loading)
+        return;
+    int64_t bucket = ledger->state_bucket;
+    sim_archive_check(archive, bucket >= 0 && (bucket == 0 || (uint64_t)bucket < changes));
+    sim_archive_check(archive, ledger->gaps_judged >= 0);
+}
+
 static void open_rows_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                          struct lab_open_rows *rows)
 {
@@ -233,19 +181,21 @@ static void open_rows_of(const struct lab_cluster_run *run, struct sim_archive *
     }
 }
 
-static void increments_of(struct sim_archive *archive, struct lab_increments *increments)
+static void increment_of(struct sim_archive *archive, struct lab_increment *increment)
 {
-    size_t used = increments->used;
-    uint64_t *const counts[] = {&increments->due,         &increments->lost,
-                                &increments->doubled,     &increments->amount_due,
-                                &increments->amount_lost, &increments->amount_doubled};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        sim_archive_u64(archive, counts[i]);
-    sim_archive_size(archive, &used);
-    if (used > 0 && sim_archive_is_fine(archive) && !archive->is_loading)
-        increments_save(archive, increments);
-    if (archive->is_loading)
-        increments_load(archive, increments, used);
+    sim_archive_u64(archive, &increment->counter);
+    sim_archive_u64(archive, &increment->row);
+    sim_archive_u64(archive, &increment->amount);
+    sim_archive_u32(archive, &increment->asked);
+    sim_archive_u32(archive, &increment->applied);
+}
+
+static int by_counter_and_row(const void *left, const void *right)
+{
+    const struct lab_increment *a = left, *b = right;
+    if (a->counter != b->counter)
+        return a->counter < b->counter ? -1 : 1;
+    return (a->row > b->row) - (a->row < b->row);
 }
 
 static void increments_save(struct sim_archive *archive, const struct lab_increments *increments)
@@ -282,21 +232,19 @@ static void increments_load(struct sim_archive *archive, struct lab_increments *
     }
 }
 
-static void increment_of(struct sim_archive *archive, struct lab_increment *increment)
+static void increments_of(struct sim_archive *archive, struct lab_increments *increments)
 {
-    sim_archive_u64(archive, &increment->counter);
-    sim_archive_u64(archive, &increment->row);
-    sim_archive_u64(archive, &increment->amount);
-    sim_archive_u32(archive, &increment->asked);
-    sim_archive_u32(archive, &increment->applied);
-}
-
-static int by_counter_and_row(const void *left, const void *right)
-{
-    const struct lab_increment *a = left, *b = right;
-    if (a->counter != b->counter)
-        return a->counter < b->counter ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    size_t used = increments->used;
+    uint64_t *const counts[] = {&increments->due,         &increments->lost,
+                                &increments->doubled,     &increments->amount_due,
+                                &increments->amount_lost, &increments->amount_doubled};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        sim_archive_u64(archive, counts[i]);
+    sim_archive_size(archive, &used);
+    if (used > 0 && sim_archive_is_fine(archive) && !archive->is_loading)
+        increments_save(archive, increments);
+    if (archive->is_loading)
+        increments_load(archive, increments, used);
 }
 
 static void health_of(const struct lab_cluster_run *run, struct sim_archive *archive,
@@ -309,30 +257,6 @@ static void health_of(const struct lab_cluster_run *run, struct sim_archive *arc
     lab_archive_time(archive, run, &health->until_ns);
     lab_archive_time(archive, run, &health->pulse_until_ns);
     sim_archive_bool(archive, &health->is_unhealthy);
-}
-
-void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdict)
-{
-    for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
-        struct lab_violation *violation = &verdict->violations[i];
-        sim_archive_bool(archive, &verdict->is_judged[i]);
-        sim_archive_u64(archive, &violation->count);
-        sim_archive_u32(archive, &violation->key);
-        sim_archive_i64(archive, &violation->time_ns);
-        sim_archive_bytes(archive, violation->text, sizeof violation->text);
-        sim_archive_bool(archive, &violation->is_excused);
-        sim_archive_u32_below(archive, &violation->excuse_count, LAB_EXCUSES_MAX + 1);
-        for (uint32_t set = 0; set < LAB_EXCUSES_MAX; set++)
-            sim_archive_u32(archive, &violation->excuses[set]);
-        if (archive->is_loading)
-            sim_archive_check(archive, memchr(violation->text, '\0', sizeof violation->text) != NULL);
-    }
-    sim_archive_u32(archive, &verdict->conditions);
-    for (int i = 0; i < LAB_PROBE_COUNT; i++)
-        sim_archive_u64(archive, &verdict->probes[i]);
-    sim_archive_u64(archive, &verdict->increments_lost);
-    sim_archive_u64(archive, &verdict->increments_doubled);
-    sim_archive_u64(archive, &verdict->rolls);
 }
 
 /* Times of rows are among them, so they are what they are. */
@@ -404,4 +328,59 @@ static bool links_fit(const struct lab_oracles *oracles)
             return false;
     }
     return true;
+}
+
+void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archive)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    sim_archive_mark(archive, 0x6f726163);
+    partitions_of(run, archive);
+    for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)
+        ledger_of(run, archive, i);
+    sim_archive_bool(archive, &oracles->hints_may_be_lost);
+    sim_archive_u32(archive, &oracles->crashes);
+    sim_archive_u64(archive, &oracles->placed);
+    sim_archive_u64(archive, &oracles->acknowledged);
+    sim_archive_u64(archive, &oracles->copies_due);
+    open_rows_of(run, archive, &oracles->open);
+    open_rows_of(run, archive, &oracles->moved);
+    increments_of(archive, &oracles->increments);
+    health_of(run, archive, &oracles->health);
+    sim_archive_u64(archive, &oracles->waits.seen);
+    sim_archive_u32(archive, &oracles->waits.least_ppm);
+    sim_archive_u32(archive, &oracles->waits.most_ppm);
+    sim_archive_u32(archive, &oracles->rolls_open);
+    sim_archive_i64(archive, &oracles->rolls_until_ns);
+    sim_archive_i64(archive, &oracles->jumps_until_ns);
+    excuses_of(run, archive);
+    lab_archive_verdict(archive, &oracles->verdict);
+    if (archive->is_loading && sim_archive_is_fine(archive))
+        sim_archive_check(archive, links_fit(oracles) && spans_fit(oracles));
+    if (archive->is_loading && sim_archive_is_fine(archive) && oracles->key_count > 0 &&
+        !lab_partitions_enter(oracles))
+        sim_archive_fail_memory(archive);
+}
+
+void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdict)
+{
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
+        struct lab_violation *violation = &verdict->violations[i];
+        sim_archive_bool(archive, &verdict->is_judged[i]);
+        sim_archive_u64(archive, &violation->count);
+        sim_archive_u32(archive, &violation->key);
+        sim_archive_i64(archive, &violation->time_ns);
+        sim_archive_bytes(archive, violation->text, sizeof violation->text);
+        sim_archive_bool(archive, &violation->is_excused);
+        sim_archive_u32_below(archive, &violation->excuse_count, LAB_EXCUSES_MAX + 1);
+        for (uint32_t set = 0; set < LAB_EXCUSES_MAX; set++)
+            sim_archive_u32(archive, &violation->excuses[set]);
+        if (archive->is_loading)
+            sim_archive_check(archive, memchr(violation->text, '\0', sizeof violation->text) != NULL);
+    }
+    sim_archive_u32(archive, &verdict->conditions);
+    for (int i = 0; i < LAB_PROBE_COUNT; i++)
+        sim_archive_u64(archive, &verdict->probes[i]);
+    sim_archive_u64(archive, &verdict->increments_lost);
+    sim_archive_u64(archive, &verdict->increments_doubled);
+    sim_archive_u64(archive, &verdict->rolls);
 }

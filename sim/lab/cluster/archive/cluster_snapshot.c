@@ -5,8 +5,6 @@
 #include "cluster_archive.h"
 #include "lab/snapshot.h"
 
-static void keep(struct lab_cluster_run *run);
-
 bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_archive archive;
@@ -23,6 +21,14 @@ bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error)
     return true;
 }
 
+static void keep(struct lab_cluster_run *run)
+{
+    struct sim_archive archive;
+    lab_snapshot_begin(run->scenario, &archive);
+    lab_cluster_archive(run, &archive);
+    lab_snapshot_put(run->context, run->part, (uint32_t)run->scenario->strategy_count, &archive);
+}
+
 void lab_cluster_keep(struct lab_cluster_run *run)
 {
     if (lab_snapshot_is_due(run->context, &run->wish_heard))
@@ -33,12 +39,4 @@ void lab_cluster_keep_end(struct lab_cluster_run *run)
 {
     if (run->context->snapshots != NULL)
         keep(run);
-}
-
-static void keep(struct lab_cluster_run *run)
-{
-    struct sim_archive archive;
-    lab_snapshot_begin(run->scenario, &archive);
-    lab_cluster_archive(run, &archive);
-    lab_snapshot_put(run->context, run->part, (uint32_t)run->scenario->strategy_count, &archive);
 }

@@ -9,19 +9,6 @@
 #define UPDATE_TRIPS    64
 #define PAUSES_LONGEST  28
 
-static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level);
-static int64_t contended_ns(const struct lab_cluster_run *run);
-static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key);
-
-/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
- * it stands. */
-uint32_t lab_read_replicas(const struct lab_scenario *scenario)
-{
-    if (scenario->network.datacenter_count > 1)
-        return 0;
-    return replicas_of(scenario, scenario->consistency.read);
-}
-
 static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consistency level)
 {
     uint32_t factor = scenario->cluster.replication_factor;
@@ -40,6 +27,15 @@ static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consi
     default:
         return factor / 2 + 1;
     }
+}
+
+/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
+ * it stands. */
+uint32_t lab_read_replicas(const struct lab_scenario *scenario)
+{
+    if (scenario->network.datacenter_count > 1)
+        return 0;
+    return replicas_of(scenario, scenario->consistency.read);
 }
 
 /* Of several datacenters, levels that count one alone need not meet in another. */
@@ -104,6 +100,12 @@ static int64_t longest_pause_ns(const struct lab_cluster_run *run)
     return network->gc_every_ns == 0 ? 0 : lab_times(PAUSES_LONGEST, network->gc_lasts_ns);
 }
 
+/* A few contended conditional updates take this long at most. */
+static int64_t contended_ns(const struct lab_cluster_run *run)
+{
+    return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
+}
+
 /* Where agents contend for what a row needs, each of them may be ahead. */
 static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t contenders)
 {
@@ -163,12 +165,6 @@ int64_t lab_longest_trip_ns(const struct lab_scenario *scenario)
     double near_ns = sim_size_mean(&network->latency_ns),
            far_ns = sim_size_mean(&network->latency_between_ns);
     return (int64_t)(network->datacenter_count > 1 && far_ns > near_ns ? far_ns : near_ns);
-}
-
-/* A few contended conditional updates take this long at most. */
-static int64_t contended_ns(const struct lab_cluster_run *run)
-{
-    return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
 }
 
 /* The key fills its partitions faster than the cluster can agree on the next, all bursts aside. */

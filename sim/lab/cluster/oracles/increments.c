@@ -6,10 +6,38 @@
 
 #include "cluster_run.h"
 
-static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row);
-static bool grow(struct lab_increments *increments);
-static void forget(struct lab_increments *increments, struct lab_increment *increment);
-static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row);
+static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row)
+{
+    return (size_t)sim_mix64(counter * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64(row)) &
+           (increments->capacity - 1);
+}
+
+/* Its slot, or the free one where it would stand. */
+static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row)
+{
+    size_t at = slot_of(increments, counter, row);
+    while (increments->slots[at].is_used &&
+           (increments->slots[at].counter != counter || increments->slots[at].row != row))
+        at = (at + 1) & (increments->capacity - 1);
+    return &increments->slots[at];
+}
+
+static bool grow(struct lab_increments *increments)
+{
+    struct lab_increments old = *increments;
+    size_t capacity = old.capacity == 0 ? 64 : old.capacity * 2;
+    struct lab_increment *slots = calloc(capacity, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    increments->slots = slots;
+    increments->capacity = capacity;
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (old.slots[i].is_used)
+            *find(increments, old.slots[i].counter, old.slots[i].row) = old.slots[i];
+    }
+    free(old.slots);
+    return true;
+}
 
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)
 {
@@ -57,6 +85,21 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
     }
 }
 
+/* What stood behind it moves up, so that searches need no marks of what is gone. */
+static void forget(struct lab_increments *increments, struct lab_increment *increment)
+{
+    size_t mask = increments->capacity - 1, hole = (size_t)(increment - increments->slots);
+    increments->used--;
+    for (size_t at = (hole + 1) & mask; increments->slots[at].is_used; at = (at + 1) & mask) {
+        size_t home = slot_of(increments, increments->slots[at].counter, increments->slots[at].row);
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            increments->slots[hole] = increments->slots[at];
+            hole = at;
+        }
+    }
+    increments->slots[hole] = (struct lab_increment){0};
+}
+
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted)
 {
@@ -98,52 +141,4 @@ void lab_increments_end(struct lab_cluster_run *run)
     }
     run->oracles.verdict.increments_lost = increments->lost;
     run->oracles.verdict.increments_doubled = increments->doubled;
-}
-
-/* Its slot, or the free one where it would stand. */
-static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row)
-{
-    size_t at = slot_of(increments, counter, row);
-    while (increments->slots[at].is_used &&
-           (increments->slots[at].counter != counter || increments->slots[at].row != row))
-        at = (at + 1) & (increments->capacity - 1);
-    return &increments->slots[at];
-}
-
-static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row)
-{
-    return (size_t)sim_mix64(counter * UINT64_C(0x9e3779b97f4a7c15) ^ sim_mix64(row)) &
-           (increments->capacity - 1);
-}
-
-static bool grow(struct lab_increments *increments)
-{
-    struct lab_increments old = *increments;
-    size_t capacity = old.capacity == 0 ? 64 : old.capacity * 2;
-    struct lab_increment *slots = calloc(capacity, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    increments->slots = slots;
-    increments->capacity = capacity;
-    for (size_t i = 0; i < old.capacity; i++) {
-        if (old.slots[i].is_used)
-            *find(increments, old.slots[i].counter, old.slots[i].row) = old.slots[i];
-    }
-    free(old.slots);
-    return true;
-}
-
-/* What stood behind it moves up, so that searches need no marks of what is gone. */
-static void forget(struct lab_increments *increments, struct lab_increment *increment)
-{
-    size_t mask = increments->capacity - 1, hole = (size_t)(increment - increments->slots);
-    increments->used--;
-    for (size_t at = (hole + 1) & mask; increments->slots[at].is_used; at = (at + 1) & mask) {
-        size_t home = slot_of(increments, increments->slots[at].counter, increments->slots[at].row);
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            increments->slots[hole] = increments->slots[at];
-            hole = at;
-        }
-    }
-    increments->slots[hole] = (struct lab_increment){0};
 }

@@ -7,8 +7,16 @@
 
 #include "cluster_run.h"
 
-static int64_t of_another(const struct lab_extreme *extreme, uint32_t agent);
-static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns);
+static int64_t of_another(const struct lab_extreme *extreme, uint32_t agent)
+{
+    return extreme->time_ns[extreme->agent[0] == agent];
+}
+
+/* Of times that may be further apart than a difference can say. */
+static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns)
+{
+    return later_ns > earlier_ns && (uint64_t)later_ns - (uint64_t)earlier_ns > (uint64_t)tolerance_ns;
+}
 
 void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                           int64_t time_ns, uint32_t agent, const struct lab_extreme *higher)
@@ -26,15 +34,4 @@ void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partitio
                        ", and another one of %.6f s into a %s one",
                        agent, row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, other_ns),
                        is_early ? "lower" : "higher");
-}
-
-static int64_t of_another(const struct lab_extreme *extreme, uint32_t agent)
-{
-    return extreme->time_ns[extreme->agent[0] == agent];
-}
-
-/* Of times that may be further apart than a difference can say. */
-static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns)
-{
-    return later_ns > earlier_ns && (uint64_t)later_ns - (uint64_t)earlier_ns > (uint64_t)tolerance_ns;
 }

@@ -19,10 +19,6 @@
 #define ROWS_MANY (UINT64_C(1) << 32)
 #define HALVINGS  60
 
-static double firing_chance(const struct bk_strategy *strategy);
-static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold);
-static double exponent(double rows, double threshold, double p);
-
 /* Whether more keys share the key's set of a cache than the set holds, so that one is pushed out. */
 bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
 {
@@ -130,6 +126,48 @@ uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_pa
             found = threshold;
     }
     return found;
+}
+
+static double firing_chance(const struct bk_strategy *strategy)
+{
+    uint64_t numerator = strategy->of.probabilistic.chance_numerator;
+    uint64_t denominator = strategy->of.probabilistic.chance_denominator;
+    if (denominator == 0)
+        return 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+    return (double)numerator / (double)denominator;
+}
+
+/* Of Chernoff's bound on at most threshold - 1 of so many rows that fire. */
+static double exponent(double rows, double threshold, double p)
+{
+    double a = (threshold - 1) / rows;
+    if (a >= p)
+        return 0;
+    double sum = (1 - a) * sim_log((1 - a) / (1 - p));
+    if (a > 0)
+        sum += a * sim_log(a / p);
+    return rows * sum;
+}
+
+/* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
+static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold)
+{
+    double p = firing_chance(strategy);
+    if (p >= 1)
+        return threshold;
+    if ((double)threshold / p >= ROWS_MAX)
+        return (uint64_t)ROWS_MAX;
+    uint64_t low = (uint64_t)((double)threshold / p), high = low + 1;
+    while (exponent((double)high, (double)threshold, p) < ODDS_LOG)
+        high *= 2;
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (exponent((double)middle, (double)threshold, p) < ODDS_LOG)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
 }
 
 /* Across eras the greatest threshold of them, at the least chance to fire. */
@@ -254,46 +292,4 @@ double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64
     if (strategy->kind == BK_WEIGHTED)
         return (double)bytes / (double)strategy->of.weighted.bytes;
     return (double)rows * firing_chance(strategy);
-}
-
-static double firing_chance(const struct bk_strategy *strategy)
-{
-    uint64_t numerator = strategy->of.probabilistic.chance_numerator;
-    uint64_t denominator = strategy->of.probabilistic.chance_denominator;
-    if (denominator == 0)
-        return 1 / (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
-    return (double)numerator / (double)denominator;
-}
-
-/* The smallest n with n x KL((threshold - 1) / n, p) >= log(1e12). */
-static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t threshold)
-{
-    double p = firing_chance(strategy);
-    if (p >= 1)
-        return threshold;
-    if ((double)threshold / p >= ROWS_MAX)
-        return (uint64_t)ROWS_MAX;
-    uint64_t low = (uint64_t)((double)threshold / p), high = low + 1;
-    while (exponent((double)high, (double)threshold, p) < ODDS_LOG)
-        high *= 2;
-    while (low + 1 < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (exponent((double)middle, (double)threshold, p) < ODDS_LOG)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-/* Of Chernoff's bound on at most threshold - 1 of so many rows that fire. */
-static double exponent(double rows, double threshold, double p)
-{
-    double a = (threshold - 1) / rows;
-    if (a >= p)
-        return 0;
-    double sum = (1 - a) * sim_log((1 - a) / (1 - p));
-    if (a > 0)
-        sum += a * sim_log(a / p);
-    return rows * sum;
 }

@@ -9,50 +9,16 @@
 #include "cluster_run.h"
 
 static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
-                                 uint32_t index);
-static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
-                   int64_t bucket);
-static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket);
-static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key);
-
-void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    struct lab_key_ledger *ledger = &oracles->keys[key];
-    if (ledger->newest == NULL) {
-        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
-        if (ledger->newest == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-    }
-    insert(oracles, ledger, time_ns, bucket);
-    if (reader_gets_them(run, key))
-        return;
-    /* A reader that begins high enough is misled by rows out of order alone, and not always at once. */
-    int64_t now_ns = sim_queue_now(&run->queue), from_ns = now_ns, to_ns = now_ns;
-    const struct lab_newest_row *newest = at(oracles, ledger, ledger->newest_count - 1);
-    if (newest->bucket <= lab_state_newest(run, key) && ledger->misplaced_ns != 0) {
-        from_ns = ledger->misplaced_from_ns;
-        to_ns = ledger->misplaced_ns;
-    }
-    lab_violate_within(run, LAB_ORACLE_NEWEST, key, 1, from_ns, to_ns,
-                       "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
-                       " down no longer gets the newest %" PRIu32,
-                       lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
-}
-
-const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
-                                             const struct lab_key_ledger *ledger)
-{
-    return at(oracles, ledger, ledger->newest_count < oracles->newest_rows ? ledger->newest_count : 0);
-}
-
-static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
                                  uint32_t index)
 {
     uint32_t place = ledger->newest_begin + index;
     return &ledger->newest[place < oracles->newest_rows ? place : place - oracles->newest_rows];
+}
+
+/* Or of the same time, and no higher bucket. */
+static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket)
+{
+    return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
 /* A row that is older than all of them changes nothing. newest_run: at least so many of the last are of one
@@ -76,12 +42,6 @@ static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, i
         ledger->newest_run += ledger->newest_run < oracles->newest_rows;
     else
         ledger->newest_run = 1;
-}
-
-/* Or of the same time, and no higher bucket. */
-static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket)
-{
-    return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
 static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
@@ -117,4 +77,37 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
         in_last += bucket == last;
     }
     return in_last <= wanted;
+}
+
+void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_key_ledger *ledger = &oracles->keys[key];
+    if (ledger->newest == NULL) {
+        ledger->newest = malloc(oracles->newest_rows * sizeof *ledger->newest);
+        if (ledger->newest == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    insert(oracles, ledger, time_ns, bucket);
+    if (reader_gets_them(run, key))
+        return;
+    /* A reader that begins high enough is misled by rows out of order alone, and not always at once. */
+    int64_t now_ns = sim_queue_now(&run->queue), from_ns = now_ns, to_ns = now_ns;
+    const struct lab_newest_row *newest = at(oracles, ledger, ledger->newest_count - 1);
+    if (newest->bucket <= lab_state_newest(run, key) && ledger->misplaced_ns != 0) {
+        from_ns = ledger->misplaced_from_ns;
+        to_ns = ledger->misplaced_ns;
+    }
+    lab_violate_within(run, LAB_ORACLE_NEWEST, key, 1, from_ns, to_ns,
+                       "with a row of %.6f s in bucket %" PRId64 ", a reader from bucket %" PRId64
+                       " down no longer gets the newest %" PRIu32,
+                       lab_seconds(run, time_ns), bucket, lab_state_newest(run, key), ledger->newest_count);
+}
+
+const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
+                                             const struct lab_key_ledger *ledger)
+{
+    return at(oracles, ledger, ledger->newest_count < oracles->newest_rows ? ledger->newest_count : 0);
 }

@@ -7,9 +7,37 @@
 
 #include "cluster_run.h"
 
-static void sort(struct lab_open_rows *rows);
-static int compare(const void *a, const void *b);
-static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other);
+static int compare(const void *a, const void *b)
+{
+    const struct lab_open_row *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
+    if (one->row != other->row)
+        return one->row < other->row ? -1 : 1;
+    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
+}
+
+static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other)
+{
+    return one->key == other->key && one->row == other->row;
+}
+
+/* By row and bucket, each once. */
+static void sort(struct lab_open_rows *rows)
+{
+    size_t kept = 0;
+    if (rows->count > 0)
+        qsort(rows->items, rows->count, sizeof *rows->items, compare);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct lab_open_row *row = &rows->items[i];
+        struct lab_open_row *before = kept > 0 ? &rows->items[kept - 1] : NULL;
+        if (before != NULL && is_same_row(before, row) && before->bucket == row->bucket)
+            before->is_acknowledged = before->is_acknowledged || row->is_acknowledged;
+        else
+            rows->items[kept++] = *row;
+    }
+    rows->count = kept;
+}
 
 void lab_no_duplicates_end(struct lab_cluster_run *run)
 {
@@ -33,36 +61,4 @@ void lab_no_duplicates_end(struct lab_cluster_run *run)
                     "row %" PRIu64 " stands in %" PRIu32 " buckets, the last of them %" PRId64, row->row,
                     buckets, last->bucket);
     }
-}
-
-/* By row and bucket, each once. */
-static void sort(struct lab_open_rows *rows)
-{
-    size_t kept = 0;
-    if (rows->count > 0)
-        qsort(rows->items, rows->count, sizeof *rows->items, compare);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct lab_open_row *row = &rows->items[i];
-        struct lab_open_row *before = kept > 0 ? &rows->items[kept - 1] : NULL;
-        if (before != NULL && is_same_row(before, row) && before->bucket == row->bucket)
-            before->is_acknowledged = before->is_acknowledged || row->is_acknowledged;
-        else
-            rows->items[kept++] = *row;
-    }
-    rows->count = kept;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const struct lab_open_row *one = a, *other = b;
-    if (one->key != other->key)
-        return one->key < other->key ? -1 : 1;
-    if (one->row != other->row)
-        return one->row < other->row ? -1 : 1;
-    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
-}
-
-static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other)
-{
-    return one->key == other->key && one->row == other->row;
 }

@@ -6,7 +6,11 @@
 
 #include "cluster_run.h"
 
-static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
+static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    uint32_t partition = lab_partition_find(&run->oracles, key, bucket);
+    return partition == LAB_NO_PARTITION || run->oracles.partitions[partition].stored == 0;
+}
 
 void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
 {
@@ -44,10 +48,4 @@ void lab_no_gaps_end(struct lab_cluster_run *run)
         if (empty > 0 && oracles->keys[key].missed / each >= empty)
             lab_condition_of_key(run, LAB_CONDITION_REFUSED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);
     }
-}
-
-static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
-{
-    uint32_t partition = lab_partition_find(&run->oracles, key, bucket);
-    return partition == LAB_NO_PARTITION || run->oracles.partitions[partition].stored == 0;
 }

@@ -5,24 +5,6 @@
 #include "idgen.h"
 #include "kernel/grow.h"
 
-static size_t find(const struct lab_id_spans *spans, int64_t first);
-static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct lab_id_span span);
-
-bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
-{
-    struct lab_id_span united = {first, end};
-    size_t at = find(spans, first), count = 0;
-    *twice = 0;
-    for (; at + count < spans->count && spans->items[at + count].first <= end; count++) {
-        const struct lab_id_span *met = &spans->items[at + count];
-        int64_t low = met->first > first ? met->first : first, high = met->end < end ? met->end : end;
-        *twice += (uint64_t)(high - low); /* 0 of those that only touch */
-        united.first = met->first < united.first ? met->first : united.first;
-        united.end = met->end > united.end ? met->end : united.end;
-    }
-    return replace(spans, at, count, united);
-}
-
 /* The first span that does not end before this. */
 static size_t find(const struct lab_id_spans *spans, int64_t first)
 {
@@ -48,4 +30,19 @@ static bool replace(struct lab_id_spans *spans, size_t at, size_t count, struct 
     items[at] = span;
     spans->count = spans->count + 1 - count;
     return true;
+}
+
+bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice)
+{
+    struct lab_id_span united = {first, end};
+    size_t at = find(spans, first), count = 0;
+    *twice = 0;
+    for (; at + count < spans->count && spans->items[at + count].first <= end; count++) {
+        const struct lab_id_span *met = &spans->items[at + count];
+        int64_t low = met->first > first ? met->first : first, high = met->end < end ? met->end : end;
+        *twice += (uint64_t)(high - low); /* 0 of those that only touch */
+        united.first = met->first < united.first ? met->first : united.first;
+        united.end = met->end > united.end ? met->end : united.end;
+    }
+    return replace(spans, at, count, united);
 }
