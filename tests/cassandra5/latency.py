@@ -394,7 +394,8 @@ def side_by_side(args):
     cells = {}
     for point, (rate, p50, p99) in zip(measured["points"], in_lab(measured, args.lab)):
         at = (point["kind"], point["in_flight"])
-        pairs = ((point["per_second"], rate), (point["p50_us"] / 1000, p50 / 1000), (point["p99_us"] / 1000, p99 / 1000))
+        pairs = ((point["per_second"], rate), (point["p50_us"] / 1000, p50 / 1000),
+                 (point["p99_us"] / 1000, p99 / 1000))
         cells[at] = [f"{short(node)} / {short(lab)}" for node, lab in pairs]
     print("| operation |" + "".join(f" {what}{load} |" for what in ("a second, at ", "p50 in ms, at ", "p99 in ms, at ")
                                     for load in loads))

@@ -53,8 +53,9 @@ def measure(wrong=b""):
         threading.Thread(target=accept, daemon=True).start()
         out = pathlib.Path(folder, "measured.json")
         done = subprocess.run([sys.executable, HERE / "latency.py", "--port", str(server.getsockname()[1]), "--seconds",
-                               "0.3", "--warm-up", "0", "--only", "insert", "--in-flight", "1", "4", "--scale",
-                               "0.0001", "--cores", "5", "--out", out], capture_output=True, text=True, check=False, timeout=120)
+                               "0.3", "--warm-up", "0", "--only", "insert", "--in-flight", "1", "4",
+                               "--scale", "0.0001", "--cores", "5", "--out", out],
+                              capture_output=True, text=True, check=False, timeout=120)
         return done.returncode, done.stderr, json.loads(out.read_text()) if out.exists() else None
 
 

@@ -4,7 +4,8 @@
 # v2, and a ring of three with one node down under each, with two clients at a time; then four clients contend by LWTs.
 # See README.md.
 #   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: fresh ones, in all (default 20000)
-# CASSANDRA_HOME_DIR: where jars and nodes are kept. Exit code: 0 all agree, 1 some differ, 3 no node, 77 skipped.
+# CASSANDRA_HOME_DIR: where jars and nodes are kept. LINEAR: concurrent LWTs of each round (2000).
+# Exit code: 0 all agree, 1 some differ, 3 no node, 77 skipped.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$1 operations=${2:-20000} status=0
@@ -59,7 +60,7 @@ contend() { # variant, seed, addresses, more arguments: concurrent LWTs, judged 
     local variant=$1 seed=$2 hosts=$3
     shift 3
     nice -n 5 "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --linear --host "$hosts" --seed "$seed" \
-        --operations 2000 --out "$home/linear-$variant-$seed.txt" "$@" || status=1
+        --operations "${LINEAR:-2000}" --out "$home/linear-$variant-$seed.txt" "$@" || status=1
 }
 
 round() { # variant, nodes, seed, operations

@@ -6,7 +6,8 @@ Makes a trace and its rows, of 300 keys over 30 days with log lines as data, loa
 cql` prints, by day, and holds against the lab's run of the trace: `nodetool tablehistograms`, whose figures are bounds
 of buckets, at p50, p75, p95, p99 and max; the bytes of every partition by `sstablepartitions`; and the compression
 ratio of `nodetool tablestats`, beside that of `run --sample` with the same rows. Usage: million.py BUCKETLAB FOLDER
-[--rows N] [--host ADDRESS] [--port N] [--load|--compare]. FOLDER takes trace, rows and what the tools printed.
+[--rows N] [--host ADDRESS] [--port N] [--load|--compare|--recorded]; with --recorded no node is needed, and the lab's
+run is held against what tools/ has of one that held these rows. FOLDER takes trace, rows and what the tools printed.
 Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all
 agree, 1 not.
 """
@@ -26,19 +27,20 @@ START_MS, DAY_MS, DAYS, KEYS = 1_767_225_600_000, 86_400_000, 30, 300
 WORDS = [f"{a}{b}" for a in ("re", "un", "pre", "con", "trans", "sub", "in", "ex") for b in
          ("quest", "port", "tain", "act", "form", "ceive", "ject", "mit", "duct", "scribe", "tend", "vert")]
 LEVELS = ["INFO", "INFO", "INFO", "WARN", "DEBUG", "ERROR"]
+RECORDED_PARTITIONS, RECORDED_BYTES = 9000, 157_921_834
 SCENARIO = """seed: 1
 trace: {file: trace.csv}
 strategies: [{time: {window: 1d, label: day}}]
 """
 
 
-def make(folder, count):
-    """rows.csv: key,bucket,at,id,data in order of time; trace.csv: the same as the lab reads it."""
+def make(folder, count, rows_path=None):
+    """rows.csv, or another path: key,bucket,at,id,data in order of time; trace.csv: the same as the lab reads it."""
     draw = random.Random(5)
     weights = [1 / (i + 1) ** 0.9 for i in range(KEYS)]
     keys = draw.choices(range(KEYS), weights, k=count)
     times = sorted(START_MS + draw.randrange(DAYS * DAY_MS) for _ in range(count))
-    with open(folder / "rows.csv", "w", encoding="ascii") as rows, \
+    with open(rows_path or folder / "rows.csv", "w", encoding="ascii") as rows, \
             open(folder / "trace.csv", "w", encoding="ascii") as trace:
         rows.write("key,bucket,at,id,data\n")
         trace.write("timestamp_ms,key,bytes\n")
@@ -147,6 +149,19 @@ def compare_ratio(folder, args):
     return abs(mine - node) <= 0.01 * node
 
 
+def compare_histograms(text, lab):
+    """Whether a percentile of the lab is more than a bucket away from the one that tablehistograms prints."""
+    table = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+    limits, far = bounds(), 0
+    for name, share in (("50%", 50), ("75%", 75), ("95%", 95), ("99%", 99), ("Max", 100)):
+        node, mine = int(float(table[name][4])), lab[max(0, -(-share * len(lab) // 100) - 1)]
+        apart = abs(limits.index(node) - limits.index(bucket_of(mine, limits)))
+        far += apart > 1
+        print(f"{name}: tablehistograms {node}, the lab {mine}, whose bucket ends at {bucket_of(mine, limits)}: "
+              f"{apart} buckets apart")
+    return far > 0
+
+
 def compare(folder, args):
     lab = lab_sizes(folder, args.bucketlab)
     with open(folder / "sstablepartitions.csv", encoding="utf-8") as file:
@@ -155,16 +170,16 @@ def compare(folder, args):
     print(f"partitions: {len(real)} on the node, {len(lab)} in the lab; bytes: {sum(real)} and {sum(lab)}; "
           f"of partitions in order of size none is further apart than {worst:.2%}")
     failed = len(real) != len(lab) or worst > 0.01
-    with open(folder / "tablehistograms.txt", encoding="utf-8") as file:
-        table = {line.split()[0]: line.split() for line in file if line.strip()}
-    limits = bounds()
-    for name, share in (("50%", 50), ("75%", 75), ("95%", 95), ("99%", 99), ("Max", 100)):
-        node, mine = int(float(table[name][4])), lab[max(0, -(-share * len(lab) // 100) - 1)]
-        apart = abs(limits.index(node) - limits.index(bucket_of(mine, limits)))
-        failed = failed or apart > 1
-        print(f"{name}: tablehistograms {node}, the lab {mine}, whose bucket ends at {bucket_of(mine, limits)}: "
-              f"{apart} buckets apart")
+    failed = compare_histograms((folder / "tablehistograms.txt").read_text(encoding="utf-8"), lab) or failed
     return failed or not compare_ratio(folder, args)
+
+
+def recorded(folder, args):
+    """The lab's run of the same rows against what a node's tools printed when it held them."""
+    lab = lab_sizes(folder, args.bucketlab)
+    print(f"{len(lab)} partitions, {sum(lab)} bytes; the node had {RECORDED_PARTITIONS} and {RECORDED_BYTES}")
+    failed = len(lab) != RECORDED_PARTITIONS or abs(sum(lab) - RECORDED_BYTES) > 0.001 * RECORDED_BYTES
+    return compare_histograms((HERE / "tools" / "tablehistograms.txt").read_text(encoding="utf-8"), lab) or failed
 
 
 def main():
@@ -176,9 +191,13 @@ def main():
     parser.add_argument("--port", type=int, default=9042)
     parser.add_argument("--load", action="store_true")
     parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--recorded", action="store_true")
     args = parser.parse_args()
     args.bucketlab = args.bucketlab.resolve()
     args.folder.mkdir(parents=True, exist_ok=True)
+    if args.recorded:
+        make(args.folder, args.rows, os.devnull)
+        sys.exit(recorded(args.folder, args))
     if not args.compare:
         make(args.folder, args.rows)
         load(args.folder, args)
