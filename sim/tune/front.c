@@ -103,7 +103,8 @@ static void mark_front(struct tune_race *race)
         for (size_t j = 0; is_on_front && j < race->count; j++) {
             const struct tune_entrant *other = &race->entrants[j];
             bool is_peer = other->status == among || other->status == TUNE_FRONT;
-            is_on_front = !is_peer || other->is_endless || !tune_is_better(other, entrant);
+            is_on_front = !is_peer || other->is_endless || !tune_may_replace(other, entrant) ||
+                          !tune_is_better(other, entrant);
         }
         if (is_on_front)
             entrant->status = TUNE_FRONT;

@@ -137,7 +137,9 @@ static bool drop(struct round *round, struct tune_entrant *entrant, double fail_
     for (size_t i = 0; entrant->status == TUNE_HOLDS && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
         if (other == entrant || other->status != TUNE_HOLDS || other->is_endless ||
-            other->seeds != entrant->seeds || !tune_dominates(other, entrant, dominate_chance) ||
+            other->strategy.settings.strategy.kind != entrant->strategy.settings.strategy.kind ||
+            !tune_may_replace(other, entrant) || other->seeds != entrant->seeds ||
+            !tune_dominates(other, entrant, dominate_chance) ||
             tune_judge(other, &race->terms, fail_chance, &demand) != TUNE_VERDICT_HOLDS)
             continue;
         entrant->status = TUNE_DOMINATED;

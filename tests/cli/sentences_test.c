@@ -148,6 +148,59 @@ static void test_cheapest_that_holds(void **state)
                "within 123KB.");
 }
 
+static void test_why_says_what_a_strategy_requires(void **state)
+{
+    (void)state;
+    static const char begin_of_why[] =
+        "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
+        "inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
+        "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed ones "
+        "have "
+        "a CV of 10 %.";
+    static const char *const ends[TUNE_REQUIREMENT_COUNT] = {
+        [TUNE_REQUIRES_SEQUENCE] = " That is if rows already carry a gapless sequence number; otherwise "
+                                   "nothing that was tried stays within the limits.",
+        [TUNE_REQUIRES_FAN_OUT] = " It needs readers that query all partitions of a key.",
+        [TUNE_REQUIRES_LEAD] = " It needs a lead, and caches and clocks that keep their bounds.",
+        [TUNE_REQUIRES_LWT] = " It needs conditional updates (LWT).",
+    };
+    char whole[1024];
+    struct fixture made;
+    for (int i = 0; i < TUNE_REQUIREMENT_COUNT; i++) {
+        begin(&made, 1);
+        made.entrants[0].requirements = 1U << i;
+        snprintf(whole, sizeof whole, "%s%s", begin_of_why, ends[i]);
+        expect_why(&made, whole);
+    }
+    begin(&made, 2);
+    made.entrants[0].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
+    made.entrants[1].status = TUNE_HOLDS;
+    set_figure(&made, 1, TUNE_COST, 3);
+    set_figure(&made, 1, TUNE_CV, 0.65);
+    snprintf(whole, sizeof whole,
+             "%s That is if rows already carry a gapless sequence number; otherwise b (3; its partitions are "
+             "uneven, with a CV of 65 %%).",
+             begin_of_why);
+    expect_why(&made, whole);
+}
+
+static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 1);
+    set_figure(&made, 0, TUNE_CV, 0.65);
+    set_figure(&made, 0, TUNE_COST, 1000);
+    set_figure(&made, 0, TUNE_OPS, 1000);
+    expect_why(
+        &made,
+        "a is the cheapest that stays within the limits: 1000 operations per 1000 rows in addition to "
+        "the inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
+        "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed "
+        "ones have a CV of 65 %, which is uneven: a higher threshold with fewer bits evens them out. "
+        "It costs an operation for every row.");
+}
+
 static void test_what_is_a_little_cheaper_is_no_reason(void **state)
 {
     (void)state;
@@ -319,8 +372,8 @@ static void test_notes_tell_of_numbers_that_rows_carry(void **state)
     struct fixture made;
     begin(&made, 2);
     made.contest.race.terms.kinds = 1U << BK_COUNT;
-    static const char note[] = " If rows carry a number of their own (an order number), count by it costs no "
-                               "operation and has a CV of 0: "
+    static const char note[] = " If rows already carry a gapless sequence number (an order number), count by "
+                               "it costs no operation and has a CV of 0: "
                                "up to 1,000 rows; add count: {rows: N, counter: external} to try it.";
     expect_notes(&made, note);
     made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
@@ -493,6 +546,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sayings_are_cut_at_their_size),
         cmocka_unit_test(test_cheapest_that_holds),
+        cmocka_unit_test(test_why_says_what_a_strategy_requires),
+        cmocka_unit_test(test_why_says_what_is_uneven_and_what_every_row_costs),
         cmocka_unit_test(test_what_is_a_little_cheaper_is_no_reason),
         cmocka_unit_test(test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds),
         cmocka_unit_test(test_margins_say_what_binds),

@@ -166,6 +166,59 @@ static void test_race_of_any_threads_is_the_same(void **state)
     tune_race_clear(&other);
 }
 
+/* The same, but what is better is of another kind, or requires what its user may not have. */
+static void test_race_dominates_within_what_the_user_can_have(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct tune_race race;
+    set_stage(&stage, 3, 0.001);
+    for (int i = 0; i < ENTRANTS; i++)
+        stage.truths[i] = (struct truth){{5, 5, 5, 5}, 0.2, 0.001};
+    stage.truths[0] = (struct truth){{1, 1, 1, 1}, 0.001, 0.001};
+    stage.truths[1] = (struct truth){{2, 2, 2, 2}, 0.001, 0.001}; /* of another kind */
+    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001}; /* of that kind too, requires less */
+    stage.truths[3] = (struct truth){{4, 4, 4, 4}, 0.001, 0.001}; /* of that kind too, requires the same */
+    enter_all(&race, &stage, true);
+    for (int i = 1; i < ENTRANTS; i++)
+        race.entrants[i].strategy.settings.strategy.kind = BK_PROBABILISTIC;
+    race.entrants[0].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
+    race.entrants[1].requirements = race.entrants[3].requirements = 1U << TUNE_REQUIRES_LWT;
+    run(&race, 2);
+    assert_int_equal(race.entrants[0].status, TUNE_RECOMMENDED);
+    assert_int_equal(race.entrants[1].status, TUNE_FRONT);
+    assert_int_equal(race.entrants[2].status, TUNE_FRONT);
+    assert_int_equal(race.entrants[3].status, TUNE_DOMINATED);
+    tune_race_clear(&race);
+    /* Without requirements the best is alone on the front; the other kind still has its best. */
+    enter_all(&race, &stage, true);
+    for (int i = 1; i < ENTRANTS; i++)
+        race.entrants[i].strategy.settings.strategy.kind = BK_PROBABILISTIC;
+    run(&race, 2);
+    assert_int_equal(race.entrants[1].status, TUNE_HOLDS);
+    assert_int_equal(race.entrants[2].status, TUNE_DOMINATED);
+    tune_race_clear(&race);
+}
+
+static void test_requirements_are_those_of_the_settings(void **state)
+{
+    (void)state;
+    struct lab_settings settings = {.strategy = {.kind = BK_COUNT}, .source = BK_SOURCE_EXTERNAL};
+    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_SEQUENCE);
+    settings.source = BK_SOURCE_LEASE;
+    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LWT);
+    settings.source = BK_SOURCE_SCAN;
+    assert_int_equal(tune_requirements(&settings), 0);
+    settings = (struct lab_settings){.strategy = {.kind = BK_HASH}};
+    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_FAN_OUT);
+    settings = (struct lab_settings){.strategy = {.kind = BK_PROBABILISTIC}};
+    assert_int_equal(tune_requirements(&settings), 0);
+    settings.coordination = BK_GUARDED;
+    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LWT);
+    settings.coordination = BK_THREE_STATE;
+    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LEAD);
+}
+
 /* All far apart: what becomes of each is known. */
 static void test_race_of_clear_cases_names_each(void **state)
 {
@@ -357,6 +410,8 @@ int main(void)
         cmocka_unit_test(test_race_against_all_seeds_recommends_the_same),
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
+        cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
+        cmocka_unit_test(test_requirements_are_those_of_the_settings),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
         cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),

@@ -104,6 +104,16 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
     return cli_json_complete(object, is_fine);
 }
 
+static json_t *requirements_of(const struct tune_entrant *entrant)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; list != NULL && i < TUNE_REQUIREMENT_COUNT; i++) {
+        if ((entrant->requirements >> i & 1) != 0)
+            list = cli_json_append(list, json_string(tune_requirement_name((enum tune_requirement)i)));
+    }
+    return list;
+}
+
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
@@ -116,6 +126,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "yaml", json_string(yaml)) &&
         cli_json_set(object, "template", json_string(entrant->base)) &&
         cli_json_set(object, "own", json_boolean(entrant->is_own)) &&
+        cli_json_set(object, "requires", requirements_of(entrant)) &&
         cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
         cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
         cli_json_set(object, "exact_share",

@@ -15,6 +15,10 @@
 #define ENDLESS_TOLD 3
 /* Of what `risk` takes. */
 #define RISK_MOST 0.5
+/* From here on a person should know that partitions are uneven. */
+#define CV_UNEVEN 0.5
+/* Operations per 1000 rows. */
+#define EVERY_ROW_OPS 1000
 
 void cli_say(struct cli_saying *saying, const char *format, ...)
 {
@@ -154,6 +158,50 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
     }
 }
 
+/* The cheapest that stays within the limits and needs no number in each row; NULL: none. */
+static const struct tune_entrant *without_sequence(const struct tune_contest *contest)
+{
+    const struct tune_race *race = &contest->race;
+    const struct tune_entrant *best = NULL;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
+                       (entrant->status == TUNE_UNSURE && !race->is_shown);
+        if (is_peer && !entrant->is_endless && (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0 &&
+            (best == NULL || tune_is_cheaper(entrant, best)))
+            best = entrant;
+    }
+    return best;
+}
+
+static void say_requirements(const struct tune_contest *contest, const struct tune_entrant *best,
+                             struct cli_saying *out)
+{
+    char cost[CLI_NUMBER_SIZE];
+    if (tune_mean_of(best, TUNE_OPS) >= EVERY_ROW_OPS)
+        cli_say(out, " It costs an operation for every row.");
+    if ((best->requirements >> TUNE_REQUIRES_LEAD & 1) != 0)
+        cli_say(out, " It needs a lead, and caches and clocks that keep their bounds.");
+    if ((best->requirements >> TUNE_REQUIRES_LWT & 1) != 0)
+        cli_say(out, " It needs conditional updates (LWT).");
+    if ((best->requirements >> TUNE_REQUIRES_FAN_OUT & 1) != 0)
+        cli_say(out, " It needs readers that query all partitions of a key.");
+    if ((best->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0)
+        return;
+    const struct tune_entrant *otherwise = without_sequence(contest);
+    cli_say(out, " That is if rows already carry a gapless sequence number; otherwise ");
+    if (otherwise == NULL) {
+        cli_say(out, "nothing that was tried stays within the limits.");
+        return;
+    }
+    figure(tune_mean_of(otherwise, TUNE_COST), cost);
+    double cv = tune_mean_of(otherwise, TUNE_CV);
+    cli_say(out, "%s (%s", otherwise->strategy.label, cost);
+    if (cv > CV_UNEVEN)
+        cli_say(out, "; its partitions are uneven, with a CV of %.0f %%", 100 * cv);
+    cli_say(out, ").");
+}
+
 void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
@@ -180,8 +228,10 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     cli_compact_bytes(tune_mean_of(best, TUNE_P99_BYTES), p99);
     cli_say(out, " 99 %% of its partitions are within %s", p99);
     if (!isnan(cv))
-        cli_say(out, ", and the rows of closed ones have a CV of %.0f %%", 100 * cv);
+        cli_say(out, ", and the rows of closed ones have a CV of %.0f %%%s", 100 * cv,
+                cv > CV_UNEVEN ? ", which is uneven: a higher threshold with fewer bits evens them out" : "");
     cli_say(out, ".");
+    say_requirements(contest, best, out);
     say_rivals(contest, out);
 }
 
@@ -329,10 +379,11 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     if ((race->terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) && contest->rows.limit_rows >= 1) {
         char rows[CLI_NUMBER_SIZE];
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), rows);
-        cli_say(out,
-                " If rows carry a number of their own (an order number), count by it costs no operation and "
-                "has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
-                rows);
+        cli_say(
+            out,
+            " If rows already carry a gapless sequence number (an order number), count by it costs no "
+            "operation and has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
+            rows);
     }
     if (contest->left_out > 0)
         cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",

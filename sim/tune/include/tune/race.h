@@ -5,9 +5,10 @@
  * that is judged, so for tiny partitions and for partitions a read. What it is compared by: four objectives,
  * less being better. After the third seed and each later one a setting is dropped when
  *  - it fails: the interval of a share lies above what is allowed; or
- *  - it is dominated: another one that was shown to hold is, over the same seeds, better on some objective,
- *    and on each other one better too, or equal on every seed. A figure that one of the two does not have is
- *    worse than any.
+ *  - it is dominated: another one of its kind, which requires nothing that it does not, was shown to hold,
+ *    and is, over the same seeds, better on some objective, and on each other one better too, or equal on
+ *    every seed. A figure that one of the two does not have is worse than any. So the best of a kind does
+ *    not depend on other kinds, nor on what the user may not have.
  *
  * What grows for ever is not compared, and run with the first three seeds only.
  *
@@ -61,7 +62,8 @@ struct tune_seen {
 
 enum tune_status {
     TUNE_RECOMMENDED,
-    TUNE_FRONT,     /* holds, and no other that holds is as good or better on all objectives */
+    TUNE_FRONT,     /* holds, and no other that holds and requires no more is as good or better on all
+                     * objectives */
     TUNE_HOLDS,     /* and some other one is better; or it holds for this run alone (is_endless) */
     TUNE_UNSURE,    /* what was seen is within the demands, but so few partitions do not show it */
     TUNE_DOMINATED, /* dropped for another one */
@@ -75,11 +77,24 @@ const char *tune_status_name(enum tune_status status);
 /* What a setting may fail by. */
 enum tune_demand { TUNE_IN_LIMITS, TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_FINDABLE, TUNE_DEMAND_COUNT };
 
+/* What a setting needs that not every service has. */
+enum tune_requirement {
+    TUNE_REQUIRES_SEQUENCE, /* count: external: a gapless number in each row */
+    TUNE_REQUIRES_FAN_OUT,  /* hash: a reader queries all partitions of a key */
+    TUNE_REQUIRES_LEAD,     /* three-state: a lead above what caches and clocks differ by */
+    TUNE_REQUIRES_LWT,      /* conditional updates */
+    TUNE_REQUIREMENT_COUNT
+};
+/* "sequence", "fan_out", "lead", "lwt". */
+const char *tune_requirement_name(enum tune_requirement requirement);
+uint32_t tune_requirements(const struct lab_settings *settings);
+
 struct tune_entrant {
     struct lab_strategy strategy; /* its label is the entrant's */
     const char *base;             /* the label of its template; not owned, and of no matter to the race */
     bool is_own;                  /* the scenario has it just so */
     bool is_endless;              /* its partitions grow for as long as rows come */
+    uint32_t requirements;        /* what the user must have: bits 1 << enum tune_requirement */
     bool is_fixed;                /* partitions are the same with every seed, so one tells all */
     bool has_distribution;
     double exact_share; /* at most this share is above a limit; of closed partitions exactly this */
@@ -136,7 +151,9 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
                     enum tune_demand *demand);
 /* Whether one dominates the other, with a chance of at most this of saying so wrongly. */
 bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance);
-/* The same by the means alone. */
+/* Whether who can have `other` can have `one` as well. */
+bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant *other);
+/* As tune_dominates(), by the means alone. */
 bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *other);
 
 /* --- front.c: statuses of those that were not dropped, front and recommendation */
