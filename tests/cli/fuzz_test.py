@@ -210,6 +210,18 @@ class FuzzTest(ProgramTest):
         _, out, err = self.run_program("run", shrunk, "--json", "--quiet", "--no-charts")
         self.assertFalse(json.loads(out)["expect"][0]["ok"], err)
 
+    def test_shrunk_scenario_finds_a_measured_node(self):
+        """Only on a node that never answers are rows given up."""
+        self.write("measured.json", json.dumps({"node": {"concurrency": 1, "write": "1h"}}))
+        self.write("slow.yaml", json.dumps({
+            "duration": "2m", "keys": {"count": 1}, "arrivals": {"rate": "1/s"}, "agents": {"count": 2}, "faults": [],
+            "cluster": {"nodes": 3, "node": {"like": "measured.json"}}, "strategies": [{"unbucketed": {}}]}))
+        found = self.json(1, "slow.yaml", "--hold", "short_timeouts", "--seeds", "1..1")
+        shrunk = found["failures"][0]["scenario"]
+        self.assertIn(f"like: {os.path.realpath(self.folder)}/measured.json", self.read(shrunk))
+        _, out, err = self.run_program("run", shrunk, "--json", "--quiet", "--no-charts")
+        self.assertFalse(json.loads(out)["expect"][0]["ok"], err)
+
     def test_shrunk_line_is_one_for_a_shell(self):
         self.bold()
         self.write("single.yaml", SINGLE)

@@ -28,6 +28,8 @@ add_test(NAME cli/check_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LI
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/workflow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+add_test(NAME cli/node_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/node_test.py
+         $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 add_test(NAME cli/regress_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/fuzz_test cli/check_test cli/workflow_test cli/regress_test PROPERTIES TIMEOUT 300)
