@@ -13,6 +13,7 @@ Exit code: 0 measured, 3 no node.
 """
 import argparse
 import json
+import math
 import os
 import random
 import selectors
@@ -296,10 +297,12 @@ def measure(connections, args, name, statement, values, in_flight):
     return out
 
 
-def least(points, kind, which):
-    """CPU time of an operation in us, of one node or of all the others, at the load at which it is least."""
-    found = [point["node_cpu_us"] for point in points if point["kind"] == kind and point["node_cpu_us"]]
-    return min((cpu[0] if which == "first" else sum(cpu[1:]) for cpu in found), default=None)
+def least(points, kind, which, cores):
+    """Time of a core for an operation in us, on one node or on all the others, at the load at which it is least. Where
+    the processes are not known, as long as the coordinator's cores took at their highest rate."""
+    found = [point for point in points if point["kind"] == kind]
+    return min(((point["node_cpu_us"][0] if which == "first" else sum(point["node_cpu_us"][1:]))
+                if point["node_cpu_us"] else cores * 1e6 / point["per_second"] for point in found), default=None)
 
 
 def mean(values):
@@ -307,19 +310,18 @@ def mean(values):
     return sum(values) / len(values) if values else None
 
 
-def fit(points, nodes):
+def fit(points, nodes, cores):
     """Settings of cluster.node, in us, from the CPU time: of one node all that it does; of a ring `write` and `read`
     are what an operation costs a node that only stores, and `coordinate` what the coordinator spends beyond it. At
-    (LOCAL_)QUORUM of three a read asks one other node, a write the two others."""
-    if nodes == 0:
-        return {}
-    which, copies = ("first", 1) if nodes == 1 else ("others", nodes - 1)
-    part = lambda kind, share: (lambda cpu: None if cpu is None else cpu / share)(least(points, kind, which))
+    (LOCAL_)QUORUM of three a read asks one other node, a write the two others. Without processes (0 nodes) `write` and
+    `read` are such that a coordinator has the rate that was measured."""
+    which, copies = ("first", 1) if nodes < 2 else ("others", nodes - 1)
+    part = lambda kind, share: (lambda cpu: None if cpu is None else cpu / share)(least(points, kind, which, cores))
     writes, reads = ("insert", "state_write", "delete"), ("state_read", "read_1")
     write, read = mean(part(kind, copies) for kind in writes), mean(part(kind, 1) for kind in reads)
     found = {"coordinate": 0.0, "write": write, "read": read}
     if nodes > 1:
-        beyond = [least(points, kind, "first") - cost for kinds, share in ((writes, copies), (reads, 1))
+        beyond = [least(points, kind, "first", cores) - cost for kinds, share in ((writes, copies), (reads, 1))
                   for kind in kinds if (cost := part(kind, share)) is not None]
         found["coordinate"] = max(0.0, mean(beyond) or 0.0)
     rows = [part("read_1000", 1), part("read_100", 1)]
@@ -333,15 +335,40 @@ def fit(points, nodes):
 
 def settings(points, nodes, cores):
     found = {"concurrency": cores}
-    found.update({name: f"{round(value * 1000)}ns" for name, value in fit(points, nodes).items()})
+    found.update({name: f"{round(value * 1000)}ns" for name, value in fit(points, nodes, cores).items()})
     return found
 
 
-def network(points):
-    """One way, so that one request in flight takes as long as half of those that were measured: a mean in ns."""
-    quick = [point["p50_us"] for point in points if point["in_flight"] == 1 and
+def hops(sigma, is_ring, share, draw_count=20000):
+    """A percentile, in per mille, of what lies between a request and its answer, of lognormal ways with median 1: to
+    the coordinator and back, and in a ring to another node and back."""
+    draw = random.Random(7)
+    return percentile(sorted(sum(draw.lognormvariate(0, sigma) for _ in range(4 if is_ring else 2))
+                             for _ in range(draw_count)), share)
+
+
+def latency_of(points, node, is_ring, factor=1.0):
+    """cluster.network.latency: what one request in flight takes beyond its service, at p50 and at p99."""
+    spans = {name: factor * int(value[:-2]) / 1000 for name, value in node.items() if name != "concurrency"}
+    if not {"coordinate", "write", "read"} <= spans.keys():
+        return None
+    service_us = spans["coordinate"] + (spans["write"] + spans["read"]) / 2
+    quick = [point for point in points if point["in_flight"] == 1 and
              point["kind"] in ("insert", "state_write", "state_read", "read_1")]
-    return round(mean(quick) * 1000 / 4) if quick else 0
+    if not quick:
+        return None
+    middle = max(1.0, mean(point["p50_us"] for point in quick) - service_us)
+    tail = max(middle, mean(point["p99_us"] for point in quick) - service_us)
+    low, high = 0.0, 4.0
+    for _ in range(20):
+        sigma = (low + high) / 2
+        if hops(sigma, is_ring, 990) / hops(sigma, is_ring, 500) < tail / middle:
+            low = sigma
+        else:
+            high = sigma
+    sigma = round(sigma, 2)
+    median_us = middle / hops(sigma, is_ring, 500)
+    return {"lognormal": {"mean": f"{round(1000 * median_us * math.exp(sigma * sigma / 2))}ns", "sigma": sigma}}
 
 
 def as_json(measured):
@@ -360,7 +387,7 @@ def shared(points):
 
 def scenario_of(measured):
     """The cluster that was measured, as a scenario: JSON is YAML. In the lab each node has cores of its own."""
-    points, nodes = measured["points"], max(1, measured["nodes"])
+    points, nodes = measured["points"], max(measured["nodes"], measured["replicas"])
     factor = shared(points) if nodes > 1 else 1.0
     node = {name: value if name == "concurrency" else f"{round(int(value[:-2]) * factor)}ns"
             for name, value in measured["node"].items()}
@@ -368,7 +395,7 @@ def scenario_of(measured):
         "seed": 1, "duration": "1m", "keys": {"count": 1}, "arrivals": {"rate": "1/s"}, "agents": {"count": 1},
         "strategies": [{"unbucketed": {}}],
         "cluster": {"nodes": nodes, "replication_factor": measured["replicas"], "lwt": f"paxos-{measured['paxos']}",
-                    "network": {"latency": f"{network(points) // (1 if nodes == 1 else 2)}ns"},
+                    "network": {"latency": latency_of(points, measured["node"], nodes > 1, factor) or "0s"},
                     "consistency": {"write": measured["level"]}, "node": node}})
 
 
@@ -445,7 +472,9 @@ def main():
         print(f"latency.py: {error}", file=sys.stderr)
         return 3
     with open(args.out, "w", encoding="utf-8") as file:
-        file.write(as_json({"node": settings(points, len(args.pid), args.cores), "nodes": len(args.pid),
+        node = settings(points, len(args.pid), args.cores)
+        file.write(as_json({"node": node, "network": {"latency": latency_of(points, node, args.replicas > 1)},
+                            "nodes": len(args.pid),
                             "replicas": args.replicas, "paxos": args.paxos, "level": args.level,
                             "row_bytes": args.row_bytes, "points": points}))
     return 0
