@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The core is free of I/O, allocation, clocks and randomness: built by itself against the C library alone, it needs
 no symbol but those that a compiler may call for by itself. Neither it nor the simulator's folders keep a global that
-changes. And the folders that a run's digest depends on call nothing from outside but what is listed here: no clock, no
+changes: of those, the objects of the build are read. And the folders that a run's digest depends on call nothing from outside but what is listed here: no clock, no
 environment, no locale, no source of randomness, and of libm the square root alone, which IEEE 754 has exact."""
-import concurrent.futures
+import json
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
 
 import sources
 
-# Copies and comparisons, the stack's guard, and what some machines lack instructions for.
+# Copies and comparisons, the stack's guard, the linker's own table, and what some machines lack instructions for.
 ALLOWED = {
-    "memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail",
+    "memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_",
     "__udivti3", "__umodti3", "__divti3", "__modti3", "__udivmodti4", "__multi3",
 }
 COMMON = ALLOWED | {
@@ -38,13 +40,17 @@ STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra",
              "reports"]
 
 
-def symbols(compiler, source, level, folder, words):
-    """The type and name of each symbol of a file, as nm tells them, or None when the file does not compile. The code
-    is made for a fixed address: otherwise a constant table of pointers counts as data, for the loader to fill in."""
+# A line of objdump -t: where, flags, section, size, name; and the sections that a program can write to.
+SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.hidden )?(\S+)$", re.M)
+CHANGES = re.compile(r"\.(data(?!\.rel\.ro)|bss|tdata|tbss)")
+
+
+def symbols(compiler, source, level, folder):
+    """The type and name of each symbol of a file, as nm tells them, or None when the file does not compile."""
     with tempfile.TemporaryDirectory() as scratch:
         built = pathlib.Path(scratch) / "probe.o"
-        command = words or [compiler, "-std=c17", f"-I{sources.ROOT / folder}/include"]
-        command = [*command, level, "-fno-pie", "-c", str(sources.ROOT / source), "-o", str(built)]
+        command = [compiler, "-std=c17", f"-I{sources.ROOT / folder}/include", level, "-c", str(sources.ROOT / source),
+                   "-o", str(built)]
         if subprocess.run(command, check=False).returncode != 0:
             return None
         listed = subprocess.run(["nm", "-P", str(built)], check=True, capture_output=True, text=True)
@@ -56,7 +62,7 @@ def check_core(compiler, faults):
     if not core:
         faults.append("core/ has no source")
     for level in ("-O0", "-O3"):
-        found = {name: symbols(compiler, name, level, "core", None) for name in core}
+        found = {name: symbols(compiler, name, level, "core") for name in core}
         faults += [f"{name}: does not compile against the C library alone" for name in core if found[name] is None]
         found = {name: table for name, table in found.items() if table is not None}
         defined = {symbol for table in found.values() for kind, symbol in table if kind not in "Uw"}
@@ -89,17 +95,30 @@ def check_outside(tables, faults):
 
 
 def read_tables(build, faults):
-    """Source -> its symbols, of all that must keep no state."""
-    jobs = [
-        (name, words)
-        for name, words in sources.compile_commands(build).items()
-        if name.startswith(tuple(f"{folder}/" for folder in STATELESS))
-    ]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        tables = dict(zip((name for name, _ in jobs),
-                          pool.map(lambda job: symbols(None, job[0], "-O0", None, job[1]), jobs)))
-    faults += [f"{name}: does not compile" for name, table in tables.items() if table is None]
-    return {name: table for name, table in tables.items() if table is not None}
+    """Source -> its symbols in the object that was built, of all that must keep no state: "U" and the name of what it
+    needs, "d" and that of what can change. A constant table of pointers, which the loader fills in, cannot."""
+    objects = {}
+    for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["file"])
+        name = str(source.relative_to(sources.ROOT)) if sources.ROOT in source.parents else ""
+        if name.startswith(tuple(f"{folder}/" for folder in STATELESS)):
+            words = shlex.split(entry["command"])
+            objects[name] = pathlib.Path(entry["directory"]) / words[words.index("-o") + 1]
+    tables = {}
+    for name, built in objects.items():
+        if not built.exists():
+            faults.append(f"{name}: not built; build all first")
+            continue
+        listed = subprocess.run(["objdump", "-t", str(built)], check=True, capture_output=True, text=True).stdout
+        tables[name] = []
+        for flags, section, symbol in SYMBOL.findall(listed):
+            if section == "*UND*":
+                tables[name].append(("U", symbol))
+            elif section == "*COM*" or "O" in flags and CHANGES.match(section):
+                tables[name].append(("d", symbol))
+            elif "g" in flags:
+                tables[name].append(("T", symbol))
+    return tables
 
 
 def main():
