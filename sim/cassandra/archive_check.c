@@ -6,33 +6,6 @@
 #include "archive_private.h"
 #include "kernel/queue_archive.h"
 
-static bool holds_fit(struct cass_books *books);
-static bool take(struct cass_books *books, const struct cass_pool *pool, uint32_t index);
-static bool all_taken(const struct cass_books *books, const struct cass_pool *pool);
-static bool named_fit(struct cass_books *books);
-static bool partitions_fit(struct cass_books *books);
-static bool rows_of_fit(struct cass_books *books, uint32_t partition);
-static bool expiries_of_fit(struct cass_books *books, const struct partition *partition);
-static bool registers_fit(struct cass_books *books);
-static bool hints_fit(struct cass_books *books);
-static bool locks_fit(struct cass_books *books);
-static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_t *waiting);
-static bool operations_fit(const struct cass_books *books);
-static bool stage_fits(const struct cass_operation *operation);
-static bool messages_fit(const struct cass_books *books);
-static bool message_fits(const struct cass_cluster *cluster, const struct message *message);
-static bool events_fit(struct cass_books *books);
-static bool event_fits(struct cass_books *books, const struct sim_pending *pending);
-static bool message_event_fits(struct cass_books *books, const struct sim_event *event);
-static bool tables_are_made(struct cass_cluster *cluster, struct cass_books *books);
-
-bool cass_archive_fits(struct cass_books *books)
-{
-    return holds_fit(books) && named_fit(books) && partitions_fit(books) && registers_fit(books) &&
-           hints_fit(books) && operations_fit(books) && locks_fit(books) && messages_fit(books) &&
-           events_fit(books) && tables_are_made(books->cluster, books);
-}
-
 static bool holds_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -87,28 +60,6 @@ static bool named_fit(struct cass_books *books)
     return all_taken(books, &cluster->named);
 }
 
-static bool partitions_fit(struct cass_books *books)
-{
-    const struct cass_cluster *cluster = books->cluster;
-    for (uint32_t i = 1; i < cluster->partitions.used; i++) {
-        const struct partition *partition = partition_at(cluster, i);
-        if (!rows_of_fit(books, i) || !expiries_of_fit(books, partition))
-            return false;
-        for (uint32_t at = partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
-            if (!take(books, &cluster->chunks, at))
-                return false;
-        }
-        for (uint32_t at = partition->ranges; at != CASS_NONE; at = range_at(cluster, at)->next) {
-            if (!take(books, &cluster->ranges, at))
-                return false;
-        }
-    }
-    if (cluster->config.keeps_lifetimes && !cass_lifetimes_are_opened(books->cluster))
-        return false;
-    return all_taken(books, &cluster->rows) && all_taken(books, &cluster->expiries) &&
-           all_taken(books, &cluster->chunks) && all_taken(books, &cluster->ranges);
-}
-
 static bool rows_of_fit(struct cass_books *books, uint32_t partition)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -133,6 +84,28 @@ static bool expiries_of_fit(struct cass_books *books, const struct partition *pa
         last = at;
     }
     return last == CASS_NONE || last == partition->expiry_tail;
+}
+
+static bool partitions_fit(struct cass_books *books)
+{
+    const struct cass_cluster *cluster = books->cluster;
+    for (uint32_t i = 1; i < cluster->partitions.used; i++) {
+        const struct partition *partition = partition_at(cluster, i);
+        if (!rows_of_fit(books, i) || !expiries_of_fit(books, partition))
+            return false;
+        for (uint32_t at = partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
+            if (!take(books, &cluster->chunks, at))
+                return false;
+        }
+        for (uint32_t at = partition->ranges; at != CASS_NONE; at = range_at(cluster, at)->next) {
+            if (!take(books, &cluster->ranges, at))
+                return false;
+        }
+    }
+    if (cluster->config.keeps_lifetimes && !cass_lifetimes_are_opened(books->cluster))
+        return false;
+    return all_taken(books, &cluster->rows) && all_taken(books, &cluster->expiries) &&
+           all_taken(books, &cluster->chunks) && all_taken(books, &cluster->ranges);
 }
 
 static bool registers_fit(struct cass_books *books)
@@ -163,20 +136,6 @@ static bool hints_fit(struct cass_books *books)
             return false;
     }
     return all_taken(books, &cluster->hints);
-}
-
-static bool operations_fit(const struct cass_books *books)
-{
-    const struct cass_cluster *cluster = books->cluster;
-    for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct cass_operation *operation = operation_at(cluster, i);
-        if (!cass_is_used(books, &cluster->operations, i))
-            continue;
-        if (!stage_fits(operation))
-            return false;
-        operation->position = cass_archive_position(cluster, operation);
-    }
-    return true;
 }
 
 /* What a stage leans on is there, and its statement comes to such a stage. */
@@ -218,22 +177,18 @@ static bool stage_fits(const struct cass_operation *operation)
     }
 }
 
-/* Each lock is held by one operation, and all that wait are in the list of theirs. */
-static bool locks_fit(struct cass_books *books)
+static bool operations_fit(const struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
-    uint32_t waiting = 0, holding = 0;
-    for (uint32_t i = 1; i < cluster->locks.used; i++) {
-        if (cass_is_used(books, &cluster->locks, i) && !lock_fits(books, lock_at(cluster, i), &waiting))
-            return false;
-    }
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        struct cass_operation *operation = operation_at(cluster, i);
         if (!cass_is_used(books, &cluster->operations, i))
             continue;
-        holding += operation_at(cluster, i)->has_lock;
-        waiting -= operation_at(cluster, i)->stage == STAGE_LOCK_WAIT;
+        if (!stage_fits(operation))
+            return false;
+        operation->position = cass_archive_position(cluster, operation);
     }
-    return waiting == 0 && holding == cluster->locks.live;
+    return true;
 }
 
 static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_t *waiting)
@@ -254,14 +209,22 @@ static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_
     return lock->holder != CASS_NONE && (lock->head == CASS_NONE || last == lock->tail);
 }
 
-static bool messages_fit(const struct cass_books *books)
+/* Each lock is held by one operation, and all that wait are in the list of theirs. */
+static bool locks_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
-    for (uint32_t i = 1; i < cluster->messages.used; i++) {
-        if (cass_is_used(books, &cluster->messages, i) && !message_fits(cluster, message_at(cluster, i)))
+    uint32_t waiting = 0, holding = 0;
+    for (uint32_t i = 1; i < cluster->locks.used; i++) {
+        if (cass_is_used(books, &cluster->locks, i) && !lock_fits(books, lock_at(cluster, i), &waiting))
             return false;
     }
-    return true;
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        if (!cass_is_used(books, &cluster->operations, i))
+            continue;
+        holding += operation_at(cluster, i)->has_lock;
+        waiting -= operation_at(cluster, i)->stage == STAGE_LOCK_WAIT;
+    }
+    return waiting == 0 && holding == cluster->locks.live;
 }
 
 static bool message_fits(const struct cass_cluster *cluster, const struct message *message)
@@ -293,31 +256,33 @@ static bool message_fits(const struct cass_cluster *cluster, const struct messag
     }
 }
 
-/* All timers, hint lists, messages and replies that are to have one have an event, and no other. */
-static bool events_fit(struct cass_books *books)
+static bool messages_fit(const struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
-    struct sim_pending pending;
-    uint32_t timers = 0, looks = 0;
-    for (size_t at = 0; sim_queue_next_pending(cluster->queue, &at, &pending);) {
-        if (!event_fits(books, &pending))
-            return false;
-        timers += pending.event.kind == EVENT_TIMER;
-        looks += pending.event.kind == EVENT_HINTS;
-    }
-    for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        const struct cass_operation *operation = operation_at(cluster, i);
-        if (!cass_is_used(books, &cluster->operations, i))
-            continue;
-        timers -= operation->has_timer;
-        /* It was taken by the request that carries it. */
-        if (operation->stage == STAGE_TRAVELLING && take(books, &cluster->operations, i))
+    for (uint32_t i = 1; i < cluster->messages.used; i++) {
+        if (cass_is_used(books, &cluster->messages, i) && !message_fits(cluster, message_at(cluster, i)))
             return false;
     }
-    for (size_t i = 0; i < (size_t)cluster->node_count * cluster->node_count; i++)
-        looks -= cluster->hints_for[i].has_event;
-    return timers == 0 && looks == 0 && all_taken(books, &cluster->messages) &&
-           all_taken(books, &cluster->replies);
+    return true;
+}
+
+/* A request takes the operation that it carries. A node serves requests, where that takes time, and what asks
+ * something of a replica. */
+static bool message_event_fits(struct cass_books *books, const struct sim_event *event)
+{
+    const struct cass_cluster *cluster = books->cluster;
+    if (event->a > UINT32_MAX || !take(books, &cluster->messages, (uint32_t)event->a))
+        return false;
+    const struct message *message = message_at(cluster, (uint32_t)event->a);
+    if (message->to != event->target)
+        return false;
+    if (event->kind == EVENT_SERVED && message->kind == MESSAGE_REQUEST && cluster->config.coordinate_ns == 0)
+        return false;
+    if (event->kind == EVENT_SERVED && message->kind != MESSAGE_REQUEST)
+        return message->kind != MESSAGE_COUNT && message->kind < MESSAGE_ACK;
+    return message->kind != MESSAGE_REQUEST ||
+           (operation_at(cluster, message->operation)->stage == STAGE_TRAVELLING &&
+            take(books, &cluster->operations, message->operation));
 }
 
 static bool event_fits(struct cass_books *books, const struct sim_pending *pending)
@@ -351,23 +316,31 @@ static bool event_fits(struct cass_books *books, const struct sim_pending *pendi
     }
 }
 
-/* A request takes the operation that it carries. A node serves requests, where that takes time, and what asks
- * something of a replica. */
-static bool message_event_fits(struct cass_books *books, const struct sim_event *event)
+/* All timers, hint lists, messages and replies that are to have one have an event, and no other. */
+static bool events_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
-    if (event->a > UINT32_MAX || !take(books, &cluster->messages, (uint32_t)event->a))
-        return false;
-    const struct message *message = message_at(cluster, (uint32_t)event->a);
-    if (message->to != event->target)
-        return false;
-    if (event->kind == EVENT_SERVED && message->kind == MESSAGE_REQUEST && cluster->config.coordinate_ns == 0)
-        return false;
-    if (event->kind == EVENT_SERVED && message->kind != MESSAGE_REQUEST)
-        return message->kind != MESSAGE_COUNT && message->kind < MESSAGE_ACK;
-    return message->kind != MESSAGE_REQUEST ||
-           (operation_at(cluster, message->operation)->stage == STAGE_TRAVELLING &&
-            take(books, &cluster->operations, message->operation));
+    struct sim_pending pending;
+    uint32_t timers = 0, looks = 0;
+    for (size_t at = 0; sim_queue_next_pending(cluster->queue, &at, &pending);) {
+        if (!event_fits(books, &pending))
+            return false;
+        timers += pending.event.kind == EVENT_TIMER;
+        looks += pending.event.kind == EVENT_HINTS;
+    }
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        const struct cass_operation *operation = operation_at(cluster, i);
+        if (!cass_is_used(books, &cluster->operations, i))
+            continue;
+        timers -= operation->has_timer;
+        /* It was taken by the request that carries it. */
+        if (operation->stage == STAGE_TRAVELLING && take(books, &cluster->operations, i))
+            return false;
+    }
+    for (size_t i = 0; i < (size_t)cluster->node_count * cluster->node_count; i++)
+        looks -= cluster->hints_for[i].has_event;
+    return timers == 0 && looks == 0 && all_taken(books, &cluster->messages) &&
+           all_taken(books, &cluster->replies);
 }
 
 static bool tables_are_made(struct cass_cluster *cluster, struct cass_books *books)
@@ -394,4 +367,11 @@ static bool tables_are_made(struct cass_cluster *cluster, struct cass_books *boo
     if (!ok || !cass_cluster_is_sound(cluster))
         sim_archive_fail_memory(books->archive);
     return true;
+}
+
+bool cass_archive_fits(struct cass_books *books)
+{
+    return holds_fit(books) && named_fit(books) && partitions_fit(books) && registers_fit(books) &&
+           hints_fit(books) && operations_fit(books) && locks_fit(books) && messages_fit(books) &&
+           events_fit(books) && tables_are_made(books->cluster, books);
 }

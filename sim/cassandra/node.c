@@ -10,9 +10,12 @@
 
 #include "cluster.h"
 
-static void serve_request(struct cass_cluster *cluster, uint32_t index);
-static void heap_add(int64_t *heap, uint32_t count, int64_t free_at);
-static void freeze(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
+static void serve_request(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    cass_operation_begin(cluster, message->operation, message->to);
+    cass_message_drop(cluster, index);
+}
 
 void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
 {
@@ -50,6 +53,23 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
     default:
         cass_replica_receive(cluster, index);
     }
+}
+
+/* Replaces the least of the heap. */
+static void heap_add(int64_t *heap, uint32_t count, int64_t free_at)
+{
+    uint32_t at = 0;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        child += child + 1 < count && heap[child + 1] < heap[child] ? 1 : 0;
+        if (heap[child] >= free_at)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = free_at;
 }
 
 void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t service_ns, int64_t timeout_ns)
@@ -121,20 +141,6 @@ void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, now_ns(cluster) + (int64_t)gap, EVENT_PAUSE, index, 0, 0);
 }
 
-void cass_node_pause_event(struct cass_cluster *cluster, uint32_t index)
-{
-    struct node *node = &cluster->nodes[index];
-    int64_t lasts = (int64_t)(sim_exponential(&node->pause) * (double)cluster->config.gc_lasts_ns);
-    freeze(cluster, index, lasts);
-    cass_node_plan_pause(cluster, index);
-}
-
-void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns)
-{
-    assert(node < cluster->node_count && lasts_ns >= 0);
-    freeze(cluster, node, lasts_ns);
-}
-
 /* A pause within a pause makes it longer only as far as it reaches beyond. */
 static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_ns)
 {
@@ -149,6 +155,20 @@ static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_n
     int64_t *heap = cluster->free_at + (size_t)index * cluster->config.concurrency;
     for (uint32_t i = 0; i < cluster->config.concurrency; i++)
         heap[i] = heap[i] > now ? heap[i] + more : heap[i];
+}
+
+void cass_node_pause_event(struct cass_cluster *cluster, uint32_t index)
+{
+    struct node *node = &cluster->nodes[index];
+    int64_t lasts = (int64_t)(sim_exponential(&node->pause) * (double)cluster->config.gc_lasts_ns);
+    freeze(cluster, index, lasts);
+    cass_node_plan_pause(cluster, index);
+}
+
+void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns)
+{
+    assert(node < cluster->node_count && lasts_ns >= 0);
+    freeze(cluster, node, lasts_ns);
 }
 
 void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
@@ -190,28 +210,4 @@ void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_
 {
     assert(node < cluster->node_count);
     cluster->nodes[node].clock_offset_ns = offset_ns;
-}
-
-static void serve_request(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct message *message = message_at(cluster, index);
-    cass_operation_begin(cluster, message->operation, message->to);
-    cass_message_drop(cluster, index);
-}
-
-/* Replaces the least of the heap. */
-static void heap_add(int64_t *heap, uint32_t count, int64_t free_at)
-{
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= count)
-            break;
-        child += child + 1 < count && heap[child + 1] < heap[child] ? 1 : 0;
-        if (heap[child] >= free_at)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = free_at;
 }

@@ -220,8 +220,23 @@ static bool copy_row(struct store_copier *copier, struct link *link, const struc
     return true;
 }
 
+static bool copy_rows(struct store_copier *copier, struct link *link, const struct key *old,
+                      const struct key *number, struct sim_error *error);
+
 static bool copy_children(struct store_copier *copier, struct link *link, const struct key *number,
-                          struct sim_error *error);
+                          struct sim_error *error)
+{
+    struct key old = {0, NULL};
+    if (!link->is_parent)
+        return true;
+    bool fine = take_key(copier, link->select, link->key, &old, error);
+    for (size_t i = 0; fine && i < copier->count; i++) {
+        if (copier->links[i].reference >= 0 && strcmp(copier->links[i].parent, link->table) == 0)
+            fine = copy_rows(copier, &copier->links[i], &old, number, error);
+    }
+    free(old.text);
+    return fine;
+}
 
 static bool copy_rows(struct store_copier *copier, struct link *link, const struct key *old,
                       const struct key *number, struct sim_error *error)
@@ -239,21 +254,6 @@ static bool copy_rows(struct store_copier *copier, struct link *link, const stru
     sqlite3_reset(link->select);
     sqlite3_clear_bindings(link->select);
     return fine && (code == SQLITE_DONE || store_fail(copier->from, code, error));
-}
-
-static bool copy_children(struct store_copier *copier, struct link *link, const struct key *number,
-                          struct sim_error *error)
-{
-    struct key old = {0, NULL};
-    if (!link->is_parent)
-        return true;
-    bool fine = take_key(copier, link->select, link->key, &old, error);
-    for (size_t i = 0; fine && i < copier->count; i++) {
-        if (copier->links[i].reference >= 0 && strcmp(copier->links[i].parent, link->table) == 0)
-            fine = copy_rows(copier, &copier->links[i], &old, number, error);
-    }
-    free(old.text);
-    return fine;
 }
 
 bool store_copier_copy(struct store_copier *copier, const char *table, int64_t old, int64_t *number,

@@ -12,24 +12,7 @@
 
 #define CUTS 64
 
-static size_t run(const char *path);
-
-static size_t run_folder(const char *path)
-{
-    struct dirent **entries;
-    int count = scandir(path, &entries, NULL, alphasort);
-    size_t ran = 0;
-    for (int i = 0; i < count; i++) {
-        char name[4096];
-        int size = snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && size < (int)sizeof name)
-            ran += run(name);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    return ran;
-}
+static size_t run_folder(const char *path);
 
 static size_t run_file(const char *path)
 {
@@ -66,6 +49,23 @@ static size_t run(const char *path)
         exit(2);
     }
     return S_ISDIR(status.st_mode) ? run_folder(path) : run_file(path);
+}
+
+static size_t run_folder(const char *path)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, NULL, alphasort);
+    size_t ran = 0;
+    for (int i = 0; i < count; i++) {
+        char name[4096];
+        int size = snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.' && size < (int)sizeof name)
+            ran += run(name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return ran;
 }
 
 int main(int argc, char **argv)

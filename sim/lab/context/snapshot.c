@@ -15,8 +15,13 @@
 #define LAYOUT     7u
 #define READ_BYTES 65536u
 
-static uint64_t kind_of(const struct lab_scenario *scenario);
-static bool add_file(const char *path, uint64_t *digest, struct sim_error *error);
+/* Of the same text, overrides and seed a run is the same. */
+static uint64_t kind_of(const struct lab_scenario *scenario)
+{
+    uint64_t kind = sim_digest_chain(LAYOUT, scenario->seed);
+    kind = sim_digest_chain(kind, bk_murmur3_128(scenario->text, scenario->text_size, 0).h1);
+    return sim_digest_chain(kind, bk_murmur3_128(scenario->overrides, strlen(scenario->overrides), 0).h1);
+}
 
 void lab_snapshot_begin(const struct lab_scenario *scenario, struct sim_archive *archive)
 {
@@ -56,30 +61,6 @@ bool lab_snapshot_check(const struct lab_scenario *scenario, const struct lab_ke
     return sim_archive_begin_load(&archive, kept->data, kept->size, kind_of(scenario), error);
 }
 
-bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
-{
-    uint64_t digest = 0;
-    *out = 0;
-    if (scenario->trace_path != NULL && !add_file(scenario->trace_path, &digest, error))
-        return false;
-    if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
-        return false;
-    for (size_t i = 0; i < scenario->observed_count; i++) {
-        if (!add_file(scenario->observed[i].path, &digest, error))
-            return false;
-    }
-    *out = digest;
-    return true;
-}
-
-/* Of the same text, overrides and seed a run is the same. */
-static uint64_t kind_of(const struct lab_scenario *scenario)
-{
-    uint64_t kind = sim_digest_chain(LAYOUT, scenario->seed);
-    kind = sim_digest_chain(kind, bk_murmur3_128(scenario->text, scenario->text_size, 0).h1);
-    return sim_digest_chain(kind, bk_murmur3_128(scenario->overrides, strlen(scenario->overrides), 0).h1);
-}
-
 static bool add_file(const char *path, uint64_t *digest, struct sim_error *error)
 {
     int number;
@@ -106,4 +87,20 @@ static bool add_file(const char *path, uint64_t *digest, struct sim_error *error
     free(buffer);
     return is_read ||
            sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be read; check the file and its disk", path);
+}
+
+bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
+{
+    uint64_t digest = 0;
+    *out = 0;
+    if (scenario->trace_path != NULL && !add_file(scenario->trace_path, &digest, error))
+        return false;
+    if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
+        return false;
+    for (size_t i = 0; i < scenario->observed_count; i++) {
+        if (!add_file(scenario->observed[i].path, &digest, error))
+            return false;
+    }
+    *out = digest;
+    return true;
 }

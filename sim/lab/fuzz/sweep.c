@@ -34,25 +34,389 @@ struct build {
     uint64_t *digests; /* of the sweep's files */
 };
 
-static bool read_section(struct build *build, struct lab_node **root);
-static bool fail_without_section(struct build *build);
-static bool count_points(struct build *build);
-static bool make_points(struct build *build);
-static bool settings_of(struct build *build, size_t point);
-static const struct lab_node *setting_at(const struct build *build, size_t point, size_t index);
-static bool number_jobs(struct build *build);
-static bool check_points(struct build *build);
-static bool check_point(struct build *build, size_t point);
-static bool digest_point(struct build *build, struct lab_node *root, const struct lab_scenario *scenario);
-static bool digest_file(struct build *build, const char *path);
-static bool read_file(struct build *build, const char *path);
-static bool fail_point(struct build *build, size_t point, const struct sim_error *inner);
-static bool refuse_same_points(struct build *build);
-static int by_settings(const void *a, const void *b);
-static bool fill_seeds(struct build *build, const struct lab_scenario *scenario);
-static void digest_add(struct lab_sweep *sweep, uint64_t part);
-static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t size);
-static char *copy(const char *text, size_t size);
+/* A misspelt 'sweep' is an unknown field, and whatever else is wrong comes first too. */
+static bool fail_without_section(struct build *build)
+{
+    const struct lab_sweep *sweep = build->sweep;
+    struct sim_error *error = build->reader.tree.error;
+    struct lab_scenario *scenario = NULL;
+    bool is_fine = lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, build->overrides,
+                                      build->override_count, build->seed, &scenario, error);
+    lab_scenario_destroy(scenario);
+    return is_fine && sim_fail(error, SIM_ERROR_INPUT,
+                               "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
+                               "{arrivals.rate: [100/s, 200/s]}}",
+                               sweep->path);
+}
+
+static bool read_section(struct build *build, struct lab_node **root)
+{
+    struct lab_tree *tree = &build->reader.tree;
+    struct lab_writer writer = {0};
+    if (!lab_tree_read(tree, NULL, build->sweep->text, build->sweep->text_size, "", root) ||
+        !lab_check_root(tree, *root))
+        return false;
+    for (size_t i = 0; i < build->override_count; i++) {
+        const struct lab_place place = {build->overrides[i].text, 0, 0};
+        if (strpbrk(place.argument, "\r\n") != NULL)
+            return lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
+        if (!lab_override_apply(tree, *root, build->overrides[i].text))
+            return false;
+        lab_writer_add(&writer, "%s\n", build->overrides[i].text);
+    }
+    build->sweep->overrides = lab_writer_take(&writer);
+    if (build->sweep->overrides == NULL)
+        return sim_fail_memory(tree->error);
+    build->node = lab_node_find(*root, "sweep");
+    if (build->node == NULL)
+        return fail_without_section(build);
+    if (build->node->is_empty)
+        return lab_fail_at(tree, &build->node->name_place, "'sweep' has no value; give it one, or remove it");
+    if (!lab_sweep_section_read(&build->reader, build->node, &build->section))
+        return false;
+    build->sweep->seeds = build->section.seeds;
+    return true;
+}
+
+static bool count_points(struct build *build)
+{
+    const struct lab_sweep_section *section = &build->section;
+    const struct lab_tree *tree = &build->reader.tree;
+    uint64_t points = section->grid != NULL || section->list == NULL;
+    for (const struct lab_node *axis = section->grid != NULL ? section->grid->first : NULL; axis != NULL;
+         axis = axis->next) {
+        points *= axis->count;
+        if (points > LAB_SWEEP_POINTS_MAX)
+            return lab_fail_at(tree, &section->grid->place,
+                               "more than %u combinations; leave out values, or sweep one path after the "
+                               "other",
+                               LAB_SWEEP_POINTS_MAX);
+    }
+    build->grid_points = points;
+    build->sweep->point_count = points + (section->list != NULL ? section->list->count : 0);
+    if (build->sweep->point_count > LAB_SWEEP_POINTS_MAX)
+        return lab_fail_at(tree, &section->list->place, "more than %u points in all; leave out some",
+                           LAB_SWEEP_POINTS_MAX);
+    return true;
+}
+
+/* The point's index-th value, which has its path for a name; NULL when there are fewer. */
+static const struct lab_node *setting_at(const struct build *build, size_t point, size_t index)
+{
+    const struct lab_node *grid = build->section.grid, *list = build->section.list, *node;
+    if (point >= build->grid_points) {
+        node = list->first;
+        for (size_t i = build->grid_points; i < point; i++)
+            node = node->next;
+        for (node = node->first; node != NULL && index > 0; index--)
+            node = node->next;
+        return node;
+    }
+    if (grid == NULL || index >= grid->count)
+        return NULL;
+    size_t below = 1, nth = 0; /* points of one value of the axis */
+    const struct lab_node *axis = grid->first, *found = NULL;
+    for (; axis != NULL; axis = axis->next, nth++) {
+        found = nth == index ? axis : found;
+        below *= nth > index ? axis->count : 1;
+    }
+    assert(found != NULL);
+    node = found->first;
+    for (size_t i = point / below % found->count; i > 0; i--)
+        node = node->next;
+    return node;
+}
+
+static bool settings_of(struct build *build, size_t point)
+{
+    struct lab_sweep_point *out = &build->sweep->points[point];
+    struct lab_writer writer = {0};
+    const struct lab_node *value;
+    for (size_t i = 0; (value = setting_at(build, point, i)) != NULL; i++) {
+        /* In the grid there is none. */
+        if (strcmp(value->name, "seed") == 0) {
+            out->has_own_seed = true;
+            lab_quantity_whole(value->text, &out->own_seed);
+            continue;
+        }
+        lab_writer_add(&writer, "%s=", value->name);
+        lab_writer_add_flow(&writer, value);
+        lab_writer_add(&writer, "\n");
+    }
+    out->settings = lab_writer_take(&writer);
+    return out->settings != NULL || sim_fail_memory(build->reader.tree.error);
+}
+
+static bool make_points(struct build *build)
+{
+    struct lab_sweep *sweep = build->sweep;
+    sweep->points = calloc(sweep->point_count, sizeof *sweep->points);
+    if (sweep->points == NULL) {
+        sweep->point_count = 0;
+        return sim_fail_memory(build->reader.tree.error);
+    }
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        if (!settings_of(build, i))
+            return false;
+    }
+    return true;
+}
+
+static bool number_jobs(struct build *build)
+{
+    struct lab_sweep *sweep = build->sweep;
+    if (sweep->seeds.count == 0)
+        sweep->seeds = (struct lab_sweep_seeds){.count = 1};
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        struct lab_sweep_point *point = &sweep->points[i];
+        point->first_job = sweep->job_count;
+        point->seed_count = point->has_own_seed ? 1 : sweep->seeds.count;
+        sweep->job_count += point->seed_count;
+        if (sweep->job_count > LAB_SWEEP_JOBS_MAX)
+            return lab_fail_at(&build->reader.tree, &build->node->place,
+                               "more than %u jobs, %zu points with %" PRIu64
+                               " seeds; leave out points or seeds",
+                               LAB_SWEEP_JOBS_MAX, sweep->point_count, sweep->seeds.count);
+    }
+    return true;
+}
+
+static char *copy(const char *text, size_t size)
+{
+    char *made = malloc(size + 1);
+    if (made != NULL) {
+        if (size > 0)
+            memcpy(made, text, size);
+        made[size] = '\0';
+    }
+    return made;
+}
+
+/* Once, and puts it behind the others. */
+static bool read_file(struct build *build, const char *path)
+{
+    struct lab_sweep *sweep = build->sweep;
+    struct sim_error *error = build->reader.tree.error;
+    uint64_t *digests = realloc(build->digests, (sweep->file_count + 1) * sizeof *digests), digest = 0;
+    char **files = realloc(sweep->files, (sweep->file_count + 1) * sizeof *files), *name = NULL;
+    char *block = malloc(BLOCK_SIZE);
+    build->digests = digests != NULL ? digests : build->digests;
+    sweep->files = files != NULL ? files : sweep->files;
+    if (digests == NULL || files == NULL || block == NULL || (name = copy(path, strlen(path))) == NULL) {
+        free(block);
+        return sim_fail_memory(error);
+    }
+    int problem;
+    char why[SIM_REASON_SIZE];
+    FILE *file = sim_input_stream(path, &problem);
+    errno = 0;
+    for (size_t size; file != NULL && (size = fread(block, 1, BLOCK_SIZE, file)) > 0;)
+        digest = sim_digest_chain(digest, bk_murmur3_128(block, size, 0).h1 + size);
+    bool is_read = file != NULL && !ferror(file);
+    problem = file != NULL ? errno : problem;
+    if (file != NULL)
+        fclose(file);
+    free(block);
+    digests[sweep->file_count] = digest;
+    files[sweep->file_count++] = name;
+    if (!is_read)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: the file cannot be read: %s; check its name and its rights", path,
+                        sim_input_reason(problem, why, sizeof why));
+    return true;
+}
+
+static void digest_add(struct lab_sweep *sweep, uint64_t part)
+{
+    sweep->identity = sim_digest_chain(sweep->identity, part);
+}
+
+static bool digest_file(struct build *build, const char *path)
+{
+    struct lab_sweep *sweep = build->sweep;
+    size_t i = 0;
+    while (i < sweep->file_count && strcmp(sweep->files[i], path) != 0)
+        i++;
+    if (i == sweep->file_count && !read_file(build, path))
+        return false;
+    digest_add(sweep, build->digests[i]);
+    return true;
+}
+
+static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t size)
+{
+    struct bk_hash128 hash = bk_murmur3_128(bytes, size, 0);
+    digest_add(sweep, size);
+    digest_add(sweep, hash.h1);
+    digest_add(sweep, hash.h2);
+}
+
+/* What the point's runs depend on. */
+static bool digest_point(struct build *build, struct lab_node *root, const struct lab_scenario *scenario)
+{
+    struct lab_node *before = NULL;
+    for (struct lab_node *node = root->first; node != NULL; node = node->next) {
+        bool is_of_runs = strcmp(node->name, "sweep") != 0 && strcmp(node->name, "tune") != 0;
+        if (is_of_runs)
+            before = node;
+        else if (before == NULL)
+            root->first = node->next;
+        else
+            before->next = node->next;
+    }
+    char *text = lab_tree_write(root);
+    if (text == NULL)
+        return sim_fail_memory(build->reader.tree.error);
+    digest_add_bytes(build->sweep, text, strlen(text));
+    free(text);
+    digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
+    bool is_fine = scenario->trace_path == NULL || digest_file(build, scenario->trace_path);
+    is_fine = is_fine && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
+    for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
+        is_fine = digest_file(build, scenario->observed[i].path);
+    return is_fine;
+}
+
+/* A point's error as one of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." where one of its settings
+ * is to blame, and else the place that is, with the point named behind. */
+static bool fail_point(struct build *build, size_t point, const struct sim_error *inner)
+{
+    struct lab_tree *tree = &build->reader.tree;
+    if (inner->class == SIM_ERROR_NONE)
+        return false;
+    if (inner->class != SIM_ERROR_INPUT) {
+        *tree->error = *inner;
+        return false;
+    }
+    char shown[SHOWN_SIZE];
+    const struct lab_node *value, *place = build->node;
+    const char *line = build->sweep->points[point].settings;
+    for (size_t i = 0; (value = setting_at(build, point, i)) != NULL; i++) {
+        if (strcmp(value->name, "seed") == 0)
+            continue;
+        size_t length = strcspn(line, "\n"), mark = strlen("--set ");
+        place = place == build->node ? value : place;
+        if (strncmp(inner->text, "--set ", mark) == 0 && strncmp(inner->text + mark, line, length) == 0 &&
+            strncmp(inner->text + mark + length, ": ", 2) == 0)
+            return lab_fail_at(tree, &value->place, "point %zu: %s", point + 1,
+                               inner->text + mark + length + 2);
+        line += length + 1;
+    }
+    char where[LAB_PLACE_SIZE];
+    return sim_fail(tree->error, SIM_ERROR_INPUT, "%s (point %zu of the sweep, %s: %s)", inner->text,
+                    point + 1, lab_place_text(&place->place, where),
+                    lab_sweep_describe(build->sweep->points[point].settings, false, shown, sizeof shown));
+}
+
+/* The scenario's own seed is known with the first point; no point changes it. */
+static bool fill_seeds(struct build *build, const struct lab_scenario *scenario)
+{
+    struct lab_sweep *sweep = build->sweep;
+    struct lab_sweep_seeds *seeds = &sweep->seeds;
+    sweep->name = sim_text_copy(scenario->name);
+    if (sweep->name == NULL)
+        return sim_fail_memory(build->reader.tree.error);
+    if (seeds->items == NULL && !seeds->has_first) {
+        seeds->first = build->seed != NULL ? *build->seed : scenario->seed;
+        seeds->has_first = true;
+    }
+    if (seeds->items == NULL && seeds->first > UINT64_MAX - (seeds->count - 1))
+        return lab_fail_at(&build->reader.tree, &build->node->place,
+                           "%" PRIu64 " seeds from %" PRIu64 " on exceed 2^64 - 1; begin lower", seeds->count,
+                           seeds->first);
+    return true;
+}
+
+/* The tree is the point's own: overrides cannot be taken back. */
+static bool check_point(struct build *build, size_t point)
+{
+    struct sim_error inner = {0};
+    struct lab_tree tree = {.path = build->sweep->path, .error = &inner};
+    struct lab_node *root;
+    struct lab_scenario *scenario = NULL;
+    const struct lab_sweep *sweep = build->sweep;
+    char *settings = copy(sweep->points[point].settings, strlen(sweep->points[point].settings));
+    bool is_fine = (settings != NULL || sim_fail_memory(&inner)) &&
+                   lab_tree_read(&tree, NULL, sweep->text, sweep->text_size, "", &root);
+    for (size_t i = 0; is_fine && i < build->override_count; i++)
+        is_fine = lab_override_apply(&tree, root, build->overrides[i].text);
+    for (char *line = settings, *next; is_fine && *line != '\0'; line = next) {
+        next = line + strcspn(line, "\n");
+        *next++ = '\0';
+        is_fine = lab_override_apply(&tree, root, line);
+    }
+    is_fine = is_fine && lab_scenario_of_tree(&tree, root, "", &scenario) &&
+              (point > 0 || fill_seeds(build, scenario)) && digest_point(build, root, scenario);
+    /* A message may name a setting's place, which is within `settings`. */
+    bool is_told = is_fine || fail_point(build, point, &inner);
+    lab_scenario_destroy(scenario);
+    lab_tree_clear(&tree);
+    free(settings);
+    return is_told;
+}
+
+static bool check_points(struct build *build)
+{
+    struct lab_sweep *sweep = build->sweep;
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        if (!check_point(build, i))
+            return false;
+    }
+    for (uint64_t job = 0; job < sweep->job_count; job++) {
+        size_t point;
+        uint64_t seed;
+        lab_sweep_job(sweep, job, &point, &seed);
+        digest_add(sweep, point);
+        digest_add(sweep, seed);
+    }
+    return true;
+}
+
+struct named_point {
+    const struct lab_sweep_point *point;
+    size_t index;
+};
+
+static int by_settings(const void *a, const void *b)
+{
+    const struct named_point *one = a, *other = b;
+    int order = strcmp(one->point->settings, other->point->settings);
+    if (order != 0)
+        return order;
+    uint64_t seeds[] = {one->point->has_own_seed ? one->point->own_seed : 0,
+                        other->point->has_own_seed ? other->point->own_seed : 0};
+    if (one->point->has_own_seed != other->point->has_own_seed)
+        return one->point->has_own_seed ? 1 : -1;
+    if (seeds[0] != seeds[1])
+        return seeds[0] > seeds[1] ? 1 : -1;
+    return one->index > other->index ? 1 : -1;
+}
+
+/* The same jobs twice would be no mistake of the figures, but a waste that nobody means. */
+static bool refuse_same_points(struct build *build)
+{
+    const struct lab_sweep *sweep = build->sweep;
+    struct named_point *sorted = calloc(sweep->point_count, sizeof *sorted);
+    bool is_fine = sorted != NULL || sim_fail_memory(build->reader.tree.error);
+    for (size_t i = 0; is_fine && i < sweep->point_count; i++)
+        sorted[i] = (struct named_point){&sweep->points[i], i};
+    if (is_fine)
+        qsort(sorted, sweep->point_count, sizeof *sorted, by_settings);
+    for (size_t i = 1; is_fine && i < sweep->point_count; i++) {
+        const struct lab_sweep_point *one = sorted[i - 1].point, *other = sorted[i].point;
+        char shown[SHOWN_SIZE];
+        if (strcmp(one->settings, other->settings) != 0 || one->has_own_seed != other->has_own_seed ||
+            (one->has_own_seed && one->own_seed != other->own_seed))
+            continue;
+        const struct lab_node *value = setting_at(build, sorted[i].index, 0);
+        is_fine = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
+                              "point %zu is point %zu again (%s); remove one", sorted[i].index + 1,
+                              sorted[i - 1].index + 1,
+                              lab_sweep_describe(one->settings, false, shown, sizeof shown));
+    }
+    free(sorted);
+    return is_fine;
+}
 
 bool lab_sweep_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
                      size_t override_count, const uint64_t *seed, struct lab_sweep **out,
@@ -177,388 +541,4 @@ char *lab_sweep_describe(const char *settings, bool is_short, char *buffer, size
 uint64_t lab_sweep_digest_add(uint64_t digest, uint64_t job, uint64_t run_digest)
 {
     return sim_digest_chain(sim_digest_chain(digest, job), run_digest);
-}
-
-static bool read_section(struct build *build, struct lab_node **root)
-{
-    struct lab_tree *tree = &build->reader.tree;
-    struct lab_writer writer = {0};
-    if (!lab_tree_read(tree, NULL, build->sweep->text, build->sweep->text_size, "", root) ||
-        !lab_check_root(tree, *root))
-        return false;
-    for (size_t i = 0; i < build->override_count; i++) {
-        const struct lab_place place = {build->overrides[i].text, 0, 0};
-        if (strpbrk(place.argument, "\r\n") != NULL)
-            return lab_fail_at(tree, &place, "a line break in it; write lists and mappings in brackets");
-        if (!lab_override_apply(tree, *root, build->overrides[i].text))
-            return false;
-        lab_writer_add(&writer, "%s\n", build->overrides[i].text);
-    }
-    build->sweep->overrides = lab_writer_take(&writer);
-    if (build->sweep->overrides == NULL)
-        return sim_fail_memory(tree->error);
-    build->node = lab_node_find(*root, "sweep");
-    if (build->node == NULL)
-        return fail_without_section(build);
-    if (build->node->is_empty)
-        return lab_fail_at(tree, &build->node->name_place, "'sweep' has no value; give it one, or remove it");
-    if (!lab_sweep_section_read(&build->reader, build->node, &build->section))
-        return false;
-    build->sweep->seeds = build->section.seeds;
-    return true;
-}
-
-/* A misspelt 'sweep' is an unknown field, and whatever else is wrong comes first too. */
-static bool fail_without_section(struct build *build)
-{
-    const struct lab_sweep *sweep = build->sweep;
-    struct sim_error *error = build->reader.tree.error;
-    struct lab_scenario *scenario = NULL;
-    bool is_fine = lab_scenario_parse(sweep->path, sweep->text, sweep->text_size, build->overrides,
-                                      build->override_count, build->seed, &scenario, error);
-    lab_scenario_destroy(scenario);
-    return is_fine && sim_fail(error, SIM_ERROR_INPUT,
-                               "%s:1:1: no 'sweep' in it; add one, as in sweep: {seeds: 20, grid: "
-                               "{arrivals.rate: [100/s, 200/s]}}",
-                               sweep->path);
-}
-
-static bool count_points(struct build *build)
-{
-    const struct lab_sweep_section *section = &build->section;
-    const struct lab_tree *tree = &build->reader.tree;
-    uint64_t points = section->grid != NULL || section->list == NULL;
-    for (const struct lab_node *axis = section->grid != NULL ? section->grid->first : NULL; axis != NULL;
-         axis = axis->next) {
-        points *= axis->count;
-        if (points > LAB_SWEEP_POINTS_MAX)
-            return lab_fail_at(tree, &section->grid->place,
-                               "more than %u combinations; leave out values, or sweep one path after the "
-                               "other",
-                               LAB_SWEEP_POINTS_MAX);
-    }
-    build->grid_points = points;
-    build->sweep->point_count = points + (section->list != NULL ? section->list->count : 0);
-    if (build->sweep->point_count > LAB_SWEEP_POINTS_MAX)
-        return lab_fail_at(tree, &section->list->place, "more than %u points in all; leave out some",
-                           LAB_SWEEP_POINTS_MAX);
-    return true;
-}
-
-static bool make_points(struct build *build)
-{
-    struct lab_sweep *sweep = build->sweep;
-    sweep->points = calloc(sweep->point_count, sizeof *sweep->points);
-    if (sweep->points == NULL) {
-        sweep->point_count = 0;
-        return sim_fail_memory(build->reader.tree.error);
-    }
-    for (size_t i = 0; i < sweep->point_count; i++) {
-        if (!settings_of(build, i))
-            return false;
-    }
-    return true;
-}
-
-static bool settings_of(struct build *build, size_t point)
-{
-    struct lab_sweep_point *out = &build->sweep->points[point];
-    struct lab_writer writer = {0};
-    const struct lab_node *value;
-    for (size_t i = 0; (value = setting_at(build, point, i)) != NULL; i++) {
-        /* In the grid there is none. */
-        if (strcmp(value->name, "seed") == 0) {
-            out->has_own_seed = true;
-            lab_quantity_whole(value->text, &out->own_seed);
-            continue;
-        }
-        lab_writer_add(&writer, "%s=", value->name);
-        lab_writer_add_flow(&writer, value);
-        lab_writer_add(&writer, "\n");
-    }
-    out->settings = lab_writer_take(&writer);
-    return out->settings != NULL || sim_fail_memory(build->reader.tree.error);
-}
-
-/* The point's index-th value, which has its path for a name; NULL when there are fewer. */
-static const struct lab_node *setting_at(const struct build *build, size_t point, size_t index)
-{
-    const struct lab_node *grid = build->section.grid, *list = build->section.list, *node;
-    if (point >= build->grid_points) {
-        node = list->first;
-        for (size_t i = build->grid_points; i < point; i++)
-            node = node->next;
-        for (node = node->first; node != NULL && index > 0; index--)
-            node = node->next;
-        return node;
-    }
-    if (grid == NULL || index >= grid->count)
-        return NULL;
-    size_t below = 1, nth = 0; /* points of one value of the axis */
-    const struct lab_node *axis = grid->first, *found = NULL;
-    for (; axis != NULL; axis = axis->next, nth++) {
-        found = nth == index ? axis : found;
-        below *= nth > index ? axis->count : 1;
-    }
-    assert(found != NULL);
-    node = found->first;
-    for (size_t i = point / below % found->count; i > 0; i--)
-        node = node->next;
-    return node;
-}
-
-static bool number_jobs(struct build *build)
-{
-    struct lab_sweep *sweep = build->sweep;
-    if (sweep->seeds.count == 0)
-        sweep->seeds = (struct lab_sweep_seeds){.count = 1};
-    for (size_t i = 0; i < sweep->point_count; i++) {
-        struct lab_sweep_point *point = &sweep->points[i];
-        point->first_job = sweep->job_count;
-        point->seed_count = point->has_own_seed ? 1 : sweep->seeds.count;
-        sweep->job_count += point->seed_count;
-        if (sweep->job_count > LAB_SWEEP_JOBS_MAX)
-            return lab_fail_at(&build->reader.tree, &build->node->place,
-                               "more than %u jobs, %zu points with %" PRIu64
-                               " seeds; leave out points or seeds",
-                               LAB_SWEEP_JOBS_MAX, sweep->point_count, sweep->seeds.count);
-    }
-    return true;
-}
-
-static bool check_points(struct build *build)
-{
-    struct lab_sweep *sweep = build->sweep;
-    for (size_t i = 0; i < sweep->point_count; i++) {
-        if (!check_point(build, i))
-            return false;
-    }
-    for (uint64_t job = 0; job < sweep->job_count; job++) {
-        size_t point;
-        uint64_t seed;
-        lab_sweep_job(sweep, job, &point, &seed);
-        digest_add(sweep, point);
-        digest_add(sweep, seed);
-    }
-    return true;
-}
-
-/* The tree is the point's own: overrides cannot be taken back. */
-static bool check_point(struct build *build, size_t point)
-{
-    struct sim_error inner = {0};
-    struct lab_tree tree = {.path = build->sweep->path, .error = &inner};
-    struct lab_node *root;
-    struct lab_scenario *scenario = NULL;
-    const struct lab_sweep *sweep = build->sweep;
-    char *settings = copy(sweep->points[point].settings, strlen(sweep->points[point].settings));
-    bool is_fine = (settings != NULL || sim_fail_memory(&inner)) &&
-                   lab_tree_read(&tree, NULL, sweep->text, sweep->text_size, "", &root);
-    for (size_t i = 0; is_fine && i < build->override_count; i++)
-        is_fine = lab_override_apply(&tree, root, build->overrides[i].text);
-    for (char *line = settings, *next; is_fine && *line != '\0'; line = next) {
-        next = line + strcspn(line, "\n");
-        *next++ = '\0';
-        is_fine = lab_override_apply(&tree, root, line);
-    }
-    is_fine = is_fine && lab_scenario_of_tree(&tree, root, "", &scenario) &&
-              (point > 0 || fill_seeds(build, scenario)) && digest_point(build, root, scenario);
-    /* A message may name a setting's place, which is within `settings`. */
-    bool is_told = is_fine || fail_point(build, point, &inner);
-    lab_scenario_destroy(scenario);
-    lab_tree_clear(&tree);
-    free(settings);
-    return is_told;
-}
-
-/* What the point's runs depend on. */
-static bool digest_point(struct build *build, struct lab_node *root, const struct lab_scenario *scenario)
-{
-    struct lab_node *before = NULL;
-    for (struct lab_node *node = root->first; node != NULL; node = node->next) {
-        bool is_of_runs = strcmp(node->name, "sweep") != 0 && strcmp(node->name, "tune") != 0;
-        if (is_of_runs)
-            before = node;
-        else if (before == NULL)
-            root->first = node->next;
-        else
-            before->next = node->next;
-    }
-    char *text = lab_tree_write(root);
-    if (text == NULL)
-        return sim_fail_memory(build->reader.tree.error);
-    digest_add_bytes(build->sweep, text, strlen(text));
-    free(text);
-    digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
-    bool is_fine = scenario->trace_path == NULL || digest_file(build, scenario->trace_path);
-    is_fine = is_fine && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
-    for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
-        is_fine = digest_file(build, scenario->observed[i].path);
-    return is_fine;
-}
-
-static bool digest_file(struct build *build, const char *path)
-{
-    struct lab_sweep *sweep = build->sweep;
-    size_t i = 0;
-    while (i < sweep->file_count && strcmp(sweep->files[i], path) != 0)
-        i++;
-    if (i == sweep->file_count && !read_file(build, path))
-        return false;
-    digest_add(sweep, build->digests[i]);
-    return true;
-}
-
-/* Once, and puts it behind the others. */
-static bool read_file(struct build *build, const char *path)
-{
-    struct lab_sweep *sweep = build->sweep;
-    struct sim_error *error = build->reader.tree.error;
-    uint64_t *digests = realloc(build->digests, (sweep->file_count + 1) * sizeof *digests), digest = 0;
-    char **files = realloc(sweep->files, (sweep->file_count + 1) * sizeof *files), *name = NULL;
-    char *block = malloc(BLOCK_SIZE);
-    build->digests = digests != NULL ? digests : build->digests;
-    sweep->files = files != NULL ? files : sweep->files;
-    if (digests == NULL || files == NULL || block == NULL || (name = copy(path, strlen(path))) == NULL) {
-        free(block);
-        return sim_fail_memory(error);
-    }
-    int problem;
-    char why[SIM_REASON_SIZE];
-    FILE *file = sim_input_stream(path, &problem);
-    errno = 0;
-    for (size_t size; file != NULL && (size = fread(block, 1, BLOCK_SIZE, file)) > 0;)
-        digest = sim_digest_chain(digest, bk_murmur3_128(block, size, 0).h1 + size);
-    bool is_read = file != NULL && !ferror(file);
-    problem = file != NULL ? errno : problem;
-    if (file != NULL)
-        fclose(file);
-    free(block);
-    digests[sweep->file_count] = digest;
-    files[sweep->file_count++] = name;
-    if (!is_read)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: the file cannot be read: %s; check its name and its rights", path,
-                        sim_input_reason(problem, why, sizeof why));
-    return true;
-}
-
-/* A point's error as one of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." where one of its settings
- * is to blame, and else the place that is, with the point named behind. */
-static bool fail_point(struct build *build, size_t point, const struct sim_error *inner)
-{
-    struct lab_tree *tree = &build->reader.tree;
-    if (inner->class == SIM_ERROR_NONE)
-        return false;
-    if (inner->class != SIM_ERROR_INPUT) {
-        *tree->error = *inner;
-        return false;
-    }
-    char shown[SHOWN_SIZE];
-    const struct lab_node *value, *place = build->node;
-    const char *line = build->sweep->points[point].settings;
-    for (size_t i = 0; (value = setting_at(build, point, i)) != NULL; i++) {
-        if (strcmp(value->name, "seed") == 0)
-            continue;
-        size_t length = strcspn(line, "\n"), mark = strlen("--set ");
-        place = place == build->node ? value : place;
-        if (strncmp(inner->text, "--set ", mark) == 0 && strncmp(inner->text + mark, line, length) == 0 &&
-            strncmp(inner->text + mark + length, ": ", 2) == 0)
-            return lab_fail_at(tree, &value->place, "point %zu: %s", point + 1,
-                               inner->text + mark + length + 2);
-        line += length + 1;
-    }
-    char where[LAB_PLACE_SIZE];
-    return sim_fail(tree->error, SIM_ERROR_INPUT, "%s (point %zu of the sweep, %s: %s)", inner->text,
-                    point + 1, lab_place_text(&place->place, where),
-                    lab_sweep_describe(build->sweep->points[point].settings, false, shown, sizeof shown));
-}
-
-struct named_point {
-    const struct lab_sweep_point *point;
-    size_t index;
-};
-
-/* The same jobs twice would be no mistake of the figures, but a waste that nobody means. */
-static bool refuse_same_points(struct build *build)
-{
-    const struct lab_sweep *sweep = build->sweep;
-    struct named_point *sorted = calloc(sweep->point_count, sizeof *sorted);
-    bool is_fine = sorted != NULL || sim_fail_memory(build->reader.tree.error);
-    for (size_t i = 0; is_fine && i < sweep->point_count; i++)
-        sorted[i] = (struct named_point){&sweep->points[i], i};
-    if (is_fine)
-        qsort(sorted, sweep->point_count, sizeof *sorted, by_settings);
-    for (size_t i = 1; is_fine && i < sweep->point_count; i++) {
-        const struct lab_sweep_point *one = sorted[i - 1].point, *other = sorted[i].point;
-        char shown[SHOWN_SIZE];
-        if (strcmp(one->settings, other->settings) != 0 || one->has_own_seed != other->has_own_seed ||
-            (one->has_own_seed && one->own_seed != other->own_seed))
-            continue;
-        const struct lab_node *value = setting_at(build, sorted[i].index, 0);
-        is_fine = lab_fail_at(&build->reader.tree, value != NULL ? &value->place : &build->node->place,
-                              "point %zu is point %zu again (%s); remove one", sorted[i].index + 1,
-                              sorted[i - 1].index + 1,
-                              lab_sweep_describe(one->settings, false, shown, sizeof shown));
-    }
-    free(sorted);
-    return is_fine;
-}
-
-static int by_settings(const void *a, const void *b)
-{
-    const struct named_point *one = a, *other = b;
-    int order = strcmp(one->point->settings, other->point->settings);
-    if (order != 0)
-        return order;
-    uint64_t seeds[] = {one->point->has_own_seed ? one->point->own_seed : 0,
-                        other->point->has_own_seed ? other->point->own_seed : 0};
-    if (one->point->has_own_seed != other->point->has_own_seed)
-        return one->point->has_own_seed ? 1 : -1;
-    if (seeds[0] != seeds[1])
-        return seeds[0] > seeds[1] ? 1 : -1;
-    return one->index > other->index ? 1 : -1;
-}
-
-/* The scenario's own seed is known with the first point; no point changes it. */
-static bool fill_seeds(struct build *build, const struct lab_scenario *scenario)
-{
-    struct lab_sweep *sweep = build->sweep;
-    struct lab_sweep_seeds *seeds = &sweep->seeds;
-    sweep->name = sim_text_copy(scenario->name);
-    if (sweep->name == NULL)
-        return sim_fail_memory(build->reader.tree.error);
-    if (seeds->items == NULL && !seeds->has_first) {
-        seeds->first = build->seed != NULL ? *build->seed : scenario->seed;
-        seeds->has_first = true;
-    }
-    if (seeds->items == NULL && seeds->first > UINT64_MAX - (seeds->count - 1))
-        return lab_fail_at(&build->reader.tree, &build->node->place,
-                           "%" PRIu64 " seeds from %" PRIu64 " on exceed 2^64 - 1; begin lower", seeds->count,
-                           seeds->first);
-    return true;
-}
-
-static void digest_add(struct lab_sweep *sweep, uint64_t part)
-{
-    sweep->identity = sim_digest_chain(sweep->identity, part);
-}
-
-static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t size)
-{
-    struct bk_hash128 hash = bk_murmur3_128(bytes, size, 0);
-    digest_add(sweep, size);
-    digest_add(sweep, hash.h1);
-    digest_add(sweep, hash.h2);
-}
-
-static char *copy(const char *text, size_t size)
-{
-    char *made = malloc(size + 1);
-    if (made != NULL) {
-        if (size > 0)
-            memcpy(made, text, size);
-        made[size] = '\0';
-    }
-    return made;
 }

@@ -49,20 +49,7 @@ static bool grow(struct lab_histogram *histogram)
     return true;
 }
 
-static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin);
-
-static void round_all(struct lab_histogram *histogram)
-{
-    struct lab_histogram old = *histogram;
-    histogram->slots = NULL;
-    histogram->slot_count = histogram->used = 0;
-    histogram->is_rounded = true;
-    for (size_t i = 0; i < old.slot_count; i++) {
-        if (old.slots[i].count > 0)
-            add_bin(histogram, &old.slots[i]);
-    }
-    free(old.slots);
-}
+static void round_all(struct lab_histogram *histogram);
 
 /* Up to the next number with no more significant bits, so that P(size <= N) never claims too much. */
 static uint64_t round_up(uint64_t size, unsigned significant_bits)
@@ -96,6 +83,19 @@ static void add_bin(struct lab_histogram *histogram, const struct lab_bin *bin)
     }
     slot->count += bin->count;
     slot->weight += bin->weight;
+}
+
+static void round_all(struct lab_histogram *histogram)
+{
+    struct lab_histogram old = *histogram;
+    histogram->slots = NULL;
+    histogram->slot_count = histogram->used = 0;
+    histogram->is_rounded = true;
+    for (size_t i = 0; i < old.slot_count; i++) {
+        if (old.slots[i].count > 0)
+            add_bin(histogram, &old.slots[i]);
+    }
+    free(old.slots);
 }
 
 static lab_wide add_saturating(lab_wide a, lab_wide b)

@@ -8,9 +8,6 @@
 #define SPAN_MAX     (365.0 * (double)SIM_DAY)
 #define BASE_DEFAULT (5 * SIM_MS)
 
-static bool stands_alone(struct lab_reader *reader, const struct lab_node *root);
-static bool takes_time(struct lab_reader *reader, const struct lab_node *root);
-
 const struct lab_table lab_identifiers_table = {
     .fields =
         (const struct lab_field[]){
@@ -21,25 +18,6 @@ const struct lab_table lab_identifiers_table = {
             {.name = NULL},
         },
     .may_be_empty = true};
-
-/* Either rows or identifiers. */
-bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *section = lab_node_find(root, "identifiers");
-    scenario->identifiers.present = section != NULL;
-    const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
-    for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
-        if (scenario->strategies[i].settings.is_idgen && section == NULL)
-            return lab_fail_at(&reader->tree, &item->place,
-                               "'idgen' hands out identifiers, and nobody wants any; add 'identifiers: {}'");
-        if (!scenario->strategies[i].settings.is_idgen && section != NULL)
-            return lab_fail_at(
-                &reader->tree, &item->place,
-                "it places rows, and 'identifiers' are wanted; use idgen, or remove 'identifiers'");
-    }
-    return section == NULL || (stands_alone(reader, root) && takes_time(reader, root));
-}
 
 static bool stands_alone(struct lab_reader *reader, const struct lab_node *root)
 {
@@ -71,6 +49,25 @@ static bool takes_time(struct lab_reader *reader, const struct lab_node *root)
     return lab_fail_at(&reader->tree, &root->place,
                        "identifiers would take no time at all; give 'identifiers' a think above 0s, or the "
                        "network a latency");
+}
+
+/* Either rows or identifiers. */
+bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *section = lab_node_find(root, "identifiers");
+    scenario->identifiers.present = section != NULL;
+    const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
+    for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
+        if (scenario->strategies[i].settings.is_idgen && section == NULL)
+            return lab_fail_at(&reader->tree, &item->place,
+                               "'idgen' hands out identifiers, and nobody wants any; add 'identifiers: {}'");
+        if (!scenario->strategies[i].settings.is_idgen && section != NULL)
+            return lab_fail_at(
+                &reader->tree, &item->place,
+                "it places rows, and 'identifiers' are wanted; use idgen, or remove 'identifiers'");
+    }
+    return section == NULL || (stands_alone(reader, root) && takes_time(reader, root));
 }
 
 static bool check_stripe(struct lab_reader *reader, const struct lab_node *node,

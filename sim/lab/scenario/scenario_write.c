@@ -12,9 +12,6 @@
 #define LINE_SIZE 100
 #define INDENT    2
 
-static void write_fields(struct lab_writer *writer, const struct lab_node *mapping, size_t indent,
-                         bool is_first_placed);
-
 static bool reserve(struct lab_writer *writer, size_t size)
 {
     if (writer->out_of_memory)
@@ -39,33 +36,7 @@ static bool fits(struct lab_writer *writer, const struct lab_node *node)
     return does_fit;
 }
 
-/* What stands behind "name:", with the end of the line. Lists at the top are long ones, and have a line an
- * element. */
-static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent)
-{
-    bool is_top_list = node->kind == LAB_NODE_LIST && indent == 0 && node->count > 0;
-    if (!is_top_list && (node->kind == LAB_NODE_SCALAR || node->count == 0 || fits(writer, node))) {
-        lab_writer_add(writer, " ");
-        lab_writer_add_flow(writer, node);
-        lab_writer_add(writer, "\n");
-        return;
-    }
-    lab_writer_add(writer, "\n");
-    if (node->kind == LAB_NODE_MAPPING) {
-        write_fields(writer, node, indent + INDENT, false);
-        return;
-    }
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        lab_writer_add(writer, "%*s- ", (int)(indent + INDENT), "");
-        bool is_single = item->kind == LAB_NODE_MAPPING && item->count == 1;
-        if (item->kind == LAB_NODE_MAPPING && item->count > 0 && (is_single || !fits(writer, item))) {
-            write_fields(writer, item, indent + 2 * INDENT, true);
-        } else {
-            lab_writer_add_flow(writer, item);
-            lab_writer_add(writer, "\n");
-        }
-    }
-}
+static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent);
 
 /* Whether YAML takes it for text (or a number, which is the same here) without quotes, wherever it stands. */
 static bool is_plain(const char *text)
@@ -117,6 +88,34 @@ static void write_fields(struct lab_writer *writer, const struct lab_node *mappi
         write_text(writer, field->name);
         lab_writer_add(writer, ":");
         write_value(writer, field, indent);
+    }
+}
+
+/* What stands behind "name:", with the end of the line. Lists at the top are long ones, and have a line an
+ * element. */
+static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent)
+{
+    bool is_top_list = node->kind == LAB_NODE_LIST && indent == 0 && node->count > 0;
+    if (!is_top_list && (node->kind == LAB_NODE_SCALAR || node->count == 0 || fits(writer, node))) {
+        lab_writer_add(writer, " ");
+        lab_writer_add_flow(writer, node);
+        lab_writer_add(writer, "\n");
+        return;
+    }
+    lab_writer_add(writer, "\n");
+    if (node->kind == LAB_NODE_MAPPING) {
+        write_fields(writer, node, indent + INDENT, false);
+        return;
+    }
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        lab_writer_add(writer, "%*s- ", (int)(indent + INDENT), "");
+        bool is_single = item->kind == LAB_NODE_MAPPING && item->count == 1;
+        if (item->kind == LAB_NODE_MAPPING && item->count > 0 && (is_single || !fits(writer, item))) {
+            write_fields(writer, item, indent + 2 * INDENT, true);
+        } else {
+            lab_writer_add_flow(writer, item);
+            lab_writer_add(writer, "\n");
+        }
     }
 }
 

@@ -39,20 +39,6 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static int sweep(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_sweep = {
-    .name = "sweep",
-    .arguments = "SCENARIO",
-    .summary = "many settings and seeds of a scenario; resumes where it was",
-    .example = "  bucketlab sweep chat.yaml --csv chat.csv\n"
-               "  bucketlab sweep chat.yaml --shard 1/4 --db part-1.db\n",
-    .options = options,
-    .least = 1,
-    .most = 1,
-    .run = sweep,
-};
-
 struct sweeper {
     struct lab_sweep *sweep;
     struct store *store;
@@ -73,71 +59,6 @@ struct sweeper {
     bool is_broken;   /* a batch could not be stored */
     struct cli_signals signals;
 };
-
-/* What a job hands over. */
-struct piece {
-    struct sweeper *sweeper;
-    struct store_job job;
-};
-
-static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static bool read_shard(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static bool read_metrics(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static bool read_scenario(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static bool check_outputs(const struct cli_args *args, const struct sweeper *sweeper,
-                          struct sim_error *error);
-static bool list_jobs(struct sweeper *sweeper, struct sim_error *error);
-static bool work_off(struct sweeper *sweeper, struct sim_error *error);
-static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
-                    struct sim_error *error);
-static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
-                        void **made, struct sim_error *error);
-static bool run_here(struct piece *piece, struct lab_progress *progress, struct sim_error *error);
-static bool run_there(struct piece *piece, uint32_t rank, struct lab_progress *progress,
-                      struct sim_error *error);
-static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_error *error);
-static bool take_job(void *context, uint64_t index, void *made, bool *is_enough, struct sim_error *error);
-static void drop_job(void *made);
-static bool add_to_batch(struct sweeper *sweeper, struct piece *piece);
-static bool keep_batch(struct sweeper *sweeper, struct sim_error *error);
-static void clear_batch(struct sweeper *sweeper);
-static bool fail_interrupted(struct sweeper *sweeper, struct sim_error *error);
-static bool report(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error);
-static void end(struct sweeper *sweeper);
-
-static int sweep(const struct cli_args *args, struct sim_error *error)
-{
-    struct sweeper sweeper = {.shard = 1, .shards = 1};
-    int code = 0;
-    bool is_fine = begin(args, &sweeper, error);
-    if (is_fine && sweeper.todo_count > 0) {
-        cli_signals_hold(&sweeper.signals);
-        is_fine = work_off(&sweeper, error);
-        code = is_fine ? 0 : cli_exit_code(&sweeper.signals, error);
-        cli_signals_release(&sweeper.signals);
-    }
-    is_fine = is_fine && report(args, &sweeper, error);
-    end(&sweeper);
-    return is_fine || code != 0 ? code : (int)error->class;
-}
-
-static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
-{
-    sweeper->database = cli_value(args, "db", "bucketlab.db");
-    sweeper->is_quiet = cli_has(args, "quiet");
-    const char *csv = cli_value(args, "csv", NULL);
-    if (sweeper->database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    return read_shard(args, sweeper, error) && read_metrics(args, sweeper, error) &&
-           cli_jobs(args, &sweeper->workers, error) && cli_team(args, &sweeper->team, error) &&
-           (csv == NULL || cli_text_file_check("csv", csv, error)) && read_scenario(args, sweeper, error) &&
-           check_outputs(args, sweeper, error) &&
-           store_open(sweeper->database, STORE_WRITE, &sweeper->store, error) &&
-           store_sweep_open(sweeper->store, sweeper->sweep, sweeper->path, BUCKETLAB_VERSION,
-                            &sweeper->stored, error) &&
-           list_jobs(sweeper, error);
-}
 
 static bool read_shard(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
 {
@@ -230,72 +151,28 @@ static bool list_jobs(struct sweeper *sweeper, struct sim_error *error)
     return true;
 }
 
-static bool work_off(struct sweeper *sweeper, struct sim_error *error)
+static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
 {
-    int64_t elapsed_ms;
-    const struct cli_task task = {.name = sweeper->sweep->name,
-                                  .unit = "runs/s",
-                                  .is_quiet = sweeper->is_quiet,
-                                  .run = run_jobs,
-                                  .context = sweeper};
-    bool is_fine = cli_attend(&task, &sweeper->signals, &elapsed_ms, error);
-    if (is_fine && sweeper->signals.caught != 0)
-        return fail_interrupted(sweeper, error);
-    return is_fine;
+    sweeper->database = cli_value(args, "db", "bucketlab.db");
+    sweeper->is_quiet = cli_has(args, "quiet");
+    const char *csv = cli_value(args, "csv", NULL);
+    if (sweeper->database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    return read_shard(args, sweeper, error) && read_metrics(args, sweeper, error) &&
+           cli_jobs(args, &sweeper->workers, error) && cli_team(args, &sweeper->team, error) &&
+           (csv == NULL || cli_text_file_check("csv", csv, error)) && read_scenario(args, sweeper, error) &&
+           check_outputs(args, sweeper, error) &&
+           store_open(sweeper->database, STORE_WRITE, &sweeper->store, error) &&
+           store_sweep_open(sweeper->store, sweeper->sweep, sweeper->path, BUCKETLAB_VERSION,
+                            &sweeper->stored, error) &&
+           list_jobs(sweeper, error);
 }
 
-static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct sweeper *sweeper = context;
-    const struct lab_crew crew = {.context = sweeper,
-                                  .count = sweeper->todo_count,
-                                  .work = run_job,
-                                  .take = take_job,
-                                  .drop = drop_job,
-                                  .team = &sweeper->team,
-                                  .work_far = run_job_far};
-    struct sim_error after = {0};
-    uint64_t taken;
-    sweeper->batch_ms = cli_now_ms();
-    bool is_fine = lab_crew_run(&crew, sweeper->workers, progress, &taken, error);
-    /* What is finished is kept, whatever ended the sweep; but not by a database that has just failed. */
-    bool is_kept = sweeper->is_broken || keep_batch(sweeper, &after);
-    clear_batch(sweeper);
-    if (is_fine && !is_kept)
-        *error = after;
-    return is_fine && is_kept;
-}
-
-static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
-                    struct sim_error *error)
-{
-    return run_job_far(context, index, 0, progress, made, error);
-}
-
-static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
-                        void **made, struct sim_error *error)
-{
-    struct sweeper *sweeper = context;
-    uint64_t job = sweeper->todo[index];
-    /* Another program may be at the same sweep. */
-    if (store_sweep_is_done(sweeper->stored, job))
-        return true;
-    struct piece *piece = calloc(1, sizeof *piece);
-    int64_t begin_ms = cli_now_ms();
-    if (piece == NULL)
-        return sim_fail_memory(error);
-    piece->sweeper = sweeper;
-    piece->job = (struct store_job){.job = job, .created_unix_s = (int64_t)time(NULL)};
-    bool is_fine = (rank == 0 ? run_here(piece, progress, error) : run_there(piece, rank, progress, error)) ||
-                   name_job(sweeper, job, error);
-    if (is_fine) {
-        piece->job.elapsed_ms = cli_passed_ms(begin_ms);
-        *made = piece;
-    } else {
-        free(piece);
-    }
-    return is_fine;
-}
+/* What a job hands over. */
+struct piece {
+    struct sweeper *sweeper;
+    struct store_job job;
+};
 
 static bool run_here(struct piece *piece, struct lab_progress *progress, struct sim_error *error)
 {
@@ -339,6 +216,74 @@ static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_err
         lab_sweep_describe(sweeper->sweep->points[point].settings, false, settings, sizeof settings), seed);
 }
 
+static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab_progress *progress,
+                        void **made, struct sim_error *error)
+{
+    struct sweeper *sweeper = context;
+    uint64_t job = sweeper->todo[index];
+    /* Another program may be at the same sweep. */
+    if (store_sweep_is_done(sweeper->stored, job))
+        return true;
+    struct piece *piece = calloc(1, sizeof *piece);
+    int64_t begin_ms = cli_now_ms();
+    if (piece == NULL)
+        return sim_fail_memory(error);
+    piece->sweeper = sweeper;
+    piece->job = (struct store_job){.job = job, .created_unix_s = (int64_t)time(NULL)};
+    bool is_fine = (rank == 0 ? run_here(piece, progress, error) : run_there(piece, rank, progress, error)) ||
+                   name_job(sweeper, job, error);
+    if (is_fine) {
+        piece->job.elapsed_ms = cli_passed_ms(begin_ms);
+        *made = piece;
+    } else {
+        free(piece);
+    }
+    return is_fine;
+}
+
+static bool run_job(void *context, uint64_t index, struct lab_progress *progress, void **made,
+                    struct sim_error *error)
+{
+    return run_job_far(context, index, 0, progress, made, error);
+}
+
+/* Takes the piece over, also when it fails for want of memory. */
+static bool add_to_batch(struct sweeper *sweeper, struct piece *piece)
+{
+    if (!sim_grow(&sweeper->batch, &sweeper->batch_capacity, sweeper->batch_count + 1,
+                  sizeof *sweeper->batch)) {
+        lab_result_destroy(piece->job.result);
+        free(piece->job.overrides);
+        free(piece);
+        return false;
+    }
+    sweeper->batch[sweeper->batch_count++] = piece->job;
+    free(piece);
+    return true;
+}
+
+static void clear_batch(struct sweeper *sweeper)
+{
+    for (size_t i = 0; i < sweeper->batch_count; i++) {
+        lab_result_destroy(sweeper->batch[i].result);
+        free(sweeper->batch[i].overrides);
+    }
+    sweeper->batch_count = 0;
+}
+
+static bool keep_batch(struct sweeper *sweeper, struct sim_error *error)
+{
+    if (sweeper->batch_count == 0)
+        return true;
+    if (!store_sweep_keep(sweeper->stored, sweeper->batch, sweeper->batch_count, error)) {
+        sweeper->is_broken = true;
+        return false;
+    }
+    clear_batch(sweeper);
+    sweeper->batch_ms = cli_now_ms();
+    return true;
+}
+
 static bool take_job(void *context, uint64_t index, void *made, bool *is_enough, struct sim_error *error)
 {
     struct sweeper *sweeper = context;
@@ -358,41 +303,26 @@ static void drop_job(void *made)
         add_to_batch(piece->sweeper, piece);
 }
 
-/* Takes the piece over, also when it fails for want of memory. */
-static bool add_to_batch(struct sweeper *sweeper, struct piece *piece)
+static bool run_jobs(void *context, struct lab_progress *progress, struct sim_error *error)
 {
-    if (!sim_grow(&sweeper->batch, &sweeper->batch_capacity, sweeper->batch_count + 1,
-                  sizeof *sweeper->batch)) {
-        lab_result_destroy(piece->job.result);
-        free(piece->job.overrides);
-        free(piece);
-        return false;
-    }
-    sweeper->batch[sweeper->batch_count++] = piece->job;
-    free(piece);
-    return true;
-}
-
-static bool keep_batch(struct sweeper *sweeper, struct sim_error *error)
-{
-    if (sweeper->batch_count == 0)
-        return true;
-    if (!store_sweep_keep(sweeper->stored, sweeper->batch, sweeper->batch_count, error)) {
-        sweeper->is_broken = true;
-        return false;
-    }
-    clear_batch(sweeper);
+    struct sweeper *sweeper = context;
+    const struct lab_crew crew = {.context = sweeper,
+                                  .count = sweeper->todo_count,
+                                  .work = run_job,
+                                  .take = take_job,
+                                  .drop = drop_job,
+                                  .team = &sweeper->team,
+                                  .work_far = run_job_far};
+    struct sim_error after = {0};
+    uint64_t taken;
     sweeper->batch_ms = cli_now_ms();
-    return true;
-}
-
-static void clear_batch(struct sweeper *sweeper)
-{
-    for (size_t i = 0; i < sweeper->batch_count; i++) {
-        lab_result_destroy(sweeper->batch[i].result);
-        free(sweeper->batch[i].overrides);
-    }
-    sweeper->batch_count = 0;
+    bool is_fine = lab_crew_run(&crew, sweeper->workers, progress, &taken, error);
+    /* What is finished is kept, whatever ended the sweep; but not by a database that has just failed. */
+    bool is_kept = sweeper->is_broken || keep_batch(sweeper, &after);
+    clear_batch(sweeper);
+    if (is_fine && !is_kept)
+        *error = after;
+    return is_fine && is_kept;
 }
 
 static bool fail_interrupted(struct sweeper *sweeper, struct sim_error *error)
@@ -403,6 +333,20 @@ static bool fail_interrupted(struct sweeper *sweeper, struct sim_error *error)
     return sim_fail(error, SIM_ERROR_CHECK,
                     "interrupted; %s of %s runs are in %s, and the same command resumes with the others",
                     done, jobs, sweeper->database);
+}
+
+static bool work_off(struct sweeper *sweeper, struct sim_error *error)
+{
+    int64_t elapsed_ms;
+    const struct cli_task task = {.name = sweeper->sweep->name,
+                                  .unit = "runs/s",
+                                  .is_quiet = sweeper->is_quiet,
+                                  .run = run_jobs,
+                                  .context = sweeper};
+    bool is_fine = cli_attend(&task, &sweeper->signals, &elapsed_ms, error);
+    if (is_fine && sweeper->signals.caught != 0)
+        return fail_interrupted(sweeper, error);
+    return is_fine;
 }
 
 static bool report(const struct cli_args *args, struct sweeper *sweeper, struct sim_error *error)
@@ -428,3 +372,31 @@ static void end(struct sweeper *sweeper)
     free(sweeper->metrics);
     free(sweeper->todo);
 }
+
+static int sweep(const struct cli_args *args, struct sim_error *error)
+{
+    struct sweeper sweeper = {.shard = 1, .shards = 1};
+    int code = 0;
+    bool is_fine = begin(args, &sweeper, error);
+    if (is_fine && sweeper.todo_count > 0) {
+        cli_signals_hold(&sweeper.signals);
+        is_fine = work_off(&sweeper, error);
+        code = is_fine ? 0 : cli_exit_code(&sweeper.signals, error);
+        cli_signals_release(&sweeper.signals);
+    }
+    is_fine = is_fine && report(args, &sweeper, error);
+    end(&sweeper);
+    return is_fine || code != 0 ? code : (int)error->class;
+}
+
+const struct cli_command cli_sweep = {
+    .name = "sweep",
+    .arguments = "SCENARIO",
+    .summary = "many settings and seeds of a scenario; resumes where it was",
+    .example = "  bucketlab sweep chat.yaml --csv chat.csv\n"
+               "  bucketlab sweep chat.yaml --shard 1/4 --db part-1.db\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = sweep,
+};

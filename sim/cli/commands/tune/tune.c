@@ -49,60 +49,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int tune(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_tune = {
-    .name = "tune",
-    .arguments = "[SCENARIO]",
-    .summary = "the settings that keep partitions within limits, cheapest first",
-    .example = "  bucketlab tune chat.yaml --risk 0.1%\n"
-               "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
-               "  bucketlab tune --rows 12000..32000 --risk 0.3% --probability any\n",
-    .options = options,
-    .least = 0,
-    .most = 1,
-    .run = tune,
-};
-
-/* More chances are not looked at, and more pairs not listed, so that the answer takes a moment. */
-enum { FITS_MAX = 1000, LIST_MAX = 50000 };
-
-#define RARITY_NONE (TUNE_ONE_IN_MAX + 1)
-
-/* What the options leave of the chances. */
-struct limits {
-    uint64_t bits_least, bits_most;
-    double increments;    /* per 1000 rows */
-    uint64_t rarity;      /* the first N with which there are no more; RARITY_NONE beyond */
-    uint64_t rarity_bits; /* the same in bits; 64 beyond */
-};
-
-static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error);
-static int tune_rows(const struct cli_args *args, struct sim_error *error);
-static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
-                        struct sim_error *error);
-static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error);
-static bool read_risk(const char *text, double *out, struct sim_error *error);
-static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
-                       uint64_t *first, uint64_t *last, struct sim_error *error);
-static bool read_limits(const struct cli_args *args, struct limits *out, struct sim_error *error);
-static void find_rarity(struct limits *limits);
-static bool choose_chances(const struct cli_args *args, const struct limits *limits, struct tune_chances *out,
-                           struct sim_error *error);
-static bool refuse(const struct cli_args *args, const struct limits *limits,
-                   const struct cli_tune_answer *answer, struct sim_error *error);
-static void round_up(double value, int digits, char *buffer);
-
-static int tune(const struct cli_args *args, struct sim_error *error)
-{
-    bool is_scenario = cli_argument_count(args) > 0;
-    if (!check_options(args, is_scenario, error))
-        return (int)error->class;
-    if (is_scenario)
-        return cli_tune_scenario(args, error);
-    return tune_rows(args, error);
-}
-
 /* Each way to tune has options of its own. */
 static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
 {
@@ -121,21 +67,16 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
     return true;
 }
 
-static int tune_rows(const struct cli_args *args, struct sim_error *error)
-{
-    struct cli_tune_answer answer = {0};
-    struct limits limits = {.bits_most = BK_BITS_MAX, .increments = 1000};
-    bool is_fine = read_goal(args, &answer.goal, error) && read_limits(args, &limits, error) &&
-                   choose_chances(args, &limits, &answer.chances, error);
-    if (is_fine && !tune_search(&answer.goal, &answer.chances, FITS_MAX, LIST_MAX, &answer.found))
-        is_fine = sim_fail_memory(error);
-    if (is_fine && answer.found.fit_count == 0)
-        is_fine = refuse(args, &limits, &answer, error);
-    else if (is_fine)
-        is_fine = answer_rows(args, &answer, error);
-    tune_found_free(&answer.found);
-    return is_fine ? 0 : (int)error->class;
-}
+/* More chances are not looked at, and more pairs not listed, so that the answer takes a moment. */
+enum { FITS_MAX = 1000, LIST_MAX = 50000 };
+
+/* What the options leave of the chances. */
+struct limits {
+    uint64_t bits_least, bits_most;
+    double increments;    /* per 1000 rows */
+    uint64_t rarity;      /* the first N with which there are no more; RARITY_NONE beyond */
+    uint64_t rarity_bits; /* the same in bits; 64 beyond */
+};
 
 /* Only who says where or how gets a chart. */
 static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
@@ -160,24 +101,6 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
     }
     cli_charts_free(&charts);
     return is_fine;
-}
-
-static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error)
-{
-    if (!cli_has(args, "rows"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'tune' needs --rows or a scenario; write --rows 12000..32000, or "
-                        "'bucketlab tune SCENARIO'");
-    if (!cli_has(args, "risk"))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
-    const char *rows = cli_value(args, "rows", "");
-    if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
-        !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
-        return false;
-    return goal->rows_max > 0 ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --rows %s: a partition has at least one row; write --rows 1..%" PRIu64, rows,
-                    UINT64_C(32000));
 }
 
 static bool read_risk(const char *text, double *out, struct sim_error *error)
@@ -218,6 +141,42 @@ static bool read_range(const char *name, const char *text, uint64_t most, const 
                     most);
 }
 
+static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struct sim_error *error)
+{
+    if (!cli_has(args, "rows"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: 'tune' needs --rows or a scenario; write --rows 12000..32000, or "
+                        "'bucketlab tune SCENARIO'");
+    if (!cli_has(args, "risk"))
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
+    const char *rows = cli_value(args, "rows", "");
+    if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
+        !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
+        return false;
+    return goal->rows_max > 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --rows %s: a partition has at least one row; write --rows 1..%" PRIu64, rows,
+                    UINT64_C(32000));
+}
+
+#define RARITY_NONE (TUNE_ONE_IN_MAX + 1)
+
+/* By the expression that the increments are told with. */
+static void find_rarity(struct limits *limits)
+{
+    uint64_t low = 0;
+    limits->rarity = RARITY_NONE;
+    while (limits->rarity - low > 1) {
+        uint64_t middle = low + (limits->rarity - low) / 2;
+        if (1000 * (1.0 / (double)middle) <= limits->increments)
+            limits->rarity = middle;
+        else
+            low = middle;
+    }
+    while (limits->rarity_bits < 64 && 1000 * ldexp(1, -(int)limits->rarity_bits) > limits->increments)
+        limits->rarity_bits++;
+}
+
 static bool read_limits(const struct cli_args *args, struct limits *out, struct sim_error *error)
 {
     const char *bits = cli_value(args, "bits", NULL), *increments = cli_value(args, "max-increments", NULL);
@@ -236,20 +195,14 @@ static bool read_limits(const struct cli_args *args, struct limits *out, struct 
     return true;
 }
 
-/* By the expression that the increments are told with. */
-static void find_rarity(struct limits *limits)
+/* The least number of so many digits that is not below. */
+static void round_up(double value, int digits, char *buffer)
 {
-    uint64_t low = 0;
-    limits->rarity = RARITY_NONE;
-    while (limits->rarity - low > 1) {
-        uint64_t middle = low + (limits->rarity - low) / 2;
-        if (1000 * (1.0 / (double)middle) <= limits->increments)
-            limits->rarity = middle;
-        else
-            low = middle;
+    for (double nudged = value;; nudged += value * 1e-3) {
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g", digits, nudged);
+        if (strtod(buffer, NULL) >= value)
+            return;
     }
-    while (limits->rarity_bits < 64 && 1000 * ldexp(1, -(int)limits->rarity_bits) > limits->increments)
-        limits->rarity_bits++;
 }
 
 static bool choose_chances(const struct cli_args *args, const struct limits *limits, struct tune_chances *out,
@@ -325,12 +278,41 @@ static bool refuse(const struct cli_args *args, const struct limits *limits,
         has_risk ? risk_cure : "", has_risk ? " or " : "", cure);
 }
 
-/* The least number of so many digits that is not below. */
-static void round_up(double value, int digits, char *buffer)
+static int tune_rows(const struct cli_args *args, struct sim_error *error)
 {
-    for (double nudged = value;; nudged += value * 1e-3) {
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g", digits, nudged);
-        if (strtod(buffer, NULL) >= value)
-            return;
-    }
+    struct cli_tune_answer answer = {0};
+    struct limits limits = {.bits_most = BK_BITS_MAX, .increments = 1000};
+    bool is_fine = read_goal(args, &answer.goal, error) && read_limits(args, &limits, error) &&
+                   choose_chances(args, &limits, &answer.chances, error);
+    if (is_fine && !tune_search(&answer.goal, &answer.chances, FITS_MAX, LIST_MAX, &answer.found))
+        is_fine = sim_fail_memory(error);
+    if (is_fine && answer.found.fit_count == 0)
+        is_fine = refuse(args, &limits, &answer, error);
+    else if (is_fine)
+        is_fine = answer_rows(args, &answer, error);
+    tune_found_free(&answer.found);
+    return is_fine ? 0 : (int)error->class;
 }
+
+static int tune(const struct cli_args *args, struct sim_error *error)
+{
+    bool is_scenario = cli_argument_count(args) > 0;
+    if (!check_options(args, is_scenario, error))
+        return (int)error->class;
+    if (is_scenario)
+        return cli_tune_scenario(args, error);
+    return tune_rows(args, error);
+}
+
+const struct cli_command cli_tune = {
+    .name = "tune",
+    .arguments = "[SCENARIO]",
+    .summary = "the settings that keep partitions within limits, cheapest first",
+    .example = "  bucketlab tune chat.yaml --risk 0.1%\n"
+               "  bucketlab tune --rows 12000..32000 --risk 0.003\n"
+               "  bucketlab tune --rows 12000..32000 --risk 0.3% --probability any\n",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = tune,
+};

@@ -43,72 +43,11 @@ struct job {
     int64_t run, elapsed_ms;
 };
 
-static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error);
-static bool load(const struct cli_args *args, struct job *job, struct sim_error *error);
-static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error);
-static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error);
-static bool open_memory(struct job *job, struct sim_error *error);
-static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
-                   const char *unit, struct sim_error *error);
-static bool fly(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool race(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool work(struct job *job, struct sim_error *error);
-static bool make_finalists(struct job *job, struct sim_error *error);
-static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
-                             struct sim_error *error);
-static bool store(struct job *job, struct sim_error *error);
-static bool draw(struct job *job, struct sim_error *error);
-static bool print_answer(const struct job *job, struct sim_error *error);
-static void print_paragraph(const char *text);
-static bool print_text(const struct job *job, struct sim_error *error);
-static void free_job(struct job *job);
-
 /* It came to no answer. What failed, by a full disk say, may go on as well. */
 static bool stop(struct job *job, struct sim_error *error)
 {
     struct sim_error ignored;
     return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
-}
-
-int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
-{
-    struct job job = {.is_quiet = cli_has(args, "quiet"),
-                      .is_json = cli_has(args, "json"),
-                      .has_charts = !cli_has(args, "no-charts")};
-    int code = 0;
-    if (!read_job(args, &job, error)) {
-        code = (int)error->class;
-    } else {
-        cli_signals_hold(&job.signals);
-        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error);
-        code = is_fine ? 0 : cli_exit_code(&job.signals, error);
-        cli_signals_release(&job.signals);
-        if (is_fine && !print_answer(&job, error))
-            code = (int)error->class;
-    }
-    free_job(&job);
-    return code;
-}
-
-static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
-{
-    job->database = cli_value(args, "db", "bucketlab.db");
-    if (!cli_jobs(args, &job->threads, error) || !cli_charts_read(args, &job->charts, error) ||
-        !load(args, job, error))
-        return false;
-    job->terms = job->scenario->tune;
-    struct cli_outputs outputs = {0};
-    cli_outputs_scenario(&outputs, job->scenario);
-    cli_outputs_database(&outputs, "db", job->database, true);
-    cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
-    if (job->has_charts)
-        cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
-    if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
-        !check_scenario(job->scenario, error))
-        return false;
-    if (!job->is_quiet)
-        cli_warnings_files(stderr, job->scenario);
-    return open_memory(job, error);
 }
 
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
@@ -186,16 +125,25 @@ static bool open_memory(struct job *job, struct sim_error *error)
     return true;
 }
 
-static bool work(struct job *job, struct sim_error *error)
+static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
-    int64_t elapsed_ms;
-    if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
-        !make_finalists(job, error) ||
-        !cli_execute(job->finalists, job->threads, NULL, job->is_quiet, NULL, &job->signals, &job->result,
-                     &elapsed_ms, error))
+    job->database = cli_value(args, "db", "bucketlab.db");
+    if (!cli_jobs(args, &job->threads, error) || !cli_charts_read(args, &job->charts, error) ||
+        !load(args, job, error))
         return false;
-    job->elapsed_ms += elapsed_ms;
-    return true;
+    job->terms = job->scenario->tune;
+    struct cli_outputs outputs = {0};
+    cli_outputs_scenario(&outputs, job->scenario);
+    cli_outputs_database(&outputs, "db", job->database, true);
+    cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
+    if (job->has_charts)
+        cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
+    if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
+        !check_scenario(job->scenario, error))
+        return false;
+    if (!job->is_quiet)
+        cli_warnings_files(stderr, job->scenario);
+    return open_memory(job, error);
 }
 
 static bool attend(struct job *job, bool (*run)(void *, struct lab_progress *, struct sim_error *),
@@ -226,6 +174,29 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
         return true;
     cli_tune_memory_forget(&job->memory);
     return cli_contest_refuse(contest, error);
+}
+
+/* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
+ * as they were run. A front may have hundreds, which nobody compares in a chart. */
+static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
+                             struct sim_error *error)
+{
+    size_t *listed, listed_count;
+    if (!cli_contest_listed(contest, &listed, &listed_count))
+        return sim_fail_memory(error);
+    out[0] = contest->race.recommended;
+    *count = 1;
+    for (int turn = 1; turn < 3; turn++) {
+        for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
+            const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
+            bool is_rest = entrant->is_own && entrant->status != TUNE_REFUSED;
+            int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
+            if (mine == turn && listed[i] != contest->race.recommended)
+                out[(*count)++] = listed[i];
+        }
+    }
+    free(listed);
+    return true;
 }
 
 /* The scenario itself with other strategies laid over it, so that the stored run can be replayed. */
@@ -259,26 +230,15 @@ static bool make_finalists(struct job *job, struct sim_error *error)
     return is_fine;
 }
 
-/* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
- * as they were run. A front may have hundreds, which nobody compares in a chart. */
-static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
-                             struct sim_error *error)
+static bool work(struct job *job, struct sim_error *error)
 {
-    size_t *listed, listed_count;
-    if (!cli_contest_listed(contest, &listed, &listed_count))
-        return sim_fail_memory(error);
-    out[0] = contest->race.recommended;
-    *count = 1;
-    for (int turn = 1; turn < 3; turn++) {
-        for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
-            const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
-            bool is_rest = entrant->is_own && entrant->status != TUNE_REFUSED;
-            int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
-            if (mine == turn && listed[i] != contest->race.recommended)
-                out[(*count)++] = listed[i];
-        }
-    }
-    free(listed);
+    int64_t elapsed_ms;
+    if (!attend(job, fly, "rows/s", error) || !attend(job, race, "runs/s", error) ||
+        !make_finalists(job, error) ||
+        !cli_execute(job->finalists, job->threads, NULL, job->is_quiet, NULL, &job->signals, &job->result,
+                     &elapsed_ms, error))
+        return false;
+    job->elapsed_ms += elapsed_ms;
     return true;
 }
 
@@ -320,13 +280,12 @@ static bool draw(struct job *job, struct sim_error *error)
     return is_fine || cli_charts_fail(job->run, job->run, job->database, error);
 }
 
-static bool print_answer(const struct job *job, struct sim_error *error)
+static void print_paragraph(const char *text)
 {
-    if (!job->is_json)
-        return print_text(job, error);
-    json_t *object = cli_contest_json(&job->contest);
-    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
-    return cli_json_print(cli_json_complete(object, is_fine), error);
+    if (text[0] == '\0')
+        return;
+    cli_print_wrapped(text, CLI_ANY_NUMBER / 2);
+    putchar('\n');
 }
 
 static bool print_text(const struct job *job, struct sim_error *error)
@@ -363,12 +322,13 @@ static bool print_text(const struct job *job, struct sim_error *error)
     return true;
 }
 
-static void print_paragraph(const char *text)
+static bool print_answer(const struct job *job, struct sim_error *error)
 {
-    if (text[0] == '\0')
-        return;
-    cli_print_wrapped(text, CLI_ANY_NUMBER / 2);
-    putchar('\n');
+    if (!job->is_json)
+        return print_text(job, error);
+    json_t *object = cli_contest_json(&job->contest);
+    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
+    return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
 static void free_job(struct job *job)
@@ -381,4 +341,24 @@ static void free_job(struct job *job)
     cli_charts_free(&job->charts);
     free(job->answer);
     free(job->path);
+}
+
+int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
+{
+    struct job job = {.is_quiet = cli_has(args, "quiet"),
+                      .is_json = cli_has(args, "json"),
+                      .has_charts = !cli_has(args, "no-charts")};
+    int code = 0;
+    if (!read_job(args, &job, error)) {
+        code = (int)error->class;
+    } else {
+        cli_signals_hold(&job.signals);
+        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error);
+        code = is_fine ? 0 : cli_exit_code(&job.signals, error);
+        cli_signals_release(&job.signals);
+        if (is_fine && !print_answer(&job, error))
+            code = (int)error->class;
+    }
+    free_job(&job);
+    return code;
 }
