@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the example charts of docs/charts again, from scenarios that are shipped.
 
-charts.json beside them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
+charts.json next to them keeps what each shows, the run's digest, a checksum, and with which libraries it was drawn:
 other versions of Cairo, Pango or the font draw other bytes, so only with the same ones can bytes be compared.
 
 usage: docs/charts.py [--check] [--folder DIR] [BUCKETLAB]"""

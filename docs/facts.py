@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of "The claims, one by one" in docs/findings.md again: runs the scenarios that the claims of
-docs/facts_claims.py name, as they are shipped, and puts our figure beside each claim.
+docs/facts_claims.py name, as they are shipped, and puts our figure next to each claim.
 
 usage: docs/facts.py [--check] [--write FILE] [BUCKETLAB]"""
 import argparse

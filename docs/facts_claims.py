@@ -58,8 +58,8 @@ def violations(run, label, oracle):
 
 def odds_tails(lab, *words):
     """P(rows < N) and P(rows > N)."""
-    law = lab.odds(9, 40, *words)
-    return law["below"][0]["probability"], law["above"][0]["probability"]
+    odds = lab.odds(9, 40, *words)
+    return odds["below"][0]["probability"], odds["above"][0]["probability"]
 
 
 def missed(run, label):
@@ -79,7 +79,7 @@ def uncounted(run):
     return f"{behind:,} of {run['incremental', 'writes.rows']:,} rows"
 
 
-def law_figure(label):
+def distribution_figure(label):
     return lambda _, run: (f"standard deviation {run[label, SPREAD]:,.0f} at a mean of "
                            f"{run[label, MEAN]:,.0f}, {per_1000_rows(run, label, INCREMENTS):.2f} increments "
                            "per 1000 rows")
@@ -121,25 +121,29 @@ def nanoseconds(lab):
 PROBABILISTIC = Part("probabilistic", (
     Claim("9 bits, threshold 40: one increment in 512 rows; a mean of 20,480 rows, a standard deviation of "
           "3235",
-          ("facts/law",),
+          ("facts/distribution",),
           lambda lab, run: (f"mean {lab.odds(9, 40)['mean_rows']:,.0f}, standard deviation "
                             f"{lab.odds(9, 40)['stddev_rows']:.10f}; simulated {run['9/40', MEAN]:,.0f} and "
                             f"{run['9/40', SPREAD]:,.0f}, {per_1000_rows(run, '9/40', INCREMENTS):.2f} "
                             "increments per 1000 rows"),
           YES, "rows up to the 40th success are negative binomial: mean T/p, variance T(1-p)/p²"),
-    Claim("53.85 % of partitions hold more than 20,000 rows", ("facts/law",),
+    Claim("53.85 % of partitions hold more than 20,000 rows", ("facts/distribution",),
           lambda lab, run: (f"{percent(lab.odds(9, 40, '--above', '20000')['above'][0]['probability'], 10)}; "
                             f"simulated {percent(share(run, '9/40', 'partitions.over_limit_rows'), 1)}"),
           YES, "20,000 lies a little below the median, 20,310"),
-    Claim("around 1 in 1000 holds fewer than 12,000 rows or more than 32,000", ("facts/law-tails",), near_tails,
+    Claim("around 1 in 1000 holds fewer than 12,000 rows or more than 32,000", ("facts/distribution-tails",),
+          near_tails,
           YES, "each of the two, so that it is 1 in 480 for either"),
     Claim("1 in 1 quadrillion holds less than 4200 or more than 58,000", (), far_tails,
           YES, "as order of magnitude; no simulation meets one, the sum is exact",
           "`bucketlab odds --bits 9 --threshold 40 --below 4200 --above 58000`"),
-    Claim("7 bits, threshold 160: half the spread for four times the increments", ("facts/law",), law_figure("7/160"),
-          YES, "the spread goes by the square root of the threshold, the increments by the threshold itself"),
-    Claim("11 bits, threshold 10: twice the spread for a quarter", ("facts/law",), law_figure("11/10"),
-          YES, "the same law the other way"),
+    Claim("7 bits, threshold 160: half the spread for four times the increments", ("facts/distribution",),
+          distribution_figure("7/160"),
+          YES, "the standard deviation goes by the square root of the threshold, the increments by the "
+          "threshold itself"),
+    Claim("11 bits, threshold 10: twice the spread for a quarter", ("facts/distribution",),
+          distribution_figure("11/10"),
+          YES, "the same distribution the other way"),
     Claim("rows of 1 KB, partitions of 10 MB: bucket = sequence / 10,000", ("facts/count-example",),
           lambda _, run: (f"{run['count', 'partitions.closed']} closed partitions, each of "
                           f"{run['count', 'partitions.closed.rows.min']:,} rows and "
@@ -207,7 +211,7 @@ PROBABILISTIC = Part("probabilistic", (
                           f"operations on locks {per_1000_rows(run, 'lock of 2 s', 'writes.lock_ops'):.1f} "
                           f"and {per_1000_rows(run, 'lock of 1 h', 'writes.lock_ops'):.1f} per 1000 rows"),
           NO, "a holder that dies stops the key from rolling until the lock expires, and the harm is done by "
-              "those who go on with an old bucket, lock or not: see "
+              "those who keep to an old bucket, lock or not: see "
               "[1](#1-one-writers-coordination-used-by-16-agents)"),
 ))
 
@@ -362,14 +366,14 @@ HASH = Part("hash", (
     Claim("the number of reads is known in advance: N", ("facts/likes-reads",),
           lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
-          YES, "known, and dear: the newest rows may stand in any of them"),
+          YES, "known, and expensive: the newest rows may stand in any of them"),
     Claim("read lazily, bucket by bucket, or all in parallel", ("facts/likes-iterators", "likes-readers"),
           lambda _, run, newest: ("ms for all rows of 64 buckets, half of the reads and 99 %: " + "; ".join(
               f"{text} {run[label, 'latency.read.p50']:.0f}, {run[label, 'latency.read.p99']:.0f}" for label, text in
               (("lazy", "lazily"), ("parallel", "eight at once"), ("all", "all at once")))
               + "; lazily, a read of 20 likes asks "
                 f"{newest['lazy', 'reads.latest.partitions_per_read.mean']:.1f} buckets"),
-          YES, "lazily is cheap for who wants some likes and dear for who wants all, and its rows come in no "
+          YES, "lazily is cheap for who wants some likes and expensive for who wants all, and its rows come in no "
                "order"),
     Claim("the published iterator ends at its first empty bucket: rows in later buckets are lost",
           ("facts/likes-iterators",),
@@ -451,7 +455,7 @@ USERS = Part("users", (
                           "" + ", ".join(
                               f"{label} {megabytes(run, label, 'partitions.closed.bytes.stddev')}"
                               for label in ("count", "probabilistic", "weighted"))),
-          YES, "a lognormal law with sigma 2.5 has just that share. A strategy that weighs rows evens "
+          YES, "a lognormal distribution with sigma 2.5 has just that share. A strategy that weighs rows evens "
                "partitions out, up to the few rows that are as large as a partition: see "
                "[weighted](weighted.md)"),
     Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),

@@ -168,7 +168,7 @@ def threshold_rows(threshold):
 
 
 def growth(threshold, lead_rows=0):
-    """Rows by which a closed partition outgrows its threshold, beside those of the lead."""
+    """Rows by which a closed partition outgrows its threshold, in addition to those of the lead."""
     base = threshold_rows(threshold)
 
     def measure(metrics, run):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Puts measured figures into docs/performance.md: its tables, between their markers, and its pictures.
+"""Puts measured figures into docs/performance.md: its tables, between their markers, and its charts.
 
 The figures are kept in docs/performance.json. --measure runs the benchmark and puts what it measures in the place of
 what was kept of the same cases; it takes some minutes, on a machine that does nothing else. Without it the page is
@@ -217,7 +217,7 @@ def main():
     parser.add_argument("--runs", metavar="N", type=int, default=0, help="of each case, in place of its own number")
     parser.add_argument("--build", metavar="DIR", default=os.path.join(ROOT, "build", "release"))
     to_do = parser.add_mutually_exclusive_group()
-    to_do.add_argument("--write", action="store_true", help="put them into the page, and draw the pictures")
+    to_do.add_argument("--write", action="store_true", help="put them into the page, and draw the charts")
     to_do.add_argument("--check", action="store_true", help="exit 1 when the page shows others, or lacks a case")
     arguments = parser.parse_args()
     bench = os.path.join(arguments.build, "tests", "bench", "bucketlab_bench")

@@ -10,8 +10,8 @@
  *                   | struct operation      |  config.operations, found by their numbers
  *     cache_at      +-----------------------+
  *                   | struct cache_entry    |  cache_sets x 4: the states of keys, 4 to a set
- *     own_at        +-----------------------+
- *                   | struct own            |  one for each cache entry; none where the protocol keeps none
+ *     local_at      +-----------------------+
+ *                   | struct local_count    |  one for each cache entry; none where the protocol keeps none
  *     ready_at      +-----------------------+
  *                   | uint32_t              |  config.operations: ring of those with something to ask
  *     free_at       +-----------------------+
@@ -87,7 +87,7 @@ struct memory_entry {
 /* What this agent alone knows of a key: of BK_SOURCE_LEASE the numbers from next to before end are its to
  * give; of the sources that count, the rows that it has stored since the last count, and when that was; of
  * BK_SOURCE_MEMORY the rows of a bucket, which the state may have left since. */
-struct own {
+struct local_count {
     int64_t next, end;
     uint64_t rows;
     int64_t bucket, counted_ns;
@@ -112,7 +112,7 @@ struct bk_agent {
     int64_t wake_ns;      /* the earliest of the operations asleep, or sooner */
     uint32_t memory_sets; /* of what is remembered of empty windows */
     uint64_t memory_uses;
-    size_t operations_at, cache_at, own_at, ready_at, free_at, lists_at, links_at, memory_at;
+    size_t operations_at, cache_at, local_at, ready_at, free_at, lists_at, links_at, memory_at;
 };
 
 static inline struct operation *bk_agent_operations(struct bk_agent *agent)
@@ -134,7 +134,7 @@ const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t k
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known);
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key);
 /* NULL when the cache does not hold the key. Only of the protocols that keep one. */
-struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key);
+struct local_count *bk_agent_cache_local(const struct bk_agent *agent, uint64_t key);
 /* Of a table of so many sets, the first entry of the key's. */
 size_t bk_agent_set_at(uint64_t key, uint32_t sets);
 

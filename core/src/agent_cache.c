@@ -58,11 +58,11 @@ static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
     return entry->known.learned_ns > now_ns ? INT64_MIN + 1 : entry->known.learned_ns;
 }
 
-static struct own *own_of(const struct bk_agent *agent, const struct cache_entry *entry)
+static struct local_count *local_of(const struct bk_agent *agent, const struct cache_entry *entry)
 {
     char *memory = (char *)(uintptr_t)(const void *)agent;
     size_t index = ((size_t)((const char *)entry - memory) - agent->cache_at) / sizeof *entry;
-    return (struct own *)(void *)(memory + agent->own_at) + index;
+    return (struct local_count *)(void *)(memory + agent->local_at) + index;
 }
 
 void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct known *known)
@@ -76,11 +76,11 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
                 entry = &set[i];
         }
     }
-    if (bk_protocol(agent)->has_own && !(entry->is_used && entry->key == key)) {
-        struct own *own = own_of(agent, entry);
-        memset(own, 0, sizeof *own);
+    if (bk_protocol(agent)->has_local_count && !(entry->is_used && entry->key == key)) {
+        struct local_count *local = local_of(agent, entry);
+        memset(local, 0, sizeof *local);
         /* A full set has evicted keys before, perhaps this one, with the rows that were not counted yet. */
-        own->is_cold = entry->is_used;
+        local->is_cold = entry->is_used;
     }
     /* Field by field: the bytes between them stay 0, so that copies of an agent stay alike. */
     entry->is_used = true;
@@ -88,10 +88,10 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
     entry->known = *known;
 }
 
-struct own *bk_agent_cache_own(const struct bk_agent *agent, uint64_t key)
+struct local_count *bk_agent_cache_local(const struct bk_agent *agent, uint64_t key)
 {
     const struct cache_entry *entry = entry_of(agent, key);
-    return entry == NULL ? NULL : own_of(agent, entry);
+    return entry == NULL ? NULL : local_of(agent, entry);
 }
 
 void bk_agent_cache_forget(struct bk_agent *agent, uint64_t key)

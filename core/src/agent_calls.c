@@ -101,8 +101,9 @@ static void lay_out(const struct bk_agent_config *config, struct bk_agent *agent
     agent->operations_at = align_up(sizeof *agent);
     agent->cache_at = align_up(agent->operations_at + config->operations * sizeof(struct operation));
     size_t entries = (size_t)agent->cache_sets * CACHE_WAYS;
-    agent->own_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
-    agent->ready_at = align_up(agent->own_at + (protocol->has_own ? entries * sizeof(struct own) : 0));
+    agent->local_at = align_up(agent->cache_at + entries * sizeof(struct cache_entry));
+    agent->ready_at =
+        align_up(agent->local_at + (protocol->has_local_count ? entries * sizeof(struct local_count) : 0));
     agent->free_at = align_up(agent->ready_at + config->operations * sizeof(uint32_t));
     agent->lists_at = align_up(agent->free_at + config->operations * sizeof(uint32_t));
     agent->links_at = align_up(agent->lists_at + agent->list_count * sizeof(uint32_t));

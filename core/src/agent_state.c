@@ -276,23 +276,23 @@ static uint32_t next_entry(struct bk_codec *codec, uint32_t entry, uint32_t *lea
     return codec->is_wrong ? NO_ENTRY : next;
 }
 
-static void own_of(struct bk_codec *codec, struct own *own)
+static void local_of(struct bk_codec *codec, struct local_count *local)
 {
-    bk_codec_i64(codec, &own->next);
-    bk_codec_i64(codec, &own->end);
-    bk_codec_u64(codec, &own->rows);
-    bk_codec_i64(codec, &own->bucket);
-    bk_codec_i64(codec, &own->counted_ns);
-    bk_codec_bool(codec, &own->is_counted);
-    bk_codec_bool(codec, &own->is_cold);
-    bk_codec_check(codec, own->next >= 0);
+    bk_codec_i64(codec, &local->next);
+    bk_codec_i64(codec, &local->end);
+    bk_codec_u64(codec, &local->rows);
+    bk_codec_i64(codec, &local->bucket);
+    bk_codec_i64(codec, &local->counted_ns);
+    bk_codec_bool(codec, &local->is_counted);
+    bk_codec_bool(codec, &local->is_cold);
+    bk_codec_check(codec, local->next >= 0);
 }
 
 static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
 {
     struct cache_entry *cache = part(agent, agent->cache_at);
-    struct own *own = part(agent, agent->own_at);
-    bool has_own = bk_protocol(agent)->has_own;
+    struct local_count *local = part(agent, agent->local_at);
+    bool has_local_count = bk_protocol(agent)->has_local_count;
     uint32_t count = agent->cache_sets * CACHE_WAYS, least = 0, entry = 0;
     for (;; entry++) {
         while (!bk_codec_is_reading(codec) && entry < count && !cache[entry].is_used)
@@ -306,8 +306,8 @@ static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
                                   entry / CACHE_WAYS * CACHE_WAYS);
         known_of(codec, &cache[entry].known);
         check_known(codec, &cache[entry].known);
-        if (has_own)
-            own_of(codec, &own[entry]);
+        if (has_local_count)
+            local_of(codec, &local[entry]);
     }
 }
 
@@ -362,7 +362,7 @@ size_t bk_agent_state_size(const struct bk_agent *agent)
 {
     if (agent == NULL)
         return 0;
-    struct bk_codec codec = {.way = BK_CODEC_MEASURE};
+    struct bk_codec codec = {.mode = BK_CODEC_MEASURE};
     whole(&codec, readable(agent));
     return codec.at;
 }
@@ -373,7 +373,7 @@ enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t s
         return BK_ERROR_NULL;
     if (size < bk_agent_state_size(agent))
         return BK_ERROR_MEMORY;
-    struct bk_codec codec = {.way = BK_CODEC_WRITE, .out = state, .size = size};
+    struct bk_codec codec = {.mode = BK_CODEC_WRITE, .out = state, .size = size};
     whole(&codec, readable(agent));
     return BK_OK;
 }
@@ -389,7 +389,7 @@ enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_a
         state == NULL ? BK_ERROR_NULL : bk_agent_init(memory, memory_size, config, &agent);
     if (status != BK_OK)
         return status;
-    struct bk_codec codec = {.way = BK_CODEC_READ, .in = state, .size = size};
+    struct bk_codec codec = {.mode = BK_CODEC_READ, .in = state, .size = size};
     whole(&codec, agent);
     if (codec.is_wrong || codec.at != size)
         return BK_ERROR_CHECKPOINT;

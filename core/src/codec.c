@@ -5,19 +5,19 @@
 /* The number that stands there: the given one, but for reading. */
 static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
 {
-    if (codec->way != BK_CODEC_MEASURE && codec->size - codec->at < bytes)
+    if (codec->mode != BK_CODEC_MEASURE && codec->size - codec->at < bytes)
         codec->is_wrong = true;
     if (codec->is_wrong)
         return 0;
     uint64_t read = 0;
-    for (unsigned i = 0; i < bytes && codec->way != BK_CODEC_MEASURE; i++) {
-        if (codec->way == BK_CODEC_WRITE)
+    for (unsigned i = 0; i < bytes && codec->mode != BK_CODEC_MEASURE; i++) {
+        if (codec->mode == BK_CODEC_WRITE)
             codec->out[codec->at + i] = (unsigned char)(value >> 8 * i);
         else
             read |= (uint64_t)codec->in[codec->at + i] << 8 * i;
     }
     codec->at += bytes;
-    return codec->way == BK_CODEC_READ ? read : value;
+    return codec->mode == BK_CODEC_READ ? read : value;
 }
 
 void bk_codec_u64(struct bk_codec *codec, uint64_t *value)

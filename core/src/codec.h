@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum bk_codec_way { BK_CODEC_MEASURE, BK_CODEC_WRITE, BK_CODEC_READ };
+enum bk_codec_mode { BK_CODEC_MEASURE, BK_CODEC_WRITE, BK_CODEC_READ };
 
 struct bk_codec {
-    enum bk_codec_way way;
+    enum bk_codec_mode mode;
     bool is_wrong; /* sticky */
     size_t at, size;
     unsigned char *out;
@@ -30,7 +30,7 @@ void bk_codec_check(struct bk_codec *codec, bool holds);
 
 static inline bool bk_codec_is_reading(const struct bk_codec *codec)
 {
-    return codec->way == BK_CODEC_READ;
+    return codec->mode == BK_CODEC_READ;
 }
 
 #endif

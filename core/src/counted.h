@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A counter of the rows that fired, beside the bucket in the state row: what single, locked and three-state
+/* A counter of the rows that fired, next to the bucket in the state row: what single, locked and three-state
  * share (guarded weighs rows alike, and counts them elsewhere).
  *
  * A row that fired is counted once it is stored. With BK_COUNTER_RMW the state is read afresh and written

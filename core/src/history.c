@@ -422,7 +422,8 @@ enum bk_status bk_history_read_latest(const struct bk_history *history, const st
     return bk_history_read_begin(history, state, &query, reader);
 }
 
-/* To the era below. What may be asked is a limit of the whole read, and so is what is told of its order. */
+/* Continues in the era before. The limit of partitions is one for the whole read, and the order that the read
+ * reports is the weakest of its eras. */
 static void go_down(struct bk_history_reader *reader, uint64_t rows, const struct bk_reader *next)
 {
     const struct bk_reader *above = &reader->reader;

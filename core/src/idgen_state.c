@@ -83,7 +83,7 @@ size_t bk_idgen_state_size(const struct bk_idgen *idgen)
 {
     if (idgen == NULL)
         return 0;
-    struct bk_codec codec = {.way = BK_CODEC_MEASURE};
+    struct bk_codec codec = {.mode = BK_CODEC_MEASURE};
     struct bk_idgen copy = *idgen;
     whole(&codec, &copy);
     return codec.at;
@@ -95,7 +95,7 @@ enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t s
         return BK_ERROR_NULL;
     if (size < bk_idgen_state_size(idgen))
         return BK_ERROR_MEMORY;
-    struct bk_codec codec = {.way = BK_CODEC_WRITE, .out = state, .size = size};
+    struct bk_codec codec = {.mode = BK_CODEC_WRITE, .out = state, .size = size};
     struct bk_idgen copy = *idgen;
     whole(&codec, &copy);
     return BK_OK;
@@ -110,7 +110,7 @@ enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *s
     enum bk_status status = bk_idgen_init(config, &loaded);
     if (status != BK_OK)
         return status;
-    struct bk_codec codec = {.way = BK_CODEC_READ, .in = state, .size = size};
+    struct bk_codec codec = {.mode = BK_CODEC_READ, .in = state, .size = size};
     whole(&codec, &loaded);
     if (codec.is_wrong || codec.at != size)
         return BK_ERROR_CHECKPOINT;

@@ -3,7 +3,7 @@
  * with one table of functions; an agent has one protocol, by its config, for ever.
  *
  * The functions set the operation's next step; operation.c asks for what the step needs, and comes back with
- * its outcome. A protocol has steps of its own beside those of enum step. */
+ * its outcome. A protocol has steps of its own in addition to those of enum step. */
 #ifndef BUCKETING_PROTOCOL_H
 #define BUCKETING_PROTOCOL_H
 
@@ -49,8 +49,8 @@ struct protocol {
     /* bk_agent_view(); NULL: there is nothing to see. */
     bool (*view)(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing);
-    uint32_t step_count; /* one more than the number of its last step */
-    bool has_own;        /* it keeps a struct own for each key */
+    uint32_t step_count;  /* one more than the number of its last step */
+    bool has_local_count; /* it keeps a struct local_count for each key */
 };
 
 extern const struct protocol bk_protocol_routed;      /* the row tells its bucket: nothing is asked */

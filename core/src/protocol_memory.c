@@ -22,40 +22,43 @@ static bool asks(const struct operation *operation)
 }
 
 /* Rows of the bucket that the state tells: a read may have learned another one. */
-static bool is_counted(const struct bk_agent *agent, const struct operation *operation, const struct own *own)
+static bool is_counted(const struct bk_agent *agent, const struct operation *operation,
+                       const struct local_count *local)
 {
-    return own->is_counted && own->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
+    return local->is_counted &&
+           local->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
 }
 
 /* NULL when the copy of the state has run out. What an operation has asked for itself is good enough for it,
  * however long that took. */
-static struct own *own_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
+static struct local_count *local_of(const struct bk_agent *agent, const struct operation *operation,
+                                    int64_t now_ns)
 {
     bool is_fresh = (asks(operation) && operation->lost > 0) ||
                     bk_agent_cache_find(agent, now_ns, operation->key) != NULL;
-    return is_fresh ? bk_agent_cache_own(agent, operation->key) : NULL;
+    return is_fresh ? bk_agent_cache_local(agent, operation->key) : NULL;
 }
 
 static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    const struct own *own = own_of(agent, operation, now_ns);
-    return own != NULL && is_counted(agent, operation, own) &&
-           own->rows < agent->config.strategy.of.count.rows;
+    const struct local_count *local = local_of(agent, operation, now_ns);
+    return local != NULL && is_counted(agent, operation, local) &&
+           local->rows < agent->config.strategy.of.count.rows;
 }
 
 static void ask(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    const struct own *own = own_of(agent, operation, now_ns);
-    if (own == NULL && operation->lost >= CAS_TRIES_MAX) {
+    const struct local_count *local = local_of(agent, operation, now_ns);
+    if (local == NULL && operation->lost >= CAS_TRIES_MAX) {
         bk_operation_finish(operation, BK_OPERATION_REFUSED); /* other keys take its place in the cache */
         return;
     }
-    if (own == NULL) {
+    if (local == NULL) {
         bk_operation_go(operation, MEMORY_READ);
         return;
     }
     operation->known = *bk_agent_cache_peek(agent, operation->key);
-    if (!is_counted(agent, operation, own)) {
+    if (!is_counted(agent, operation, local)) {
         bk_operation_go(operation, MEMORY_ROWS);
         return;
     }
@@ -71,7 +74,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
 static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (is_served(agent, operation, now_ns)) {
-        bk_agent_cache_own(agent, operation->key)->rows++;
+        bk_agent_cache_local(agent, operation->key)->rows++;
         operation->bucket = bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
         bk_operation_go(operation, STEP_PUT);
     } else if (!asks(operation) && bk_turns_is_taken(agent, operation)) {
@@ -93,13 +96,13 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
 
 static void take_rows(struct bk_agent *agent, struct operation *operation, int64_t now_ns, uint64_t rows)
 {
-    struct own *own = bk_agent_cache_own(agent, operation->key);
-    if (own != NULL) {
-        memset(own, 0, sizeof *own);
-        own->rows = rows;
-        own->bucket = operation->known.columns[BK_BUCKET];
-        own->is_counted = true;
-        own->is_cold = rows > 0;
+    struct local_count *local = bk_agent_cache_local(agent, operation->key);
+    if (local != NULL) {
+        memset(local, 0, sizeof *local);
+        local->rows = rows;
+        local->bucket = operation->known.columns[BK_BUCKET];
+        local->is_counted = true;
+        local->is_cold = rows > 0;
     }
     resume(agent, operation, now_ns);
 }
@@ -108,16 +111,16 @@ static void take_rows(struct bk_agent *agent, struct operation *operation, int64
  * already. */
 static void take_raised(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    struct own *own = bk_agent_cache_own(agent, operation->key);
-    bool is_cold = own == NULL || own->is_cold;
+    struct local_count *local = bk_agent_cache_local(agent, operation->key);
+    bool is_cold = local == NULL || local->is_cold;
     struct known stored;
     bk_operation_stored(operation, &stored);
     operation->known = stored;
     bk_agent_cache_store(agent, now_ns, operation->key, &stored);
-    own = bk_agent_cache_own(agent, operation->key);
-    memset(own, 0, sizeof *own);
-    own->bucket = stored.columns[BK_BUCKET];
-    own->is_counted = !is_cold;
+    local = bk_agent_cache_local(agent, operation->key);
+    memset(local, 0, sizeof *local);
+    local->bucket = stored.columns[BK_BUCKET];
+    local->is_counted = !is_cold;
     resume(agent, operation, now_ns);
 }
 
@@ -174,11 +177,11 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
                  bool *is_changing)
 {
     const struct known *known = bk_agent_cache_find(agent, now_ns, key);
-    const struct own *own = known == NULL ? NULL : bk_agent_cache_own(agent, key);
-    if (own == NULL || !own->is_counted || own->bucket != known->columns[BK_BUCKET] ||
-        own->rows >= agent->config.strategy.of.count.rows)
+    const struct local_count *local = known == NULL ? NULL : bk_agent_cache_local(agent, key);
+    if (local == NULL || !local->is_counted || local->bucket != known->columns[BK_BUCKET] ||
+        local->rows >= agent->config.strategy.of.count.rows)
         return false;
-    *bucket = own->bucket;
+    *bucket = local->bucket;
     *is_changing = false;
     return true;
 }
@@ -194,5 +197,5 @@ const struct protocol bk_protocol_memory = {
     .resume = resume,
     .view = view,
     .step_count = STEP_OF_MEMORY,
-    .has_own = true,
+    .has_local_count = true,
 };

@@ -68,16 +68,16 @@ static void begin_write(struct bk_agent *agent, struct operation *operation, int
 
 static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    const struct own *own = bk_agent_cache_own(agent, operation->key);
+    const struct local_count *local = bk_agent_cache_local(agent, operation->key);
     (void)now_ns;
-    return own != NULL && own->next < own->end;
+    return local != NULL && local->next < local->end;
 }
 
 /* Of a lease: by a number that the agent has, or by more that one operation asks for. */
 static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (is_served(agent, operation, now_ns))
-        place(agent, operation, bk_agent_cache_own(agent, operation->key)->next++);
+        place(agent, operation, bk_agent_cache_local(agent, operation->key)->next++);
     else if (bk_turns_is_taken(agent, operation))
         operation->step = STEP_PARKED;
     else
@@ -99,11 +99,11 @@ static void taken(struct bk_agent *agent, struct operation *operation, int64_t n
     struct known stored;
     bk_operation_stored(operation, &stored);
     bk_operation_learn(agent, operation, &stored, now_ns);
-    struct own *own =
-        agent->config.source == BK_SOURCE_LEASE ? bk_agent_cache_own(agent, operation->key) : NULL;
-    if (own != NULL) {
-        own->next = first + 1;
-        own->end = stored.columns[BK_COUNTER];
+    struct local_count *local =
+        agent->config.source == BK_SOURCE_LEASE ? bk_agent_cache_local(agent, operation->key) : NULL;
+    if (local != NULL) {
+        local->next = first + 1;
+        local->end = stored.columns[BK_COUNTER];
     }
     place(agent, operation, first);
 }
@@ -220,10 +220,10 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
                  bool *is_changing)
 {
     (void)now_ns;
-    const struct own *own = bk_agent_cache_own(agent, key);
-    if (own == NULL || own->next >= own->end)
+    const struct local_count *local = bk_agent_cache_local(agent, key);
+    if (local == NULL || local->next >= local->end)
         return false;
-    *bucket = bucket_of(agent, own->next);
+    *bucket = bucket_of(agent, local->next);
     *is_changing = false;
     return true;
 }
@@ -248,5 +248,5 @@ const struct protocol bk_protocol_lease = {
     .resume = resume,
     .view = view,
     .step_count = STEP_OF_NUMBER,
-    .has_own = true,
+    .has_local_count = true,
 };

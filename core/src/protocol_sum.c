@@ -36,27 +36,27 @@ static bool is_enough(const struct bk_agent *agent, uint64_t rows)
 static bool count_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
 {
     const struct bk_agent_config *config = &agent->config;
-    struct own evicted = {.is_cold = true}, *own = bk_agent_cache_own(agent, operation->key);
-    if (own == NULL)
-        own = &evicted;
-    bool is_cold = own->is_cold;
-    if (!own->is_counted)
-        own->counted_ns = now_ns;
+    struct local_count evicted = {.is_cold = true}, *local = bk_agent_cache_local(agent, operation->key);
+    if (local == NULL)
+        local = &evicted;
+    bool is_cold = local->is_cold;
+    if (!local->is_counted)
+        local->counted_ns = now_ns;
     if (is_cold && config->every_rows != 0) {
         uint64_t mix = bk_murmur3_128_u64(operation->row.id ^ (uint64_t)operation->row.time_ns).h1;
-        own->rows = mix % config->every_rows;
+        local->rows = mix % config->every_rows;
     }
-    own->is_counted = true;
-    own->is_cold = false;
-    own->rows++;
-    bool by_rows = config->every_rows != 0 && own->rows >= config->every_rows;
-    bool by_time =
-        config->every_ns != 0 && (is_cold || now_ns < own->counted_ns ||
-                                  (uint64_t)now_ns - (uint64_t)own->counted_ns >= (uint64_t)config->every_ns);
+    local->is_counted = true;
+    local->is_cold = false;
+    local->rows++;
+    bool by_rows = config->every_rows != 0 && local->rows >= config->every_rows;
+    bool by_time = config->every_ns != 0 &&
+                   (is_cold || now_ns < local->counted_ns ||
+                    (uint64_t)now_ns - (uint64_t)local->counted_ns >= (uint64_t)config->every_ns);
     if (!by_rows && !by_time)
         return false;
-    own->rows = 0;
-    own->counted_ns = now_ns;
+    local->rows = 0;
+    local->counted_ns = now_ns;
     return true;
 }
 
@@ -203,5 +203,5 @@ const struct protocol bk_protocol_sum = {
     .fill = fill,
     .outcome = take_outcome,
     .step_count = STEP_OF_SUM,
-    .has_own = true,
+    .has_local_count = true,
 };

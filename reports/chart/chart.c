@@ -7,10 +7,11 @@
 #include "kernel/number.h"
 
 static const char *const ink_names[REPORT_INK_COUNT] = {
-    "closed", "open",     "law",   "dashes",   "over",   "tiny",    "cost",  "slow",  "alarm", "waste",
-    "old",    "old-soon", "new",   "new-soon", "other",  "unknown", "split", "text",  "quiet", "axis",
-    "grid",   "halo",     "zero",  "pale",     "chosen", "ring",    "holds", "tile",  "range", "middle",
-    "line1",  "line2",    "line3", "line4",    "line5",  "line6",   "line7", "line8", "line9",
+    "closed", "open",  "distribution", "dashes",   "over",  "tiny",     "cost",  "slow",
+    "alarm",  "waste", "old",          "old-soon", "new",   "new-soon", "other", "unknown",
+    "split",  "text",  "quiet",        "axis",     "grid",  "halo",     "zero",  "pale",
+    "chosen", "ring",  "holds",        "tile",     "range", "middle",   "line1", "line2",
+    "line3",  "line4", "line5",        "line6",    "line7", "line8",    "line9",
 };
 
 const char *report_ink_name(enum report_ink ink)

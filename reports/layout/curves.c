@@ -59,7 +59,7 @@ static bool is_marked(const struct report_line *line, size_t index)
     return index % step == 0 || index + 1 == line->sample_count;
 }
 
-/* Long ones stand a little beside one another, as lines often share their x. */
+/* Long ones stand a little next to each other, as lines often share their x. */
 static void put_ranges(const struct report_curves_plot *plot, size_t line, struct report_pen *pen)
 {
     static const double pitch = 2;

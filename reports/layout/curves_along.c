@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names beside their lines, in the plot. What is taken is kept in a raster, a bit a line: a name may lie on
+/* Names next to their lines, in the plot. What is taken is kept in a raster, a bit a line: a name may lie on
  * no line, marker, rule or other name, and of the free places it takes the one with the fewest strangers
  * around it. */
 #include <math.h>
@@ -165,10 +165,10 @@ static struct report_box grown(const struct report_box *box, double by)
 static bool place_name(struct report_curves_plot *plot, size_t line, struct report_pen *pen,
                        struct raster *raster)
 {
-    /* Of the name's box the point that lies at the anchor: beside it, above, below, at a corner. */
+    /* Of the name's box the point that lies at the anchor: next to it, above, below, at a corner. */
     static const struct {
         double x, y;
-    } ways[] = {{0, 0.5}, {0, 1}, {0.5, 1}, {0, 0}, {0.5, 0}, {1, 0.5}, {1, 1}, {1, 0}};
+    } corners[] = {{0, 0.5}, {0, 1}, {0.5, 1}, {0, 0}, {0.5, 0}, {1, 0.5}, {1, 1}, {1, 0}};
     const double width =
         marker_width + report_pen_width(pen, plot->chart->lines[line].label, REPORT_FONT_LEGEND);
     const double height = report_pen_height(pen, REPORT_FONT_LEGEND);
@@ -178,11 +178,11 @@ static bool place_name(struct report_curves_plot *plot, size_t line, struct repo
     size_t best = SIZE_MAX;
     struct report_box found = {0};
     for (size_t i = 0; width <= name_width_max && i < count; i++) {
-        for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+        for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++) {
             const double away = line_room + name_gap;
-            const struct report_box box = {anchors[i].x - width * ways[k].x + away * (1 - 2 * ways[k].x),
-                                           anchors[i].y - height * ways[k].y + away * (1 - 2 * ways[k].y),
-                                           width, height};
+            const struct report_box box = {
+                anchors[i].x - width * corners[k].x + away * (1 - 2 * corners[k].x),
+                anchors[i].y - height * corners[k].y + away * (1 - 2 * corners[k].y), width, height};
             if (box.x < plot->box.x + inset || box.x + width > plot->box.x + plot->box.width - inset ||
                 box.y < plot->box.y + inset || box.y + height > plot->box.y + plot->box.height - inset ||
                 count_taken(raster, &box, 0, 0) > 0) {

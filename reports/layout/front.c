@@ -99,13 +99,13 @@ static bool put_far_name(const struct report_curves_plot *plot, const struct rep
     return false;
 }
 
-/* Beside the marker, above or below it, or at one of its corners: the first place that is free. */
+/* Next to the marker, above or below it, or at one of its corners: the first place that is free. */
 static bool put_name(const struct report_curves_plot *plot, const struct report_spot *spot,
                      struct taken *taken, struct report_pen *pen)
 {
     static const struct {
         double x, y; /* -1 left of or above the marker, 1 right of or below it */
-    } ways[] = {{1, 0}, {1, -1}, {1, 1}, {-1, 0}, {0, -1}, {0, 1}, {-1, -1}, {-1, 1}};
+    } sides[] = {{1, 0}, {1, -1}, {1, 1}, {-1, 0}, {0, -1}, {0, 1}, {-1, -1}, {-1, 1}};
     struct report_type type = {
         .text = spot->label,
         .font = spot->is_chosen     ? REPORT_FONT_LABEL
@@ -119,10 +119,10 @@ static bool put_name(const struct report_curves_plot *plot, const struct report_
     const struct report_extent extent = report_typeset_measure(pen->typesetter, &type);
     const double side = (spot->is_chosen ? 9 : REPORT_MARKER_SIZE) / 2 + 3;
     const double x = report_curves_x(plot, spot->x), y = y_of(plot, spot->y);
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        const double reach_x = ways[i].y != 0 && ways[i].x != 0 ? 1 : side;
-        const struct report_box box = {x - extent.width / 2 + ways[i].x * (extent.width / 2 + reach_x),
-                                       y - extent.height / 2 + ways[i].y * (extent.height / 2 + side - 1),
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        const double reach_x = sides[i].y != 0 && sides[i].x != 0 ? 1 : side;
+        const struct report_box box = {x - extent.width / 2 + sides[i].x * (extent.width / 2 + reach_x),
+                                       y - extent.height / 2 + sides[i].y * (extent.height / 2 + side - 1),
                                        extent.width, extent.height};
         if (is_free(plot, taken, &box)) {
             report_pen_text(pen, &type, REPORT_LEFT, box.x, box.y);

@@ -38,7 +38,7 @@ void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, do
 #define REPORT_MARKER_SIZE   5.5
 /* The marker of an ink around (x, y). */
 void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y);
-/* Names beside the ends of up to REPORT_CURVES_MAX lines, at x with a leader each, in the order of the ends
+/* Names next to the ends of up to REPORT_CURVES_MAX lines, at x with a leader each, in the order of the ends
  * and within the box's height; a leader longer than far_leader is dashed. marker_width: room for the marker
  * at x. */
 struct report_line_names {

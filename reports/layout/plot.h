@@ -39,7 +39,7 @@ double report_curves_set_top(struct report_curves_plot *plot, double top, size_t
 /* The room that names need right of the plot; 0 when they do not go there. */
 double report_curves_names_width(const struct report_chart *chart, struct report_pen *pen);
 void report_curves_put_names(const struct report_curves_plot *plot, struct report_pen *pen);
-/* Looks for a place beside each line. Needs the plot's box and the rules. */
+/* Looks for a place next to each line. Needs the plot's box and the rules. */
 void report_curves_place_along(struct report_curves_plot *plot, struct report_pen *pen);
 void report_curves_put_along(const struct report_curves_plot *plot, struct report_pen *pen);
 /* Points at even distances along a line, the first after `first` pixels. Returns how many. */

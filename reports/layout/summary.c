@@ -21,7 +21,7 @@ static const struct {
 } columns[] = {{582, 84}, {682, 84}, {768, 72}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* The verdict is what the chart is for; what is to be known beside it may be cut. */
+/* The verdict is what the chart is for; what else is to be known may be cut. */
 static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 {
     static const enum report_font fonts[] = {REPORT_FONT_VERDICT, REPORT_FONT_BEWARE, REPORT_FONT_BEWARE};

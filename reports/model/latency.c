@@ -220,11 +220,11 @@ static const char *why_absent(const struct lab_result *result, struct report_are
 /* The first ones; the one to choose takes the last place when it is not among them. */
 static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
 {
-    struct lab_standing *standings = report_take(arena, result->strategy_count, sizeof *standings);
-    if (standings == NULL) {
+    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
+    if (scores == NULL) {
         return false;
     }
-    const size_t chosen = lab_choose(result, standings);
+    const size_t chosen = lab_choose(result, scores);
     for (size_t i = 0; i < result->strategy_count; i++) {
         const struct lab_strategy_result *strategy = &result->strategies[i];
         if (!has_latency(strategy)) {

@@ -170,7 +170,7 @@ void report_nodes_fill(const struct lab_result *result, struct report_arena *are
             top = panel->bars[bar].high > top ? panel->bars[bar].high : top;
         }
     }
-    /* One scale for all: a strategy that is even is to look so beside one that is not. */
+    /* One scale for all: a strategy that is even is to look so next to one that is not. */
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_y_axis(top, arena, &chart->panels[i].y);
     }

@@ -170,7 +170,7 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
     }
     if (open >= closed / 10) {
         return report_text(arena,
-                           "%s still open beside %s closed: the end cuts large ones off, so the closed lie "
+                           "%s still open and %s closed: the end cuts large ones off, so the closed lie "
                            "left of the distribution",
                            report_number(arena, (double)open), report_number(arena, (double)closed));
     }

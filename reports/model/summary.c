@@ -38,12 +38,12 @@ static bool is_better_in_bytes(const struct lab_result *result)
 /* The chosen one; then those that hold, the cheaper first; then those that pass limits least often. */
 static bool comes_before(const struct report_answer *answer, size_t one, size_t other)
 {
-    const struct lab_standing *a = &answer->standings[one], *b = &answer->standings[other];
+    const struct lab_score *a = &answer->scores[one], *b = &answer->scores[other];
     if (one == answer->chosen || other == answer->chosen) {
         return one == answer->chosen;
     }
-    if ((a->bars == 0) != (b->bars == 0)) {
-        return a->bars == 0;
+    if ((a->disqualifiers == 0) != (b->disqualifiers == 0)) {
+        return a->disqualifiers == 0;
     }
     const double over_a = isnan(a->over) ? 0 : a->over, over_b = isnan(b->over) ? 0 : b->over;
     if (over_a != over_b) {
@@ -79,7 +79,7 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
                        struct report_arena *arena, struct report_panel *panel)
 {
     const struct lab_strategy_result *strategy = &result->strategies[index];
-    const struct lab_standing *standing = &answer->standings[index];
+    const struct lab_score *score = &answer->scores[index];
     double reads = (double)NAN;
     if (!report_metric(strategy, "reads.partitions_per_read.mean", &reads)) {
         reads = (double)NAN;
@@ -92,13 +92,13 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
     }
     panel->figure_count = FIGURES;
     panel->figures[0] = (struct report_figure){.name = "operations and reads per 1000 rows",
-                                               .text = metric_text(arena, standing->cost)};
+                                               .text = metric_text(arena, score->cost)};
     panel->figures[1] =
         (struct report_figure){.name = "partitions above a limit",
-                               .text = isnan(standing->over) ? "–"
-                                       : standing->over == 0 ? "0"
-                                                             : report_percent(arena, standing->over),
-                               .is_alarm = standing->over > 0};
+                               .text = isnan(score->over) ? "–"
+                                       : score->over == 0 ? "0"
+                                                          : report_percent(arena, score->over),
+                               .is_alarm = score->over > 0};
     panel->figures[2] =
         (struct report_figure){.name = "partitions per read", .text = metric_text(arena, reads)};
 }

@@ -68,13 +68,13 @@ static void add_entry(const struct lab_strategy_result *strategy, enum report_in
  * strategy has the same colour in rows and in bytes. */
 static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
 {
-    struct lab_standing *standings = report_take(arena, result->strategy_count, sizeof *standings);
+    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
     out->left_out = report_take(arena, result->strategy_count, sizeof *out->left_out);
     out->unknown = report_take(arena, result->strategy_count, sizeof *out->unknown);
-    if (standings == NULL || out->left_out == NULL || out->unknown == NULL) {
+    if (scores == NULL || out->left_out == NULL || out->unknown == NULL) {
         return false;
     }
-    const size_t chosen = lab_choose(result, standings);
+    const size_t chosen = lab_choose(result, scores);
     size_t total = 0, before_chosen = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
         total += has_partitions(&result->strategies[i]);
@@ -97,7 +97,7 @@ static bool select_all(const struct lab_result *result, struct report_arena *are
 }
 
 /* One that several strategies have is drawn once. */
-static void find_laws(struct report_arena *arena, struct selection *selection)
+static void find_distributions(struct report_arena *arena, struct selection *selection)
 {
     for (size_t i = 0; i < selection->count; i++) {
         struct entry *entry = &selection->entries[i];
@@ -322,7 +322,7 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
         chart->absent = "no partition holds a row, or its size is not known in this unit";
         return;
     }
-    find_laws(arena, &selection);
+    find_distributions(arena, &selection);
     fill_axes(result, &selection, arena, chart);
     bool has_distribution = false;
     for (size_t i = 0; i < selection.count; i++) {

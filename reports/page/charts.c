@@ -40,7 +40,7 @@ static const struct {
     {"costs",
      "A line a strategy, a column a price; shorter bars are better. Where a heading says log scale, each "
      "step "
-     "to the right is a multiple: compare the numbers, not the lengths. The stroke beside a bar is the 99th "
+     "to the right is a multiple: compare the numbers, not the lengths. The stroke next to a bar is the 99th "
      "percentile."},
     {"nodes", "Each strip is one strategy, a bar is one node with all that it holds, replicas included; the "
               "line is what each "

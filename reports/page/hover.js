@@ -198,7 +198,7 @@
             window.scrollBy(0, (box.top + box.bottom) / 2 - document.documentElement.clientHeight / 2);
     }
 
-    // Beside the pointer, or below the mark; within the window in any case.
+    // Next to the pointer, or below the mark; within the window in any case.
     function place() {
         const width = document.documentElement.clientWidth, height = document.documentElement.clientHeight;
         const mark = shown.chart.here.getBoundingClientRect();

@@ -12,7 +12,7 @@
 #include "reports/format.h"
 #include "tune/odds.h"
 
-/* What page/law.js takes: beyond, sizes would not be whole numbers in a double. */
+/* What page/distribution.js takes: beyond, sizes would not be whole numbers in a double. */
 #define THRESHOLD_MAX UINT64_C(1000000)
 
 /* The setting that a run without a probabilistic strategy begins with. */

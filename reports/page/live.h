@@ -2,7 +2,7 @@
 /* The live corner of a page: fields and sliders of one setting, and what the exact distribution says of it.
  *
  * Written with the figures of the run's own setting, so that it reads without scripts; page/live.js takes the
- * fields from there, and page/law.js is the law. */
+ * fields from there, and page/distribution.js is the distribution. */
 #ifndef REPORTS_PAGE_LIVE_H
 #define REPORTS_PAGE_LIVE_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The live corner: moves bits and threshold, and shows at once what the exact distribution (law.js) says of them.
+// The live corner: moves bits and threshold, and shows at once what their exact distribution (distribution.js) says.
 // report_page_live() in page_live.c writes the markup; all that comes from a user is set as text.
 (function () {
     "use strict";
-    const law = bucketlabLaw;
+    const distribution = bucketlabDistribution;
     const section = document.getElementById("live");
     if (section === null)
         return;
@@ -85,11 +85,11 @@
         draw(asked);
     }
 
-    // What the fields hold, with the law of it; or the first fault of a field.
+    // What the fields hold, with the distribution of it; or the first fault of a field.
     function ask() {
         const asked = { fault: null };
-        asked.bits = whole(asked, bitsNumber, "Bits", 0, law.BITS_MAX);
-        asked.threshold = whole(asked, thresholdNumber, "The threshold", 1, law.THRESHOLD_MAX);
+        asked.bits = whole(asked, bitsNumber, "Bits", 0, distribution.BITS_MAX);
+        asked.threshold = whole(asked, thresholdNumber, "The threshold", 1, distribution.THRESHOLD_MAX);
         asked.tiny = whole(asked, byId("live-tiny"), "Tiny", 0, SIZE_MAX);
         asked.limitRows = whole(asked, byId("live-limit-rows"), "The limit of rows", 0, SIZE_MAX);
         asked.limitBytes = bytes(asked, byId("live-limit-bytes"), "The limit of bytes");
@@ -97,7 +97,7 @@
         asked.rowBytes = bytes(asked, byId("live-row-bytes"), "A row's size");
         asked.rate = positive(asked, byId("live-rate"), "The rate");
         if (asked.fault === null)
-            asked.law = law.make(asked.bits, asked.threshold);
+            asked.distribution = distribution.make(asked.bits, asked.threshold);
         asked.hasBytes = asked.limitBytes > 0 && asked.rowBytes > 0;
         asked.bytesAsRows = asked.hasBytes ?
             Math.min(SIZE_MAX, Math.floor(asked.limitBytes / asked.rowBytes)) : 0;
@@ -138,20 +138,20 @@
     }
 
     function showFigures(asked) {
-        const chances = asked.law;
-        const mean = law.mean(chances);
-        const stddev = law.stddev(chances);
+        const chances = asked.distribution;
+        const mean = distribution.mean(chances);
+        const stddev = distribution.stddev(chances);
         figure("mean", mean, "rows", sized(asked, mean));
         figure("stddev", stddev, "rows", percent(stddev / mean) + " of the mean");
-        figure("increments", law.incrementsPer1000Rows(chances), "", oneIn(asked.bits) + " adds 1");
-        chance("below", asked.tiny, "P(rows < " + grouped(asked.tiny) + ")", law.below(chances, asked.tiny));
+        figure("increments", distribution.incrementsPer1000Rows(chances), "", oneIn(asked.bits) + " adds 1");
+        chance("below", asked.tiny, "P(rows < " + grouped(asked.tiny) + ")", distribution.below(chances, asked.tiny));
         chance("above", asked.limitRows, "P(rows > " + grouped(asked.limitRows) + ")",
-               law.above(chances, asked.limitRows));
+               distribution.above(chances, asked.limitRows));
         chance("above-bytes", asked.hasBytes ? 1 : 0,
                "P(bytes > " + asked.limitText + "), above " + grouped(asked.bytesAsRows) + " rows",
-               asked.hasBytes ? law.above(chances, asked.bytesAsRows) : 0);
+               asked.hasBytes ? distribution.above(chances, asked.bytesAsRows) : 0);
         for (const share of SHARES) {
-            const rows = law.quantile(chances, share);
+            const rows = distribution.quantile(chances, share);
             figure("quantile-" + share, rows, "rows", sized(asked, rows));
         }
         const row = section.querySelector("tr[data-figure=lasts]");
@@ -177,21 +177,21 @@
     }
 
     function sentence(asked) {
-        const mean = law.mean(asked.law);
-        const spread = law.stddev(asked.law) / mean;
+        const mean = distribution.mean(asked.distribution);
+        const cv = distribution.stddev(asked.distribution) / mean;
         let text = capital(oneIn(asked.bits)) + " adds 1, and at " + grouped(asked.threshold) +
             " the key moves on: ";
-        text += "partitions of " + (spread === 0 ? "exactly " : "") + grouped(Math.round(mean)) +
-            (mean === 1 ? " row" : " rows") + (spread === 0 ? "" : " ± " + percent(spread));
+        text += "partitions of " + (cv === 0 ? "exactly " : "") + grouped(Math.round(mean)) +
+            (mean === 1 ? " row" : " rows") + (cv === 0 ? "" : " ± " + percent(cv));
         if (asked.rowBytes > 0)
             text += ", or " + byteText(mean * asked.rowBytes);
         text += ".";
         const passing = [];
         const limitRows = grouped(asked.limitRows) + " rows";
         if (asked.limitRows > 0)
-            passing.push(millionth(law.above(asked.law, asked.limitRows), limitRows));
+            passing.push(millionth(distribution.above(asked.distribution, asked.limitRows), limitRows));
         if (asked.hasBytes)
-            passing.push(millionth(law.above(asked.law, asked.bytesAsRows), asked.limitText));
+            passing.push(millionth(distribution.above(asked.distribution, asked.bytesAsRows), asked.limitText));
         if (passing.length > 0)
             text += " Of 1,000,000 partitions " + passing.join(" and ") + ".";
         if (asked.rate > 0)
@@ -230,8 +230,8 @@
             asked: asked, width: width, height: humpTop + 334, left: 84, right: width - 18,
             humpTop: humpTop, humpBottom: humpTop + 94, top: humpTop + 114, bottom: humpTop + 284,
         };
-        const low = law.quantile(asked.law, CHANCE_LEAST);
-        const high = law.quantile(asked.law, 1 - CHANCE_LEAST);
+        const low = distribution.quantile(asked.distribution, CHANCE_LEAST);
+        const high = distribution.quantile(asked.distribution, 1 - CHANCE_LEAST);
         frame.from = Math.max(0, Math.floor(Math.log10(low / 1.2)));
         frame.to = Math.max(frame.from + 1, Math.ceil(Math.log10(high * 1.3)));
         for (const rule of limits)
@@ -309,16 +309,16 @@
     }
 
     function drawCurves() {
-        const chances = frame.asked.law;
+        const chances = frame.asked.distribution;
         const heights = [];
         let larger = "";
         let smaller = "";
         for (let x = frame.left; x <= frame.right; x += 1.5) {
             const rows = rowsOf(x);
-            heights.push([x, law.pmf(chances, Math.floor(rows)) / Math.log1p(1 / Math.floor(rows))]);
+            heights.push([x, distribution.pmf(chances, Math.floor(rows)) / Math.log1p(1 / Math.floor(rows))]);
             const to = (larger === "" ? "M" : "L") + near(x) + " ";
-            larger += to + near(yOf(law.above(chances, Math.floor(rows))));
-            smaller += to + near(yOf(law.below(chances, Math.ceil(rows))));
+            larger += to + near(yOf(distribution.above(chances, Math.floor(rows))));
+            smaller += to + near(yOf(distribution.below(chances, Math.ceil(rows))));
         }
         const top = Math.max(Number.MIN_VALUE, ...heights.map((point) => point[1]));
         const most = frame.humpBottom - frame.humpTop - 4;
@@ -330,8 +330,8 @@
         add(chart, "path", { class: "live-hump live-over", d: hump, "clip-path": "url(#live-beyond)" });
         add(chart, "path", { class: "live-smaller", d: smaller, "clip-path": "url(#live-inside)" });
         add(chart, "path", { class: "live-larger", d: larger, "clip-path": "url(#live-inside)" });
-        nameCurve("larger", law.quantile(chances, 1 - 1e-5), 9, "start");
-        nameCurve("smaller", law.quantile(chances, 1e-5), -9, "end");
+        nameCurve("larger", distribution.quantile(chances, 1 - 1e-5), 9, "start");
+        nameCurve("smaller", distribution.quantile(chances, 1e-5), -9, "end");
     }
 
     function nameCurve(name, rows, aside, anchor) {
@@ -351,7 +351,7 @@
         if (!isBeyond && !isBefore) {
             add(chart, "line", { class: rule.isLimit ? "live-rule live-limit" : "live-rule",
                                  x1: x, x2: x, y1: y - 8, y2: frame.bottom });
-            const value = (rule.isLimit ? law.above : law.below)(frame.asked.law, rule.rows);
+            const value = (rule.isLimit ? distribution.above : distribution.below)(frame.asked.distribution, rule.rows);
             if (value >= CHANCE_LEAST)
                 add(chart, "circle", { class: rule.isLimit ? "live-mark live-limit-mark" : "live-mark",
                                        cx: x, cy: yOf(value), r: 4 });
@@ -374,7 +374,7 @@
             return;
         event.preventDefault();
         const least = 10 ** frame.from;
-        const at = readAt === null ? law.quantile(frame.asked.law, 0.5) : readAt;
+        const at = readAt === null ? distribution.quantile(frame.asked.distribution, 0.5) : readAt;
         const moved = at * 10 ** (steps * (frame.to - frame.from) / 100);
         const rows = steps > 0 ? Math.max(at + 1, Math.round(moved)) : Math.min(at - 1, Math.round(moved));
         readHere(edge !== undefined ? edge : Math.min(10 ** frame.to, Math.max(least, rows)));
@@ -382,11 +382,11 @@
 
     function readHere(rows) {
         readAt = rows === null ? null : Math.min(10 ** frame.to, Math.max(10 ** frame.from, rows));
-        const at = readAt === null ? law.quantile(frame.asked.law, 0.5) : readAt;
+        const at = readAt === null ? distribution.quantile(frame.asked.distribution, 0.5) : readAt;
         const text = "At " + grouped(at) + (at === 1 ? " row" : " rows") +
             (frame.asked.rowBytes > 0 ? " (" + byteText(at * frame.asked.rowBytes) + ")" : "") + ": " +
-            share(law.above(frame.asked.law, at)) + " of the partitions are larger, " +
-            share(law.below(frame.asked.law, at)) + " smaller.";
+            share(distribution.above(frame.asked.distribution, at)) + " of the partitions are larger, " +
+            share(distribution.below(frame.asked.distribution, at)) + " smaller.";
         chart.setAttribute("aria-valuemin", 10 ** frame.from);
         chart.setAttribute("aria-valuemax", 10 ** frame.to);
         chart.setAttribute("aria-valuenow", at);

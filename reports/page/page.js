@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a page does beside being read: the table sorts, light and dark change, headings become a list of
+// What a page does in addition to being read: the table sorts, light and dark change, headings become a list of
 // contents, and what is folded opens for print.
 "use strict";
 (function () {

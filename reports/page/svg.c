@@ -216,7 +216,8 @@ static void write_hatched(struct hand *hand, const struct report_mark *mark)
     report_svg_close(svg);
 }
 
-/* The colours of tiles are the same in light and dark: what they stand for is told by the scale beside. */
+/* The colours of tiles are the same in light and dark: what they stand for is told by the scale next to them.
+ */
 static void write_tile(struct hand *hand, const struct report_mark *mark)
 {
     const struct report_colour colour = report_style_scale(mark->shade);

@@ -60,7 +60,7 @@ static bool figure_of(const struct report_sheet *sheet, const struct column *col
     if (column->metric != NULL) {
         return report_metric(&sheet->page->result->strategies[index], column->metric, out);
     }
-    *out = sheet->answer->standings[index].cost;
+    *out = sheet->answer->scores[index].cost;
     return !isnan(*out);
 }
 
@@ -84,7 +84,7 @@ static bool is_judged(const struct report_sheet *sheet)
     bool says = sheet->chosen != SIZE_MAX || result->limits.partition_rows != 0 ||
                 result->limits.partition_bytes != 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        says |= (sheet->answer->standings[i].bars & ~(unsigned)LAB_BAR_OBSERVED) != 0;
+        says |= (sheet->answer->scores[i].disqualifiers & ~(unsigned)LAB_DISQUALIFIER_OBSERVED) != 0;
     }
     return says;
 }
@@ -142,8 +142,8 @@ static void write_head(struct report_sheet *sheet, const char *class, const char
 static void write_verdict(struct report_sheet *sheet, size_t index)
 {
     const struct lab_result *result = sheet->page->result;
-    const struct lab_standing *standing = &sheet->answer->standings[index];
-    const char *against = report_answer_against(result, &result->strategies[index], standing, sheet->arena);
+    const struct lab_score *score = &sheet->answer->scores[index];
+    const char *against = report_answer_against(result, &result->strategies[index], score, sheet->arena);
     bool is_chosen = index == sheet->chosen;
     report_sheet_open(sheet, "td");
     report_sheet_attribute(sheet, "class", is_chosen ? "word" : against[0] != 0 ? "word against" : "word");
@@ -284,11 +284,11 @@ void report_page_table(struct report_sheet *sheet)
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
-    report_sheet_leaf(sheet, "p", "note",
-                      is_shown[0]
-                          ? "Cost is what a strategy does beside the inserts: extra operations, and the "
-                            "partitions that reads ask. Point at a figure to see all of its digits."
-                          : "Point at a figure to see all of its digits.");
+    report_sheet_leaf(
+        sheet, "p", "note",
+        is_shown[0] ? "Cost is what a strategy does in addition to the inserts: extra operations, and the "
+                      "partitions that reads ask. Point at a figure to see all of its digits."
+                    : "Point at a figure to see all of its digits.");
     report_sheet_close(sheet);
 }
 

@@ -17,8 +17,8 @@ enum { NAMED_MAX = 3 };
 struct telling {
     const struct lab_result *result;
     struct report_arena *arena;
-    const struct lab_standing *standings;
-    size_t chosen, holders; /* holders: without bars, and of known cost */
+    const struct lab_score *scores;
+    size_t chosen, eligible; /* eligible: not disqualified, and of known cost */
     bool has_reads;
 };
 
@@ -115,9 +115,9 @@ static const char *replaced_text(const struct telling *telling)
 /* Whether it is another one that holds and costs as much as the chosen one. */
 static bool is_peer(const struct telling *telling, size_t index)
 {
-    const struct lab_standing *other = &telling->standings[index];
-    return index != telling->chosen && other->bars == 0 &&
-           other->cost <= telling->standings[telling->chosen].cost * LAB_AS_CHEAP;
+    const struct lab_score *other = &telling->scores[index];
+    return index != telling->chosen && other->disqualifiers == 0 &&
+           other->cost <= telling->scores[telling->chosen].cost * LAB_AS_CHEAP;
 }
 
 static bool has_peer(const struct telling *telling)
@@ -133,7 +133,7 @@ static bool has_peer(const struct telling *telling)
 /* Of several that cost as much the first is chosen when they are as even too. */
 static const char *tell_evenness(const struct telling *telling)
 {
-    const double cv = telling->standings[telling->chosen].cv;
+    const double cv = telling->scores[telling->chosen].cv;
     bool is_more = false, is_less = false;
     if (isnan(cv)) {
         return "";
@@ -143,20 +143,21 @@ static const char *tell_evenness(const struct telling *telling)
     }
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         if (is_peer(telling, i)) {
-            is_more |= telling->standings[i].cv > cv;
-            is_less |= telling->standings[i].cv <= cv;
+            is_more |= telling->scores[i].cv > cv;
+            is_less |= telling->scores[i].cv <= cv;
         }
     }
-    return report_text(telling->arena, ", and its closed partitions %shave a CV of %s",
-                       is_more && !is_less ? "are more even, they " : "", report_percent(telling->arena, cv));
+    return report_text(telling->arena, ", and its closed partitions %s a CV of %s",
+                       is_more && !is_less ? "are the most even, with" : "have",
+                       report_percent(telling->arena, cv));
 }
 
 static const char *tell_chosen(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    const struct lab_standing *standing = &telling->standings[telling->chosen];
-    const char *cost = cost_text(telling, standing->cost);
+    const struct lab_score *score = &telling->scores[telling->chosen];
+    const char *cost = cost_text(telling, score->cost);
     const char *named = named_with_settings(telling, telling->chosen);
     double total = figure(result, telling->chosen, "partitions.total");
     const char *within = total == 1 ? "its one partition exceeds no limit"
@@ -169,7 +170,7 @@ static const char *tell_chosen(const struct telling *telling)
                                  cost)
                    : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
     }
-    if (telling->holders == 1) {
+    if (telling->eligible == 1) {
         return report_text(arena,
                            "Choose %s: it alone of the %s stays within the limits; %s, and it costs %s.",
                            named, counted(arena, result->strategy_count), within, cost);
@@ -179,9 +180,9 @@ static const char *tell_chosen(const struct telling *telling)
                            "Choose %s: at %s it is as cheap as any that stays within the limits%s; %s.",
                            named, cost, tell_evenness(telling), within);
     }
-    const char *place = telling->holders == 2
+    const char *place = telling->eligible == 2
                             ? "the cheaper of the two"
-                            : report_text(arena, "the cheapest of the %s", counted(arena, telling->holders));
+                            : report_text(arena, "the cheapest of the %s", counted(arena, telling->eligible));
     return report_text(arena, "Choose %s: at %s it is %s that stay within the limits; %s.", named, cost,
                        place, within);
 }
@@ -193,9 +194,9 @@ static const char *joined(struct report_arena *arena, const char *list, const ch
     return report_text(arena, "%s%s%s", list, join, item);
 }
 
-/* Those with one of `bars` and none of `without`, in the order of the scenario. */
-static const char *list_barred(const struct telling *telling, unsigned bars, unsigned without, bool has_share,
-                               size_t *count)
+/* Those with one of `disqualifiers` and none of `without`, in the order of the scenario. */
+static const char *list_disqualified(const struct telling *telling, unsigned disqualifiers, unsigned without,
+                                     bool has_share, size_t *count)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
@@ -203,18 +204,19 @@ static const char *list_barred(const struct telling *telling, unsigned bars, uns
     size_t at = 0;
     *count = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        *count += (telling->standings[i].bars & bars) != 0 && (telling->standings[i].bars & without) == 0;
+        *count += (telling->scores[i].disqualifiers & disqualifiers) != 0 &&
+                  (telling->scores[i].disqualifiers & without) == 0;
     }
     size_t shown = *count <= NAMED_MAX + 1 ? *count : NAMED_MAX;
     size_t items = shown + (shown < *count);
     for (size_t i = 0; i < result->strategy_count && at < shown; i++) {
-        const struct lab_standing *standing = &telling->standings[i];
-        if ((standing->bars & bars) == 0 || (standing->bars & without) != 0) {
+        const struct lab_score *score = &telling->scores[i];
+        if ((score->disqualifiers & disqualifiers) == 0 || (score->disqualifiers & without) != 0) {
             continue;
         }
         const char *item = name_of(telling, i);
-        if (has_share && !isnan(standing->over)) {
-            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, standing->over),
+        if (has_share && !isnan(score->over)) {
+            item = report_text(arena, "%s (%s%s)", item, report_percent(arena, score->over),
                                at == 0 ? " of its partitions" : "");
         }
         list = joined(arena, list, item, at++, items);
@@ -226,21 +228,23 @@ static const char *list_barred(const struct telling *telling, unsigned bars, uns
 }
 
 /* "none (0.48% of its partitions) and time (0.054%) exceed a limit; hash never ends a partition" */
-static const char *barred_clauses(const struct telling *telling)
+static const char *disqualified_clauses(const struct telling *telling)
 {
     static const struct {
-        unsigned bars, without;
+        unsigned disqualifiers, without;
         const char *one, *more;
     } clauses[] = {
-        {LAB_BAR_ROWS | LAB_BAR_BYTES, 0, "exceeds a limit", "exceed a limit"},
-        {LAB_BAR_HIDDEN, LAB_BAR_ROWS | LAB_BAR_BYTES, "hid rows from readers", "hid rows from readers"},
-        {LAB_BAR_ENDLESS, LAB_BAR_ROWS | LAB_BAR_BYTES | LAB_BAR_HIDDEN, "never ends a partition",
-         "never end a partition"},
+        {LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, 0, "exceeds a limit", "exceed a limit"},
+        {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, "hid rows from readers",
+         "hid rows from readers"},
+        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES | LAB_DISQUALIFIER_HIDDEN,
+         "never ends a partition", "never end a partition"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
         size_t count;
-        const char *list = list_barred(telling, clauses[i].bars, clauses[i].without, i == 0, &count);
+        const char *list =
+            list_disqualified(telling, clauses[i].disqualifiers, clauses[i].without, i == 0, &count);
         if (count > 0) {
             text = report_text(telling->arena, "%s%s%s %s", text, text[0] == 0 ? "" : "; ", list,
                                count == 1 ? clauses[i].one : clauses[i].more);
@@ -254,18 +258,18 @@ static const char *tell_rivals(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    const struct lab_standing *mine = &telling->standings[telling->chosen];
+    const struct lab_score *mine = &telling->scores[telling->chosen];
     const char *text = "";
     size_t next = SIZE_MAX;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_standing *other = &telling->standings[i];
-        if (i != telling->chosen && other->bars == 0 && !isnan(other->cost) &&
-            (next == SIZE_MAX || other->cost < telling->standings[next].cost)) {
+        const struct lab_score *other = &telling->scores[i];
+        if (i != telling->chosen && other->disqualifiers == 0 && !isnan(other->cost) &&
+            (next == SIZE_MAX || other->cost < telling->scores[next].cost)) {
             next = i;
         }
     }
     if (next != SIZE_MAX) {
-        double cost = telling->standings[next].cost;
+        double cost = telling->scores[next].cost;
         const char *how =
             cost <= mine->cost * LAB_AS_CHEAP && mine->cost <= cost * LAB_AS_CHEAP ? "costs as much"
             : mine->cost > 0
@@ -274,8 +278,8 @@ static const char *tell_rivals(const struct telling *telling)
         text =
             report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next), how);
     }
-    const char *barred = barred_clauses(telling);
-    text = report_text(arena, "%s%s%s", text, text[0] != 0 && barred[0] != 0 ? "; " : "", barred);
+    const char *disqualified = disqualified_clauses(telling);
+    text = report_text(arena, "%s%s%s", text, text[0] != 0 && disqualified[0] != 0 ? "; " : "", disqualified);
     const struct lab_strategy_result *strategy = &result->strategies[telling->chosen];
     const char *replaced = result->strategy_count == 1 ? "" : replaced_text(telling);
     if (replaced[0] != 0) {
@@ -299,7 +303,7 @@ static const char *tell_refused(const struct telling *telling)
     struct report_arena *arena = telling->arena;
     if (result->strategy_count == 1) {
         const char *against =
-            report_answer_against(result, &result->strategies[0], &telling->standings[0], arena);
+            report_answer_against(result, &result->strategies[0], &telling->scores[0], arena);
         if (against[0] != 0) {
             return report_text(arena, "%s does not stay within the limits: %s.",
                                named_with_settings(telling, 0), against);
@@ -308,14 +312,14 @@ static const char *tell_refused(const struct telling *telling)
                            report_grouped(arena, (uint64_t)figure(result, 0, "partitions.total")),
                            named_with_settings(telling, 0));
     }
-    const char *barred = barred_clauses(telling);
+    const char *disqualified = disqualified_clauses(telling);
     if (lab_result_is_observed(result)) {
-        return barred[0] == 0 ? "None of their partitions exceeds a limit."
-                              : report_text(arena, "Not all stay within the limits: %s.", barred);
+        return disqualified[0] == 0 ? "None of their partitions exceeds a limit."
+                                    : report_text(arena, "Not all stay within the limits: %s.", disqualified);
     }
-    return barred[0] == 0 ? "None was run, so none can be chosen."
-                          : report_text(arena, "None of the %s can be chosen: %s.",
-                                        counted(arena, result->strategy_count), barred);
+    return disqualified[0] == 0 ? "None was run, so none can be chosen."
+                                : report_text(arena, "None of the %s can be chosen: %s.",
+                                              counted(arena, result->strategy_count), disqualified);
 }
 
 /* Of the largest partition; 0 without a limit. */
@@ -340,12 +344,12 @@ static size_t nearest(const struct telling *telling)
     const bool is_observed = lab_result_is_observed(telling->result);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
-        double over = telling->standings[i].over;
+        double over = telling->scores[i].over;
         if (isnan(over)) {
             continue;
         }
-        if (best == SIZE_MAX || over < telling->standings[best].over ||
-            (is_observed && over == 0 && telling->standings[best].over == 0 &&
+        if (best == SIZE_MAX || over < telling->scores[best].over ||
+            (is_observed && over == 0 && telling->scores[best].over == 0 &&
              largest_share(telling, i) > largest_share(telling, best))) {
             best = i;
         }
@@ -363,14 +367,16 @@ static const char *tell_nearest(const struct telling *telling)
         return "There are no partitions to judge.";
     }
     const char *name = name_of(telling, index);
-    unsigned bars = telling->standings[index].bars;
+    unsigned disqualifiers = telling->scores[index].disqualifiers;
     double rows = figure(result, index, "partitions.all.rows.max");
     double bytes = figure(result, index, "partitions.all.bytes.max");
     double share_of_rows = share_of_limit(telling, index, false);
     double share_of_bytes = share_of_limit(telling, index, true);
-    if ((bars & (LAB_BAR_ROWS | LAB_BAR_BYTES)) == 0 && (bars & (LAB_BAR_HIDDEN | LAB_BAR_ENDLESS)) != 0) {
+    if ((disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) == 0 &&
+        (disqualifiers & (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_ENDLESS)) != 0) {
         return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
-                           (bars & LAB_BAR_HIDDEN) != 0 ? "it hid rows from readers" : "nothing ends them");
+                           (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
+                                                                          : "nothing ends them");
     }
     if (share_of_rows == 0 && share_of_bytes == 0) {
         return report_text(arena, "Nearest is %s.", name);
@@ -395,16 +401,15 @@ static const char *tell_extremes(const struct telling *telling)
     struct report_arena *arena = telling->arena;
     size_t cheapest = SIZE_MAX, evenest = SIZE_MAX, hidden = 0;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_standing *standing = &telling->standings[i];
-        hidden += (standing->bars & LAB_BAR_HIDDEN) != 0;
-        if ((standing->bars & LAB_BAR_HIDDEN) != 0 && result->strategy_count > 1) {
+        const struct lab_score *score = &telling->scores[i];
+        hidden += (score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0;
+        if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 && result->strategy_count > 1) {
             continue;
         }
-        if (!isnan(standing->cost) &&
-            (cheapest == SIZE_MAX || standing->cost < telling->standings[cheapest].cost)) {
+        if (!isnan(score->cost) && (cheapest == SIZE_MAX || score->cost < telling->scores[cheapest].cost)) {
             cheapest = i;
         }
-        if (!isnan(standing->cv) && (evenest == SIZE_MAX || standing->cv < telling->standings[evenest].cv)) {
+        if (!isnan(score->cv) && (evenest == SIZE_MAX || score->cv < telling->scores[evenest].cv)) {
             evenest = i;
         }
     }
@@ -413,7 +418,7 @@ static const char *tell_extremes(const struct telling *telling)
                : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
                                                   : "None can be chosen: no row was written.";
     }
-    const char *cost = cost_text(telling, telling->standings[cheapest].cost);
+    const char *cost = cost_text(telling, telling->scores[cheapest].cost);
     const char *text = result->strategy_count == 1
                            ? report_text(arena, "%s costs %s", named_with_settings(telling, 0), cost)
                            : report_text(arena, "Without a limit none is chosen; %s costs least, %s",
@@ -421,7 +426,7 @@ static const char *tell_extremes(const struct telling *telling)
     if (evenest == SIZE_MAX) {
         return report_text(arena, "%s, and no partition has closed.", text);
     }
-    const char *cv = report_percent(arena, telling->standings[evenest].cv);
+    const char *cv = report_percent(arena, telling->scores[evenest].cv);
     if (evenest == cheapest) {
         return report_text(arena, "%s, and the rows of its closed partitions have a CV of %s.", text, cv);
     }
@@ -436,8 +441,8 @@ static size_t smallest(const struct telling *telling)
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         double value = figure(telling->result, i, name);
-        bool is_out =
-            (telling->standings[i].bars & LAB_BAR_HIDDEN) != 0 && telling->result->strategy_count > 1;
+        bool is_out = (telling->scores[i].disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 &&
+                      telling->result->strategy_count > 1;
         if (!is_out && value > 0 && (best == SIZE_MAX || value < figure(telling->result, best, name))) {
             best = i;
         }
@@ -451,7 +456,7 @@ static const char *tell_largest(const struct telling *telling)
     struct report_arena *arena = telling->arena;
     const char *cure = "set limits (partition_rows, partition_bytes) to have one chosen";
     size_t hidden, index = smallest(telling);
-    const char *list = list_barred(telling, LAB_BAR_HIDDEN, 0, false, &hidden);
+    const char *list = list_disqualified(telling, LAB_DISQUALIFIER_HIDDEN, 0, false, &hidden);
     const char *text = hidden > 0 ? report_text(arena, "%s hid rows from readers; ", list) : "";
     if (index == SIZE_MAX) {
         return report_text(arena, "%s%so be told more, %s.", text, text[0] == 0 ? "T" : "t", cure);
@@ -476,15 +481,15 @@ static const char *tell_largest(const struct telling *telling)
 void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out)
 {
     *out = (struct report_answer){.asked = "", .verdict = "", .beware = "", .chosen = SIZE_MAX};
-    struct lab_standing *standings = report_take(arena, result->strategy_count, sizeof *standings);
-    if (standings == NULL) {
+    struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
+    if (scores == NULL) {
         return;
     }
-    struct telling telling = {.result = result, .arena = arena, .standings = standings};
-    telling.chosen = out->chosen = lab_choose(result, standings);
-    out->standings = standings;
+    struct telling telling = {.result = result, .arena = arena, .scores = scores};
+    telling.chosen = out->chosen = lab_choose(result, scores);
+    out->scores = scores;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        telling.holders += standings[i].bars == 0 && !isnan(standings[i].cost);
+        telling.eligible += scores[i].disqualifiers == 0 && !isnan(scores[i].cost);
         telling.has_reads |= figure(result, i, "reads.count") > 0;
     }
     out->asked = tell_asked(&telling);
@@ -506,14 +511,14 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
 }
 
 static const char *over_text(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                             unsigned bars, struct report_arena *arena)
+                             unsigned disqualifiers, struct report_arena *arena)
 {
     double over = 0, total = 0;
     report_metric(strategy, "partitions.over_limit", &over);
     report_metric(strategy, "partitions.total", &total);
     struct lab_limits passed = result->limits;
-    passed.partition_rows = (bars & LAB_BAR_ROWS) != 0 ? passed.partition_rows : 0;
-    passed.partition_bytes = (bars & LAB_BAR_BYTES) != 0 ? passed.partition_bytes : 0;
+    passed.partition_rows = (disqualifiers & LAB_DISQUALIFIER_ROWS) != 0 ? passed.partition_rows : 0;
+    passed.partition_bytes = (disqualifiers & LAB_DISQUALIFIER_BYTES) != 0 ? passed.partition_bytes : 0;
     return report_text(arena, "%s of %s partition%s (%s) above %s", report_grouped(arena, (uint64_t)over),
                        report_grouped(arena, (uint64_t)total), total == 1 ? "" : "s",
                        report_percent(arena, total > 0 ? over / total : 0),
@@ -521,16 +526,16 @@ static const char *over_text(const struct lab_result *result, const struct lab_s
 }
 
 const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                                  const struct lab_standing *standing, struct report_arena *arena)
+                                  const struct lab_score *score, struct report_arena *arena)
 {
     const char *text = "";
-    if ((standing->bars & (LAB_BAR_ROWS | LAB_BAR_BYTES)) != 0) {
-        text = over_text(result, strategy, standing->bars, arena);
+    if ((score->disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) != 0) {
+        text = over_text(result, strategy, score->disqualifiers, arena);
     }
-    if ((standing->bars & LAB_BAR_HIDDEN) != 0) {
+    if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0) {
         text = report_text(arena, "%s%srows hidden from readers", text, text[0] == 0 ? "" : "; ");
     }
-    if ((standing->bars & LAB_BAR_ENDLESS) != 0) {
+    if ((score->disqualifiers & LAB_DISQUALIFIER_ENDLESS) != 0) {
         text = report_text(arena, "%s%snothing ends its partitions", text, text[0] == 0 ? "" : "; ");
     }
     return text;

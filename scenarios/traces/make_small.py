@@ -69,8 +69,8 @@ def quoted(key):
 def main():
     random.seed(20260101)
     rows = []
-    for order, (key, *law) in enumerate(KEYS):
-        rows += [(time, order, row_bytes()) for time in key_times(*law)]
+    for order, (key, *rate) in enumerate(KEYS):
+        rows += [(time, order, row_bytes()) for time in key_times(*rate)]
         if key == CROWD_KEY:
             rows += [(CROWD_AT_MS + int(random.random() * HOUR_MS), order, row_bytes()) for _ in range(CROWD_ROWS)]
     rows.sort(key=lambda row: row[:2])

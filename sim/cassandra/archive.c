@@ -84,8 +84,8 @@ static void network(struct cass_books *books)
     if (archive->is_loading)
         sim_archive_check(archive, cluster->late_ns >= 0 && cluster->late_ns <= SPAN_MAX);
     sim_archive_u64(archive, &cluster->events_handled);
-    sim_archive_size(archive, &cluster->cut_count);
-    sim_archive_bytes(archive, cluster->cuts, (pairs / 64 + 1) * sizeof *cluster->cuts);
+    sim_archive_size(archive, &cluster->separated_count);
+    sim_archive_bytes(archive, cluster->separated, (pairs / 64 + 1) * sizeof *cluster->separated);
     for (size_t i = 0; i < pairs; i++) {
         bool is_gone = cluster->gone_since[i] != NEVER;
         sim_archive_bool(archive, &is_gone);

@@ -301,9 +301,9 @@ struct cass_cluster {
     int64_t late_ns;
     struct node *nodes;
     struct place *places;
-    int64_t *free_at; /* heap of each node: when its servers are free */
-    uint64_t *cuts;   /* bit set of pairs of places */
-    size_t cut_count;
+    int64_t *free_at;    /* heap of each node: when its servers are free */
+    uint64_t *separated; /* bit set of pairs of places */
+    size_t separated_count;
     int64_t *gone_since;         /* (place, node): NEVER: can be reached */
     struct hint_list *hints_for; /* (node that stores, node that is to have them) */
     union {

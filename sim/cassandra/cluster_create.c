@@ -77,7 +77,7 @@ void cass_cluster_destroy(struct cass_cluster *cluster)
     free(cluster->nodes);
     free(cluster->places);
     free(cluster->free_at);
-    free(cluster->cuts);
+    free(cluster->separated);
     free(cluster->gone_since);
     free(cluster->hints_for);
     for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
@@ -222,10 +222,10 @@ static bool create_arrays(struct cass_cluster *cluster)
     size_t nodes = cluster->node_count, places = cluster->place_count;
     cluster->places = calloc(places, sizeof(*cluster->places));
     cluster->free_at = calloc(nodes * cluster->config.concurrency, sizeof(*cluster->free_at));
-    cluster->cuts = calloc(places * nodes / 64 + 1, sizeof(*cluster->cuts));
+    cluster->separated = calloc(places * nodes / 64 + 1, sizeof(*cluster->separated));
     cluster->gone_since = calloc(places * nodes, sizeof(*cluster->gone_since));
     cluster->hints_for = calloc(nodes * nodes, sizeof(*cluster->hints_for));
-    return cluster->places != NULL && cluster->free_at != NULL && cluster->cuts != NULL &&
+    return cluster->places != NULL && cluster->free_at != NULL && cluster->separated != NULL &&
            cluster->gone_since != NULL && cluster->hints_for != NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lifetimes of a partition's rows, kept when a cluster is asked to: beside each chunk of places one of
+/* The lifetimes of a partition's rows, kept when a cluster is asked to: with each chunk of places one of
  * write times, expiries and deletions. They hold what all replicas have. What some replicas miss stays in the
  * records of rows, and a reader adds the records that its replicas have; so each set of replicas finds its
  * own rows. A read walks from the newest place down and counts what Cassandra's replicas scan: rows, and

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Messages between places: lost, doubled, late or cut off; and who believes whom to be up.
+/* Messages between places: lost, doubled, late or stopped by a network partition; and who believes whom to be
+ * up.
  *
- * A message that is under way when a cut begins still arrives. A process learns that a node is gone after
- * detect_ns, and that it is back at once, as gossip does within a second. */
+ * A message that is under way when a network partition begins still arrives. A process learns that a node is
+ * gone after detect_ns, and that it is back at once, as gossip does within a second. */
 #include <assert.h>
 #include <string.h>
 
 #include "cluster.h"
 
 static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node);
-static bool is_cut(const struct cass_cluster *cluster, uint32_t a, uint32_t b);
+static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b);
 static void refer(struct cass_cluster *cluster, uint32_t message);
 static void release(struct cass_cluster *cluster, uint32_t message);
 
@@ -84,7 +85,7 @@ static void release(struct cass_cluster *cluster, uint32_t index)
 bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
 {
     *is_double = false;
-    if (cluster->cut_count > 0 && is_cut(cluster, from, to))
+    if (cluster->separated_count > 0 && are_separated(cluster, from, to))
         return false;
     if (cluster->loss <= 0 && cluster->duplicate <= 0)
         return true;
@@ -126,7 +127,7 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
 {
     for (uint32_t place = 0; place < cluster->place_count; place++) {
         int64_t *since = &cluster->gone_since[(size_t)place * cluster->node_count + node];
-        bool is_gone = cluster->nodes[node].is_down || (place != node && is_cut(cluster, place, node));
+        bool is_gone = cluster->nodes[node].is_down || (place != node && are_separated(cluster, place, node));
         if (!is_gone)
             *since = NEVER;
         else if (*since == NEVER)
@@ -135,23 +136,24 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
 }
 
 void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
-                                bool cut)
+                                bool is_separated)
 {
-    cass_change_network_partition(cluster, group_a, group_b, cut);
+    cass_change_network_partition(cluster, group_a, group_b, is_separated);
     cass_network_partitions_tell(cluster);
 }
 
 void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
-                                   const uint8_t *group_b, bool cut)
+                                   const uint8_t *group_b, bool is_separated)
 {
     for (uint32_t a = 0; a < cluster->place_count; a++) {
         for (uint32_t b = 0; group_a[a] && b < cluster->place_count; b++) {
             bool is_pair = a != b && (a < cluster->node_count || b < cluster->node_count);
-            if (!group_b[b] || !is_pair || is_cut(cluster, a, b) == cut)
+            if (!group_b[b] || !is_pair || are_separated(cluster, a, b) == is_separated)
                 continue;
             flip(cluster, a, b);
             flip(cluster, b, a);
-            cluster->cut_count = cut ? cluster->cut_count + 1 : cluster->cut_count - 1;
+            cluster->separated_count =
+                is_separated ? cluster->separated_count + 1 : cluster->separated_count - 1;
         }
     }
 }
@@ -187,8 +189,8 @@ void cass_heal(struct cass_cluster *cluster)
     cluster->delay = 1;
     cluster->late = 0;
     size_t pairs = (size_t)cluster->place_count * cluster->node_count;
-    memset(cluster->cuts, 0, (pairs / 64 + 1) * sizeof(*cluster->cuts));
-    cluster->cut_count = 0;
+    memset(cluster->separated, 0, (pairs / 64 + 1) * sizeof(*cluster->separated));
+    cluster->separated_count = 0;
     for (uint32_t node = 0; node < cluster->node_count; node++) {
         cass_set_down(cluster, node, false);
         cluster->nodes[node].slow = 1;
@@ -202,13 +204,13 @@ static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node)
     if (node >= cluster->node_count)
         return;
     size_t pair = (size_t)place * cluster->node_count + node;
-    cluster->cuts[pair / 64] ^= UINT64_C(1) << pair % 64;
+    cluster->separated[pair / 64] ^= UINT64_C(1) << pair % 64;
 }
 
 /* Clients do not talk to each other: one of the two is a node. */
-static bool is_cut(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
+static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
 {
     bool is_node = b < cluster->node_count;
     size_t pair = is_node ? (size_t)a * cluster->node_count + b : (size_t)b * cluster->node_count + a;
-    return cluster->cuts[pair / 64] >> pair % 64 & 1;
+    return cluster->separated[pair / 64] >> pair % 64 & 1;
 }

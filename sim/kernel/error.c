@@ -12,7 +12,7 @@ bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *f
 {
     if (error == NULL)
         return false;
-    /* Formatted beside, so that an error may quote the one it replaces. */
+    /* Formatted elsewhere first, so that an error may quote the one it replaces. */
     char text[sizeof error->text];
     va_list arguments;
     va_start(arguments, format);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes ziggurat.h: 256 layers of equal area for the exponential and the normal law (Marsaglia and Tsang, 2000).
+"""Writes ziggurat.h: 256 layers of equal area for the exponential and the normal distribution (Marsaglia and Tsang,
+2000).
 
 Layer i holds the candidates x = j * width[i], j in [0, 2^53), surely below the curve while j < accept[i].
 Needs python3-mpmath. Usage: make_ziggurat.py > ziggurat.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The queue of pending events: a 4-ary heap, with a calendar queue beside it for events that are far off. */
+/* The queue of pending events: a 4-ary heap, and a calendar queue for events that are far off. */
 #include "kernel/queue.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
 }
 
 /* A slot that is not in the free list: one never used, from a larger pool, or a cancelled event's. 0 when
- * there is none to be had. */
+ * there is none. */
 uint32_t sim_queue_claim(struct sim_queue *queue)
 {
     if (queue->slots_used == queue->capacity) {

@@ -13,13 +13,13 @@
 #include "kernel/memory.h"
 #include "kernel/queue.h"
 
-/* Days that are looked at for those with events. */
+/* Buckets that are searched for events. */
 #define LOOK_AHEAD 32u
 
 static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns);
-static bool is_far(const struct sim_queue_calendar *calendar, int64_t time_ns);
+static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns);
 static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot);
-static void add_far(struct sim_queue_calendar *calendar, uint32_t slot);
+static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot);
 static void remember_first(struct sim_queue *queue);
 static void tell_buckets(const struct sim_queue *queue);
 static void make_buckets(struct sim_queue_calendar *calendar);
@@ -39,8 +39,8 @@ uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const st
         return 0;
     uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
     calendar->places[slot].time_ns = time_ns;
-    if (is_far(calendar, time_ns))
-        add_far(calendar, slot);
+    if (is_overflow(calendar, time_ns))
+        add_to_overflow(calendar, slot);
     else
         add_to_bucket(calendar, slot);
     if (time_ns < queue->later_ns)
@@ -56,7 +56,7 @@ bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
     if (places == NULL || places[slot].previous == 0)
         return false;
     struct sim_queue_place *place = &places[slot];
-    if (is_far(calendar, place->time_ns)) {
+    if (is_overflow(calendar, place->time_ns)) {
         uint32_t last = --calendar->overflow_count;
         calendar->overflow[place->next] = calendar->overflow[last];
         places[calendar->overflow[last].slot].next = place->next;
@@ -164,7 +164,7 @@ static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns)
 }
 
 /* Of a time that is not over. */
-static bool is_far(const struct sim_queue_calendar *calendar, int64_t time_ns)
+static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns)
 {
     return (uint64_t)time_ns - (uint64_t)calendar->begin_ns >= (uint64_t)calendar->bucket_count
                                                                    << calendar->bucket_shift;
@@ -183,7 +183,7 @@ static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
     calendar->bucketed_count++;
 }
 
-static void add_far(struct sim_queue_calendar *calendar, uint32_t slot)
+static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot)
 {
     struct sim_queue_place *place = &calendar->places[slot];
     place->next = calendar->overflow_count;
@@ -258,8 +258,8 @@ static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_
     calendar->overflow_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct sim_queue_overflow event = calendar->overflow[i];
-        if (is_far(calendar, event.time_ns))
-            add_far(calendar, event.slot);
+        if (is_overflow(calendar, event.time_ns))
+            add_to_overflow(calendar, event.slot);
         else
             add_to_bucket(calendar, event.slot);
     }

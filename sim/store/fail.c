@@ -14,7 +14,7 @@ bool store_fail(const struct store *store, int code, struct sim_error *error)
     bool lacks_files = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
     if (store->is_read_only && lacks_files && number != EACCES)
         return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                        "%s: read-only, and the log beside it holds changes that SQLite can only read where "
+                        "%s: read-only, and the log next to it holds changes that SQLite can only read where "
                         "it may write; copy both into a folder of yours, and name the copy with --db",
                         store->path);
     switch (code & 0xff) {

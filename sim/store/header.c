@@ -61,7 +61,7 @@ bool store_version_check(const struct store *store, int64_t version, struct sim_
     return version >= 0 || store_fail_damaged(store, "its version is below 0", error);
 }
 
-/* Through SQLite's own handle: to open and close the file beside it would drop the locks of every other
+/* Through SQLite's own handle: to open and close the file next to it would drop the locks of every other
  * connection of this process (POSIX). Nothing has been read or locked so far. */
 static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
 {

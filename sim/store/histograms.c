@@ -181,8 +181,8 @@ static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_b
     return true;
 }
 
-/* A flipped bit that SQLite cannot see stands out here: the bins must give the figures beside them, those of
- * a rounded histogram as far as rounding leaves them. */
+/* A flipped bit that SQLite cannot see stands out here: the bins must give the figures stored with them,
+ * those of a rounded histogram as far as rounding leaves them. */
 static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures)
 {
     struct lab_histogram seen;

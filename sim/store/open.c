@@ -3,7 +3,7 @@
  *
  * A reader's connection may write too, where it can: SQLite then mends what a killed writer left, and the
  * last one to close takes the log away. Where the file or its folder is read-only, SQLite cannot make the two
- * files that it wants beside a database in WAL mode (https://www.sqlite.org/wal.html#readonly). Then the
+ * files that it wants next to a database in WAL mode (https://www.sqlite.org/wal.html#readonly). Then the
  * database is opened as immutable, which needs neither. That would overlook a log or a journal that holds
  * changes; where one does, SQLite opens the database read-only by its own rules, which want the files that
  * are there. */
@@ -115,7 +115,7 @@ static bool open_existing(struct store *store, struct sim_error *error)
                     "%s: no such database; run a scenario first, or name another with --db", store->path);
 }
 
-/* Whether SQLite can write neither the file nor, as it must, beside it. */
+/* Whether SQLite can write neither the file nor, as it must, next to it. */
 static bool may_only_be_read(const char *file)
 {
     char *slash = strrchr(file, '/');

@@ -34,7 +34,7 @@ struct store {
     char *path;  /* as the user named it, for messages */
     char *file;  /* as SQLite gets it: never ":memory:" or "file:..." */
     enum store_mode mode;
-    bool is_read_only; /* a reader's: neither the file nor what SQLite keeps beside it can be written */
+    bool is_read_only; /* a reader's: neither the file nor what SQLite keeps next to it can be written */
     struct store_options options;
     char *texts[STORE_INFO_TEXTS]; /* those of the last store_load_run() */
 };
@@ -53,7 +53,7 @@ void store_end(struct store *store, bool is_new, bool fine);
 /* --- header.c */
 
 /* Looks at the file's first bytes before SQLite does, so that a file that is not ours is refused without a
- * lock taken or a file made beside it. *has_log: the database has a write-ahead log. */
+ * lock taken or a file made next to it. *has_log: the database has a write-ahead log. */
 bool store_header_check(struct store *store, bool *has_log, struct sim_error *error);
 /* The refusals by version that header and schema share. */
 bool store_version_check(const struct store *store, int64_t version, struct sim_error *error);
@@ -175,7 +175,7 @@ bool store_nodes_save(struct store *store, sqlite3_stmt *insert, int64_t id,
 bool store_nodes_load(struct store *store, int64_t id, struct lab_strategy_result *out,
                       struct sim_error *error);
 
-/* --- events.c: what a strategy of a cluster run has beside; nothing is stored of another */
+/* --- events.c: what a strategy of a cluster run has in addition; nothing is stored of another */
 
 bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
                        const struct lab_event_log *events, struct sim_error *error);

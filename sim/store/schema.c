@@ -74,7 +74,7 @@ static const char version_1_tables[] =
     "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
     "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
 
-/* What a cluster run has beside: its events folded, and what its agents believed around a change. */
+/* What a cluster run has in addition: its events folded, and what its agents believed around a change. */
 static const char version_2_tables[] =
     "CREATE TABLE event_log (\n"
     "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"

@@ -113,7 +113,8 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
     return true;
 }
 
-/* What a kind says beside its numbers where the scenario does not have it. False: it would be of no use. */
+/* What a kind says in addition to its numbers where the scenario does not have it. False: it would be of no
+ * use. */
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
 {
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
@@ -142,7 +143,7 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
     return false;
 }
 
-/* The label of the first strategy that says the same beside its numbers. */
+/* The label of the first strategy that says the same in addition to its numbers. */
 static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
 {
     const struct lab_strategy *first = scenario->strategies;

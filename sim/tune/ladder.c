@@ -7,8 +7,8 @@
 #include "tune/search.h"
 #include "tune/weighted.h"
 
-/* Beyond this threshold the spread, below 3 %, buys nothing more. With agents each setting has a cluster of
- * its own to run on, so the ladder has fewer rungs. */
+/* Above this threshold a smaller CV, which is below 3 %, buys nothing. With agents each setting has a cluster
+ * of its own to run on, so the ladder has fewer rungs. */
 #define THRESHOLD_MOST         1000u
 #define THRESHOLD_MOST_CLUSTER 100u
 /* Of windows, those are tried that are up to so many times too short for the busiest key's mean rate. */

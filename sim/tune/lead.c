@@ -63,7 +63,7 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
                             .memory = memory,
                             .progress = progress,
                             .out = out};
-    /* Nothing is known yet of the writes' time: a second beside caches and clocks is plenty for most. */
+    /* Nothing is known yet of the writes' time: a second more than caches and clocks is plenty for most. */
     const struct lab_agents *agents = &scenario->agents;
     int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
     bool is_safe;

@@ -257,7 +257,7 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     return observed_table(csv->file, name, used, is_wanted);
 }
 
-/* A snapshot's and a backup's sstables are copies of those beside them. */
+/* A snapshot's and a backup's sstables are copies of those next to them. */
 static bool check_copy(struct csv *csv)
 {
     struct observed_span snapshot = field_of(csv, SNAPSHOT), backup = field_of(csv, BACKUP);
@@ -275,7 +275,7 @@ static bool check_copy(struct csv *csv)
                    csv->copy[first] == ',' && memcmp(csv->copy + first + 1, backup.begin, second) == 0;
     return is_same ||
            observed_fail(csv->file,
-                         "sstables of a snapshot or backup beside others; as they are copies, give "
+                         "sstables of a snapshot or backup together with others; as they are copies, give "
                          "those of one alone");
 }
 

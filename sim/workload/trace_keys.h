@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Keys by number, in order of first appearance: an open-addressing table of numbers over one arena of the
- * keys' bytes. The hash serves speed alone and reaches no result. Beside its bytes a key takes 16 bytes and
- * its share of the table, each at most doubled by growth: at most 64 bytes. */
+ * keys' bytes. The hash serves speed alone and reaches no result. In addition to its bytes a key takes 16
+ * bytes and its share of the table, each at most doubled by growth: at most 64 bytes. */
 #ifndef WORKLOAD_TRACE_KEYS_H
 #define WORKLOAD_TRACE_KEYS_H
 

@@ -55,7 +55,7 @@
 
 #define CIMBA_CASE(id, what, ...)                                                                            \
     {                                                                                                        \
-        .name = "cimba-" id, .group = "event queue beside Cimba", .title = what,                             \
+        .name = "cimba-" id, .group = "event queue compared with Cimba", .title = what,                      \
         .bound = BENCH_RATIO_AT_LEAST, __VA_ARGS__                                                           \
     }
 

@@ -92,9 +92,9 @@ static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
     struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_HOUR;
     harness_start(&h, &config);
-    cut_node(&h, 0, 1, true);
-    cut_node(&h, 0, 2, true);
-    cut_node(&h, 1, 2, true);
+    separate(&h, 0, 1, true);
+    separate(&h, 0, 2, true);
+    separate(&h, 1, 2, true);
     struct cass_statement statement = add(CASS_QUORUM, 7, 1);
     uint32_t timeouts = 0;
     int64_t before = 0;

@@ -170,12 +170,12 @@ static inline int64_t peek(const struct harness *harness, uint32_t node, uint64_
     return mask >> column & 1 ? columns[column] : -1;
 }
 
-static inline void cut_node(struct harness *harness, uint32_t a, uint32_t b, bool is_cut)
+static inline void separate(struct harness *harness, uint32_t a, uint32_t b, bool is_separated)
 {
     uint8_t left[64] = {0}, right[64] = {0};
     assert_true(cass_place_count(harness->cluster) <= 64);
     left[a] = right[b] = 1;
-    cass_set_network_partition(harness->cluster, left, right, is_cut);
+    cass_set_network_partition(harness->cluster, left, right, is_separated);
 }
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a register that is changed by CAS alone is linearizable under losses, doubles, cuts, crashes, pauses
- * and clock jumps, in Paxos v1 and v2; and the same seed gives the same events. Method: three clients read at
- * SERIAL and replace what they saw by a value that is used once. After all faults have ended, the chain of
- * values is walked back from the last one: every applied update is on it, no refused one is, and neither
- * updates nor reads run against real time. Fixed seeds, so that there is no chance of a false alarm. With
+/* Aim: a register that is changed by CAS alone is linearizable under losses, doubles, network partitions,
+ * crashes, pauses and clock jumps, in Paxos v1 and v2; and the same seed gives the same events. Method: three
+ * clients read at SERIAL and replace what they saw by a value that is used once. After all faults have ended,
+ * the chain of values is walked back from the last one: every applied update is on it, no refused one is, and
+ * neither updates nor reads run against real time. Fixed seeds, so that there is no chance of a false alarm.
+ * With
  * --history v1|v2 SEED it prints what clients asked and heard, for tests/cassandra5/linear.py. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void disturb(struct campaign *c)
     else if (kind == 1)
         cass_set_loss(cluster, sim_random_unit(&c->random) * 0.3, 0.1);
     else if (kind == 2 && node != other)
-        cut_node(&c->h, node, other, true);
+        separate(&c->h, node, other, true);
     else if (kind == 3)
         cass_pause(cluster, node, (int64_t)sim_random_below(&c->random, 900) * SIM_MS);
     else if (kind == 4)

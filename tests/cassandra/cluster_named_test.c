@@ -110,7 +110,7 @@ static void test_named_columns_are_repaired_by_reads(void **state)
     config.timeout_write_ns = 100 * SIM_MS;
     struct harness h;
     harness_start(&h, &config);
-    cut_node(&h, 0, 2, true);
+    separate(&h, 0, 2, true);
     write_one(&h, 1, 10, 10);
     harness_run_for(&h, SIM_SECOND);
     cass_heal(h.cluster);

@@ -64,7 +64,7 @@ static void test_semantics_2_retry_of_a_row_is_the_same_row(void **state)
     uint64_t tag = harness_send(&h, 0, 0, &write);
     harness_run_for(&h, SIM_MS + SIM_MS / 2);
     uint32_t client = cass_place_of_client(h.cluster, 0);
-    cut_node(&h, 0, client, true);
+    separate(&h, 0, client, true);
     harness_run_for(&h, SIM_HOUR);
     assert_false(h.is_answered[tag]);
     assert_int_equal(view_at(&h, 0).rows, 1);
@@ -82,8 +82,8 @@ static void test_semantics_4_row_on_one_replica_is_seen_by_its_readers(void **st
     struct cass_cluster_config config = harness_config();
     config.detect_ns = SIM_HOUR;
     harness_start(&h, &config);
-    cut_node(&h, 0, 1, true);
-    cut_node(&h, 0, 2, true);
+    separate(&h, 0, 1, true);
+    separate(&h, 0, 2, true);
     struct cass_statement write = write_row(CASS_QUORUM, 7, 1), read = read_rows(CASS_ONE, 7, 10);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_WRITE_TIMEOUT);
     assert_int_equal(view_at(&h, 0).rows, 1);
@@ -91,8 +91,8 @@ static void test_semantics_4_row_on_one_replica_is_seen_by_its_readers(void **st
     assert_int_equal(harness_do(&h, 0, &read).rows, 1);
     assert_int_equal(harness_do(&h, 1, &read).rows, 0);
     read.consistency = CASS_QUORUM;
-    cut_node(&h, 1, 2, true);
-    cut_node(&h, 0, 1, false);
+    separate(&h, 1, 2, true);
+    separate(&h, 0, 1, false);
     /* Node 1 can now ask node 0 alone; the quorum may wait for node 2 in vain, and is asked again. */
     cass_drop_hints(h.cluster, 0);
     struct cass_reply reply = {.result = CASS_READ_TIMEOUT};

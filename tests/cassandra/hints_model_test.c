@@ -470,7 +470,7 @@ static void disturb(struct model *model)
         break;
     case 3:
         if (node != other)
-            cut_node(&model->h, node, other, true);
+            separate(&model->h, node, other, true);
         break;
     case 4:
         cass_pause(cluster, node, (int64_t)sim_random_below(&model->random, 3000) * SIM_MS);

@@ -437,7 +437,7 @@ static void disturb(struct model *model)
         break;
     case 2:
         if (node != other)
-            cut_node(&model->h, node, other, true);
+            separate(&model->h, node, other, true);
         break;
     case 3:
         cass_pause(cluster, node, (int64_t)sim_random_below(&model->random, 300) * SIM_MS);

@@ -150,7 +150,7 @@ class BarTest(ProgramTest):
         code, out, text = self.on_terminal("fuzz", "single.yaml", "--seeds", "1..50", program=BOLD)
         self.assertEqual(code, 1, text)
         self.assertIn("shrunk in", out)
-        # The story of what was found is a run of its own.
+        # The event trace of what was found is a run of its own.
         drawn = [line for line in frames(text) if line != "" and not line.startswith("fuzz [")]
         for line in drawn:
             self.assertRegex(line, r"\A(shrinking, [0-9.]+k? tries|.*rows)/s\Z")

@@ -7,10 +7,10 @@ const struct lab_guarantee lab_guarantees[] = {
     {BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_MONOTONE, 1u << LAB_CONDITION_WEAK_LEVELS}};
 const size_t lab_guarantee_count = 1;
 
-const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
-    bool is_it =
-        kind == lab_guarantees->kind && way == lab_guarantees->way && oracle == lab_guarantees->oracle;
+    bool is_it = kind == lab_guarantees->kind && protocol == lab_guarantees->protocol &&
+                 oracle == lab_guarantees->oracle;
     return is_it ? lab_guarantees : NULL;
 }
 
@@ -19,9 +19,9 @@ uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee)
     return guarantee->except;
 }
 
-bool lab_guarantee_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+bool lab_guarantee_is_broken(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                              const struct lab_verdict *verdict)
 {
-    return lab_guarantee_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
+    return lab_guarantee_find(kind, protocol, oracle) != NULL && verdict->is_judged[oracle] &&
            lab_violation_is_bare(&verdict->violations[oracle]);
 }

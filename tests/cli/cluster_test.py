@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a run with agents has its second table and its story, and replay names the first event that differs.
-Method: a few hundred rows through four agents. Stories are held against each other, and a stored log of events is
+"""Aim: a run with agents has its second table and its event trace, and replay names the first event that differs.
+Method: a few hundred rows through four agents. Event traces are held against each other, and a stored log of events is
 altered in the database, or its run's settings are, so that the place is known beforehand."""
 import os
 import re
@@ -48,9 +48,9 @@ class ClusterTest(ProgramTest):
         database.close()
         return rows
 
-    def story(self, *arguments):
-        self.good("run", *QUIET, "--trace-events", "story.txt", *arguments)
-        return self.read("story.txt").splitlines()
+    def events(self, *arguments):
+        self.good("run", *QUIET, "--trace-events", "events.txt", *arguments)
+        return self.read("events.txt").splitlines()
 
     # --- the second table
 
@@ -83,10 +83,10 @@ class ClusterTest(ProgramTest):
         self.assertNotIn("node load", self.good("run", "small.yaml", "--quiet", "--no-charts"))
         self.assertNotIn("rmw", self.good("show", "last"))
 
-    # --- the story
+    # --- the event trace
 
-    def test_story_is_a_line_an_event_in_order_of_time(self):
-        lines = self.story()
+    def test_event_trace_is_a_line_an_event_in_order_of_time(self):
+        lines = self.events()
         self.assertGreater(len(lines), 1000)
         begun, last = [], 0.0
         for line in lines:
@@ -98,11 +98,11 @@ class ClusterTest(ProgramTest):
             self.assertGreaterEqual(float(match[1]), last)
             last = float(match[1])
         self.assertEqual(begun, LABELS)
-        self.assertEqual(self.files(), ["agents.yaml", "bucketlab.db", "story.txt"])
+        self.assertEqual(self.files(), ["agents.yaml", "bucketlab.db", "events.txt"])
 
-    def test_story_of_a_key_is_that_of_all_without_the_others(self):
-        whole = self.story()
-        of_one = self.story("--key", "key-1")
+    def test_event_trace_of_a_key_is_that_of_all_without_the_others(self):
+        whole = self.events()
+        of_one = self.events("--key", "key-1")
         self.assertEqual(of_one, [line for line in whole if not re.search(r" s  key-[02]: ", line)])
         self.assertLess(10, len(of_one))
         self.assertLess(len(of_one), len(whole))
@@ -111,55 +111,55 @@ class ClusterTest(ProgramTest):
         whole = AGENTS.split("strategies:")[0].replace("agents: {count: 4", "agents: {count: 4, clock: {offset: 20s}")
         self.write("agents.yaml", whole + "strategies:\n  - probabilistic: {bits: 2, threshold: 3, "
                    "coordination: guarded, grant: 1500ms, label: guarded}\n")
-        story = "\n".join(self.story())
+        events = "\n".join(self.events())
         self.assertIn("guarded        probabilistic: bits 2, threshold 3, guarded, grants of 1500ms\n",
                       self.good("show", "last"))
-        self.assertRegex(story, r"agent \d sets bucket = 0, before = the beginning, start = the beginning, "
+        self.assertRegex(events, r"agent \d sets bucket = 0, before = the beginning, start = the beginning, "
                          r"until = -?\d+\.\d{6} s if there is no state\n")
-        self.assertRegex(story, r"agent \d sets bucket = 3, before = \S+ s, start = (\S+) s, until = \S+ s "
+        self.assertRegex(events, r"agent \d sets bucket = 3, before = \S+ s, start = (\S+) s, until = \S+ s "
                          r"if bucket = 2, before = \S+ s, start = \S+ s, until = \1 s\n")
-        self.assertRegex(story, r"agent \d writes the start of bucket 1\n")
+        self.assertRegex(events, r"agent \d writes the start of bucket 1\n")
         # The clocks differ by more than a key stays in a bucket.
-        self.assertRegex(story, r"agent \d reads the start of bucket 1\n")
-        self.assertRegex(story, r"agent \d reads start = -?\d+\.\d{6} s\n")
+        self.assertRegex(events, r"agent \d reads the start of bucket 1\n")
+        self.assertRegex(events, r"agent \d reads start = -?\d+\.\d{6} s\n")
 
-    def test_story_changes_no_digest(self):
+    def test_event_trace_changes_no_digest(self):
         digests = [self.good_json("run", *QUIET, "--json", *more)["digest"]
-                   for more in [[], ["--trace-events", "story.txt"], ["--jobs", "3"]]]
+                   for more in [[], ["--trace-events", "events.txt"], ["--jobs", "3"]]]
         self.assertEqual(len(set(digests)), 1)
 
-    def test_story_on_stdout_stands_before_the_table(self):
-        story = self.story()
+    def test_event_trace_on_stdout_stands_before_the_table(self):
+        events = self.events()
         out = self.good("run", *QUIET, "--trace-events", "-")
-        self.assertEqual(out.splitlines()[:len(story)], story)
-        self.assertTrue(out.splitlines()[len(story)].startswith("agents"))
+        self.assertEqual(out.splitlines()[:len(events)], events)
+        self.assertTrue(out.splitlines()[len(events)].startswith("agents"))
 
-    def test_story_to_what_is_no_file_is_written_there(self):
-        story = self.story()
+    def test_event_trace_to_what_is_no_file_is_written_there(self):
+        events = self.events()
         code, _, err = self.run_program("run", *QUIET, "--trace-events", "/dev/stderr")
-        self.assertEqual((code, err.splitlines()), (0, story))
+        self.assertEqual((code, err.splitlines()), (0, events))
 
-    def test_story_takes_the_place_of_an_older_one_through_a_link(self):
-        os.mkdir(os.path.join(self.folder, "stories"))
-        self.write("stories/real.txt", "old\n")
-        os.symlink("stories/real.txt", os.path.join(self.folder, "story.txt"))
-        story = self.story()
-        self.assertEqual(self.read("stories/real.txt").splitlines(), story)
-        self.assertTrue(os.path.islink(os.path.join(self.folder, "story.txt")))
-        self.assertEqual(os.listdir(os.path.join(self.folder, "stories")), ["real.txt"])
+    def test_event_trace_takes_the_place_of_an_older_one_through_a_link(self):
+        os.mkdir(os.path.join(self.folder, "events"))
+        self.write("events/real.txt", "old\n")
+        os.symlink("events/real.txt", os.path.join(self.folder, "events.txt"))
+        events = self.events()
+        self.assertEqual(self.read("events/real.txt").splitlines(), events)
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "events.txt")))
+        self.assertEqual(os.listdir(os.path.join(self.folder, "events")), ["real.txt"])
 
-    def test_story_that_cannot_be_is_refused_before_the_run(self):
+    def test_event_trace_that_cannot_be_is_refused_before_the_run(self):
         self.write("small.yaml", SMALL)
-        self.write("story.txt", "old\n")
+        self.write("events.txt", "old\n")
         os.mkdir(os.path.join(self.folder, "folder"))
         before = self.files()
         for word, arguments in [
-                ("small.yaml: --trace-events needs agents: ", ["small.yaml", "--trace-events", "story.txt"]),
-                ("run them one by one", ["agents.yaml", "small.yaml", "--trace-events", "story.txt"]),
+                ("small.yaml: --trace-events needs agents: ", ["small.yaml", "--trace-events", "events.txt"]),
+                ("run them one by one", ["agents.yaml", "small.yaml", "--trace-events", "events.txt"]),
                 ("both want stdout", ["agents.yaml", "--trace-events", "-", "--json"]),
                 ("write that too", ["agents.yaml", "--key", "key-1"]),
                 ("no file named", ["agents.yaml", "--trace-events", ""]),
-                ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "story.txt", "--key", "key-3"]),
+                ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "events.txt", "--key", "key-3"]),
                 ("folder: Is a directory", ["agents.yaml", "--trace-events", "folder"]),
                 ("none/x: No such file", ["agents.yaml", "--trace-events", "none/x"]),
                 ("none/: ", ["agents.yaml", "--trace-events", "none/"]),
@@ -167,23 +167,23 @@ class ClusterTest(ProgramTest):
                 ("would overwrite the database", ["agents.yaml", "--trace-events", "./x.db", "--db", "x.db"])]:
             self.assertIn(word, self.bad(2, "run", "--quiet", "--no-charts", *arguments))
             self.assertEqual(self.files(), before)
-        self.assertEqual(self.read("story.txt"), "old\n")
+        self.assertEqual(self.read("events.txt"), "old\n")
 
-    def test_story_that_cannot_be_written_on_ends_the_run_and_leaves_nothing(self):
-        line = self.bad(3, "run", *QUIET, "--trace-events", "story.txt", **self.small_files(100000))
-        self.assertRegex(line, r"\Astory\.txt: File too large; ")
+    def test_event_trace_that_cannot_be_written_on_ends_the_run_and_leaves_nothing(self):
+        line = self.bad(3, "run", *QUIET, "--trace-events", "events.txt", **self.small_files(100000))
+        self.assertRegex(line, r"\Aevents\.txt: File too large; ")
         if os.path.exists("/dev/full"):
             # Far too long to be run to its end.
             line = self.bad(3, "run", *QUIET, "--trace-events", "/dev/full", "--set", "duration=900d")
             self.assertRegex(line, r"\A/dev/full: No space left on device; ")
         self.assertEqual(self.files(), ["agents.yaml"])
 
-    def test_interrupted_run_leaves_no_story(self):
-        process = self.start("run", *QUIET, "--set", "duration=30d", "--trace-events", "story.txt")
+    def test_interrupted_run_leaves_no_event_trace(self):
+        process = self.start("run", *QUIET, "--set", "duration=30d", "--trace-events", "events.txt")
         end = time.monotonic() + 60
         while not any(name.endswith(".partial") for name in self.files()) and time.monotonic() < end:
             time.sleep(0.02)
-        self.assertEqual([name[:11] for name in self.files() if "story" in name], [".story.txt."])
+        self.assertEqual([name[:12] for name in self.files() if "events" in name], [".events.txt."])
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
         self.assertEqual((process.returncode, err), (130, b"interrupted; nothing was stored\n"))
@@ -216,13 +216,13 @@ class ClusterTest(ProgramTest):
         self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
                          r"differs lies from 97 to 100, the first of these" + EVENT)
 
-    def test_replay_tells_the_event_as_the_story_does(self):
-        story = self.story()
+    def test_replay_tells_the_event_as_the_event_trace_does(self):
+        lines = self.events()
         events, _, marks = self.marks("careful")
         marks[0] ^= 1
         self.keep_marks("careful", events, 1, marks)
         told = self.bad(1, "replay", "1", "--quiet")
-        first = next(line for line in story if ": agent" in line).split(" s  ")
+        first = next(line for line in lines if ": agent" in line).split(" s  ")
         self.assertIn(f" is number 1 at {first[0].strip()} s: a row arrives, for ", told)
         self.assertIn(f"; {first[1]} (as told now)", told)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: `diff` tells what differs between two runs, and what of it is chance.
 Method: with three pairs Student's t has two degrees of freedom and a distribution in closed form, so every mean,
-interval and corrected p-value is worked out here from the stored runs' own --json. Then two laws that are the same by
-other draws must hardly ever differ significantly, and a planted difference must be found with its size. Seeds are
-fixed; with fresh ones `test_equal_laws_hardly_ever_differ` would fail with a chance below 1e-9."""
+interval and corrected p-value is worked out here from the stored runs' own --json. Then two samples of one
+distribution must hardly ever differ significantly, and a planted difference must be found with its size. Seeds are
+fixed; with fresh ones `test_equal_distributions_hardly_ever_differ` would fail with a chance below 1e-9."""
 import math
 import os
 import signal
@@ -238,7 +238,7 @@ class DiffTest(ProgramTest):
             rows = [dict(database.execute("SELECT size, partitions FROM partition_histogram WHERE run = ? AND label = "
                                           "'probabilistic' AND state = 'closed' AND unit = 'rows'", (run,)))
                     for run in (1, 2)]
-        shares = {size: [sum(n for at, n in law.items() if at <= size) / sum(law.values()) for law in rows]
+        shares = {size: [sum(n for at, n in sizes.items() if at <= size) / sum(sizes.values()) for sizes in rows]
                   for size in sorted({*rows[0], *rows[1]})}
         best = max(shares, key=lambda size: abs(shares[size][0] - shares[size][1]))
         self.assertEqual((told["of"], told["rows"]), ("closed", best))
@@ -264,8 +264,8 @@ class DiffTest(ProgramTest):
         self.assertEqual(self.run_program("diff", "1", "2", "--exit-code", "--seeds", "4", "--quiet")[0], 1)
         self.assertEqual(self.run_program("diff", "1", "2")[0], 0)
 
-    def test_equal_laws_hardly_ever_differ(self):
-        """1/16 by four bits and by a chance: the same rows, the same law, other draws."""
+    def test_equal_distributions_hardly_ever_differ(self):
+        """1/16 by four bits and by a chance: the same rows, the same distribution, other draws."""
         self.write("a.yaml", FEW.replace("SETTING", "bits: 4"))
         self.write("b.yaml", FEW.replace("SETTING", "chance: 1/16").replace("few", "chance"))
         false, alone, moved = 0, 0, 0

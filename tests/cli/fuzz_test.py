@@ -178,7 +178,7 @@ class FuzzTest(ProgramTest):
         self.assertEqual(again[0::2], (code, err))
         self.assertEqual(self.read(name), kept)
 
-        # What is kept is small, fails its expectation, and tells the story that was printed.
+        # What is kept is small, fails its expectation, and gives the event trace that was printed.
         self.assertIn(f"# Seed {seed} of `{replay}`\n", kept)
         self.assertIn(kept[kept.index("seed: "):], out)
         self.assertLess(len(kept), 1500)
@@ -187,9 +187,9 @@ class FuzzTest(ProgramTest):
         self.assertFalse(run["expect"][0]["ok"])
         self.assertLess(run["rows"], 300)
         line = next(line for line in out.splitlines() if line.startswith("shrunk: bucketlab "))
-        _, story, _ = self.run_program(*shlex.split(line)[2:], "--quiet")
+        _, events, _ = self.run_program(*shlex.split(line)[2:], "--quiet")
         told = out.split("\nthe last events")[1].split("\n", 1)[1].split("\n\nagain: ")[0].splitlines()
-        self.assertIn("\n".join(told), story)
+        self.assertIn("\n".join(told), events)
         self.assertLessEqual(5, len(told))
         self.assertLessEqual(len(told), 40)
         self.assertTrue(any("VIOLATION of monotone" in line for line in told), told)

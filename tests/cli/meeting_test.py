@@ -129,19 +129,19 @@ class MeetingTest(ProgramTest):
         return self.bad(2, "run", "x.yaml", "--quiet", "--no-charts")
 
     def judge_sums(self, scenario, metrics):
-        story = json.dumps(scenario)
+        told = json.dumps(scenario)
         self.assertEqual(metrics["partitions.total"], metrics["partitions.closed"] + metrics["partitions.open"],
-                         story)
+                         told)
         kinds = [f"reads.{kind}.count" for kind in ("latest", "range", "all")]
         if any(kind in metrics for kind in kinds):
-            self.assertEqual(metrics["reads.count"], sum(metrics.get(kind, 0) for kind in kinds), story)
+            self.assertEqual(metrics["reads.count"], sum(metrics.get(kind, 0) for kind in kinds), told)
         if "limit" in scenario.get("reads", {}):
-            self.assertLessEqual(metrics["reads.partitions_per_read.max"], scenario["reads"]["limit"], story)
+            self.assertLessEqual(metrics["reads.partitions_per_read.max"], scenario["reads"]["limit"], told)
         if "rows.live" in metrics:
             rows = metrics["rows.live"] + metrics["rows.deleted"] + metrics["rows.expired"]
             held = metrics["partitions.all.rows.mean"] * metrics["partitions.total"]
-            self.assertAlmostEqual(rows, held, places=6, msg=story)
-        self.assertEqual(metrics.get("oracle.conserved.violations", 0), 0, story)
+            self.assertAlmostEqual(rows, held, places=6, msg=told)
+        self.assertEqual(metrics.get("oracle.conserved.violations", 0), 0, told)
 
     def test_drawn_meetings_run_or_are_refused(self):
         ran = 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: `odds` prints the published figures, in the guaranteed fields, and refuses what is no setting.
-Method: the figures of docs and design as constants, and the law summed up in exact fractions for a small one."""
+Method: the figures of docs and design as constants, and a small distribution summed up in exact fractions."""
 import json
 import unittest
 from fractions import Fraction
@@ -37,13 +37,13 @@ class OddsTest(ProgramTest):
     def test_odds_of_a_chance_agree_with_a_sum_of_fractions(self):
         odds = self.good_json("odds", "--probability", "2/7", "--threshold", "3", "--json", "--below", "6",
                               "--above", "9", "--quantile", "0.5", "--quantile", "0")
-        p, law, ways = Fraction(2, 7), {}, 1
+        p, distribution, ways = Fraction(2, 7), {}, 1
         for rows in range(3, 200):
-            law[rows] = ways * p ** 3 * (1 - p) ** (rows - 3)
+            distribution[rows] = ways * p ** 3 * (1 - p) ** (rows - 3)
             ways = ways * rows // (rows - 2)
-        self.close(odds["below"][0]["probability"], float(sum(law[n] for n in range(3, 6))), 14)
-        self.close(odds["above"][0]["probability"], float(1 - sum(law[n] for n in range(3, 10))), 13)
-        median = next(n for n in law if sum(law[i] for i in range(3, n + 1)) >= Fraction(1, 2))
+        self.close(odds["below"][0]["probability"], float(sum(distribution[n] for n in range(3, 6))), 14)
+        self.close(odds["above"][0]["probability"], float(1 - sum(distribution[n] for n in range(3, 10))), 13)
+        median = next(n for n in distribution if sum(distribution[i] for i in range(3, n + 1)) >= Fraction(1, 2))
         self.assertEqual([q["rows"] for q in odds["quantiles"]][0], median)
         self.assertIsNone(odds["bits"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what the oracles of a run report is what happened in it. Method: the story of a run is read as a stranger
+"""Aim: what the oracles of a run report is what happened in it. Method: the event trace of a run is read as a stranger
 would read it: who took, put and acknowledged which row, and when the key's state moved; agreement, monotone and
 findable are counted from that alone, row against row, and must be the metrics. Clocks are set right, so that a
 row's time is when it was taken; they are declared wrong by 10 ms, so that a tolerance counts."""
@@ -113,8 +113,8 @@ class OraclesTest(ProgramTest):
         """Returns what was counted of each strategy."""
         self.write("judged.yaml", text)
         result = self.good_json("run", "judged.yaml", "--quiet", "--no-charts", "--json", "--trace-events",
-                                "story.txt")
-        judges = judge(os.path.join(self.folder, "story.txt"))
+                                "events.txt")
+        judges = judge(os.path.join(self.folder, "events.txt"))
         self.assertEqual(list(judges), LABELS)
         for strategy in result["strategies"]:
             judged, metrics = judges[strategy["label"]], strategy["metrics"]
@@ -124,7 +124,7 @@ class OraclesTest(ProgramTest):
             self.assertGreater(judged.rolls, 10, strategy["label"])
         return {label: judged.counts for label, judged in judges.items()}
 
-    def test_oracles_without_faults_are_as_the_story_has_it(self):
+    def test_oracles_without_faults_are_as_the_event_trace_has_it(self):
         sums = collections.Counter()
         for seed in range(1, 3):
             counts = self.compare(HEAD.format(seed=seed) + STRATEGIES)
@@ -138,7 +138,7 @@ class OraclesTest(ProgramTest):
         # The tolerance is not for nothing.
         self.assertGreater(sums["monotone"], sums["agreement"])
 
-    def test_oracles_under_faults_are_as_the_story_has_it(self):
+    def test_oracles_under_faults_are_as_the_event_trace_has_it(self):
         sums = collections.Counter()
         for seed in range(1, 4):
             counts = self.compare(HEAD.format(seed=seed) + FAULTS + STRATEGIES)

@@ -33,12 +33,12 @@ strategies:
 
 
 def without_progress(err):
-    """Where the program is slow, as under a sanitizer, it tells how far it is."""
+    """A slow run, as under a sanitizer, prints its progress: the text without those lines."""
     return "".join(line for line in err.splitlines(True) if not re.match(r"\S.* \d+ %, .*\d[^ ]* rows/s$", line))
 
 
 def without_warnings(err):
-    """What is told of a scenario, and of charts that it has not, is no word against a command."""
+    """A warning about the scenario, or about charts that it does not have, is no error: the text without those."""
     lines = without_progress(err).splitlines(True)
     return "".join(line for line in lines if not line.startswith(("warning: ", "left out: ")))
 

@@ -62,7 +62,7 @@ def contents(path, run):
 
 
 def without_look(err):
-    """What is foretold of the scenario is no word about the run, nor is that a busy disk takes long for a state."""
+    """Without warnings about the scenario, and about a disk that is slow to write a state."""
     return "".join(line for line in without_progress(err).splitlines(True)
                    if ".yaml:" not in line and not line.startswith("warning: a state of the run takes "))
 

@@ -29,7 +29,7 @@ struct fixture {
     struct cli_saying said;
 };
 
-/* "a" is recommended; the others, as dear as they are far from it, do not matter. */
+/* "a" is recommended; the others, as expensive as they are far from it, do not matter. */
 static void begin(struct fixture *made, size_t count)
 {
     static char path[] = "x.yaml";
@@ -237,7 +237,7 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     char whole[1024];
     struct fixture made;
     begin(&made, ENTRANTS);
-    /* b fails and is endless, c fails and is dear, d and e fail and are cheaper, e by less. */
+    /* b fails and is endless, c fails and is expensive, d and e fail and are cheaper, e by less. */
     for (size_t i = 1; i < 5; i++)
         made.entrants[i].status = TUNE_FAILS;
     made.entrants[1].is_endless = true;

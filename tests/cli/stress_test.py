@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the profile of `cql --stress` is one that cassandra-stress takes, and its laws have the figures of the
+"""Aim: the profile of `cql --stress` is one that cassandra-stress takes, and its distributions have the figures of the
 scenario. Method: a reader as strict as the tool's (StressProfile, OptionDistribution and OptionRatioDistribution of
-apache/cassandra), and the mean of each law by the formula with which the tool makes it."""
+apache/cassandra), and the mean of each distribution by the formula with which the tool makes it."""
 import json
 import math
 import re
@@ -23,7 +23,7 @@ def whole(text):
     return int(digits[1]) * {"": 1, "k": 10 ** 3, "m": 10 ** 6, "b": 10 ** 9}[digits[2]]
 
 
-def law(text):
+def distribution(text):
     """Name, bounds, numbers behind them."""
     match = re.fullmatch(r"(~?)([A-Za-z]+)\((.+)\)", text)
     assert match, text
@@ -40,7 +40,7 @@ def law(text):
 
 def moments(text):
     """Mean and standard deviation, as the tool would draw, its bounds left aside."""
-    name, (low, high), numbers = law(text)
+    name, (low, high), numbers = distribution(text)
     if name == "fixed":
         return low, 0
     if name == "uniform":
@@ -109,14 +109,14 @@ class StressTest(ProgramTest):
         self.assertEqual(set(tree["queries"]), {"latest"})
         self.assertEqual(set(tree["queries"]["latest"]), SHAPE["latest"])
         self.assertIn(tree["insert"]["batchtype"], {"LOGGED", "UNLOGGED", "COUNTER"})
-        law(tree["insert"]["partitions"])
+        distribution(tree["insert"]["partitions"])
         ratio = re.fullmatch(r"(.*)/([0-9]+[KMB]?)", tree["insert"]["select"])
-        self.assertTrue(ratio and law(ratio[1]))
+        self.assertTrue(ratio and distribution(ratio[1]))
         self.assertIn(tree["queries"]["latest"]["fields"], {"samerow", "multirow"})
         for column in tree["columnspec"]:
             self.assertLessEqual(set(column), SHAPE["columnspec"])
             for name in set(column) - {"name"}:
-                law(column[name])
+                distribution(column[name])
         tree["columns"] = {column["name"]: column for column in tree["columnspec"]}
         self.assertEqual(len(tree["columns"]), len(tree["columnspec"]))
         self.check_cql(tree)
@@ -165,7 +165,7 @@ class StressTest(ProgramTest):
             self.assertRegex(error, rf"^x.yaml:[0-9]+:5: strategy '{label}' has partitions that depend on the stream; "
                                     "run it first, and give its number by --run$")
 
-    def test_sizes_of_rows_have_the_mean_of_their_law(self):
+    def test_sizes_of_rows_have_the_mean_of_their_distribution(self):
         for bytes_, mean, stddev in [
                 ("{uniform: [100, 300]}", 200, 200 / math.sqrt(12)),
                 ("{lognormal: {mean: 350, sigma: 1.0}}", 350, 350 * math.sqrt(math.e - 1)),
@@ -181,7 +181,7 @@ class StressTest(ProgramTest):
         for exponent in (0.5, 1.0, 1.3):
             keys = f"count: 1000, popularity: {{zipf: {exponent}}}"
             self.write("x.yaml", SMALL.replace("count: 20, popularity: uniform", keys).replace("0.5/s", "90/s"))
-            name, (low, high), (shape,) = law(self.profile("--strategy", "count")["pop"])
+            name, (low, high), (shape,) = distribution(self.profile("--strategy", "count")["pop"])
             self.assertEqual((name, low, high), ("extreme", 1, 1000))
             scale = (high - low) / (0.5 * math.log(high - low)) ** (1 / shape)
             weights = [rank ** -exponent for rank in range(1, 1001)]

@@ -57,7 +57,7 @@ endforeach()
 
 # What the program prints, without the program: the line of progress, on a clock of the test's; forms of numbers and
 # texts; the sentences of an answer.
-foreach(name progress texts sentences laws)
+foreach(name progress texts sentences stress_distribution)
   add_executable(cli_${name}_test ${CMAKE_CURRENT_LIST_DIR}/${name}_test.c)
   target_link_libraries(cli_${name}_test PRIVATE bucketlab_flags bucketlab_cli sim_cli_show sim_cli_commands_cql
                                                  PkgConfig::CMOCKA)

@@ -17,7 +17,7 @@ GOAL = ["--rows", "12000..32000", "--risk", "0.003"]
 
 
 def tails(one_in, threshold, least, most):
-    """P(rows < least), P(rows > most) of the law by its definition."""
+    """P(rows < least), P(rows > most) of the distribution by its definition."""
     p = Fraction(1, one_in)
 
     def term(n, k):

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a three-state change, from the full count to the reset, as one agent and as two go through it.
- * Method: one story a situation; the host's events are told by hand, and the whole trace of events and
- * actions is asserted as text (agent_story.h). */
-#include "agent_story.h"
+ * Method: one situation a test; the host's events are given by hand, and the trace of events and
+ * actions is asserted as text (agent_trace.h). */
+#include "agent_trace.h"
 
-static void agents_two(struct story *story, enum bk_counter counter, struct actor *a, struct actor *b)
+static void agents_two(struct trace *trace, enum bk_counter counter, struct actor *a, struct actor *b)
 {
     struct bk_agent_config config = small_config(BK_THREE_STATE, counter);
-    *a = actor_of(story, "A", &config);
+    *a = actor_of(trace, "A", &config);
     config.agent_id = 12;
-    *b = actor_of(story, "B", &config);
+    *b = actor_of(trace, "B", &config);
 }
 
 /* A fills the count and sets the date; B, which knew the steady state, learns of it before it comes. Rows of
@@ -17,9 +17,9 @@ static void agents_two(struct story *story, enum bk_counter counter, struct acto
 static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct actor a, b;
-    agents_two(&story, BK_COUNTER_RMW, &a, &b);
+    agents_two(&trace, BK_COUNTER_RMW, &a, &b);
     write_row(&b, 990, 7, false);
     is_state(&b, 992, 0, 3, 2, 400, 0);
     applied(&b, 994, 0);
@@ -86,9 +86,9 @@ static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
 static void test_three_state_lwt_two_agents_change_and_reset_once(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct actor a, b;
-    agents_two(&story, BK_COUNTER_LWT, &a, &b);
+    agents_two(&trace, BK_COUNTER_LWT, &a, &b);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1002, 0, 3, 2, 400, 0);
     write_row(&b, 1003, 7, true);
@@ -135,8 +135,8 @@ static void test_three_state_lwt_two_agents_change_and_reset_once(void **state)
 static void test_three_state_column_is_reset_by_its_base(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_COLUMN);
     knows(&a, 980, 3, 40, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -190,8 +190,8 @@ static void test_three_state_column_is_reset_by_its_base(void **state)
 static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_RMW);
     knows(&a, 1140, 4, 3, 400, 1200);
     write_row(&a, 1190, 7, false);
     write_row(&a, 1191, 7, false);
@@ -220,8 +220,8 @@ static void test_three_state_reset_that_another_agent_made_is_not_repeated(void 
 {
     (void)state;
     for (int counter = BK_COUNTER_RMW; counter <= BK_COUNTER_COLUMN; counter += 2) {
-        struct story story = {.length = 0};
-        struct actor a = lone(&story, BK_THREE_STATE, (enum bk_counter)counter);
+        struct trace trace = {.length = 0};
+        struct actor a = lone(&trace, BK_THREE_STATE, (enum bk_counter)counter);
         knows(&a, 1140, 4, 3, 400, 1200);
         write_row(&a, 1210, 7, false);
         applied(&a, 1212, 0);
@@ -240,8 +240,8 @@ static void test_three_state_reset_that_another_agent_made_is_not_repeated(void 
 static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_RMW);
     knows(&a, 1130, 4, 3, 400, 1200);
     uint32_t count = write_row(&a, 1190, 7, true), reset = write_row(&a, 1191, 7, false);
     applied(&a, 1192, count);
@@ -269,8 +269,8 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
 static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_old(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_RMW);
     write_row(&a, 1204, 7, false);
     is_state(&a, 1220, 0, 4, 0, 1205, 0);
     applied(&a, 1222, 0);
@@ -286,9 +286,9 @@ static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_ol
 static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_THREE_STATE, BK_COUNTER_LWT);
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, -200, 7, true);
     is_state(&a, -200, 0, 0, 2, 0, 0);
     applied(&a, -200, 0);
@@ -296,7 +296,7 @@ static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void
     free(a.agent);
     config.lead_ns = INT64_MAX - 10;
     config.strategy.of.probabilistic.threshold = 1;
-    a = actor_of(&story, "B", &config);
+    a = actor_of(&trace, "B", &config);
     write_row(&a, 50, 7, true);
     is_state(&a, 50, 0, 0, 0, 0, 20);
     applied(&a, 50, 0); /* a reset, an increment, and the count is full again */
@@ -315,10 +315,10 @@ static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void
 static void test_reset_that_fails_leaves_the_row_stored(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_THREE_STATE, BK_COUNTER_RMW);
     config.retries = 0;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1001, 0, 0, 2, 0, 1000); /* bucket 0 has none before it */
     applied(&a, 1002, 0);

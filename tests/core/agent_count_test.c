@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: what an agent asks for to place a row, to count one that fires, and to roll its key at the threshold,
- * for each way of keeping the counter. Method: one story a situation; the host's events are told by hand, and
- * the whole trace of events and actions is asserted as text (agent_story.h). */
-#include "agent_story.h"
+ * for each kind of counter. Method: one situation a test; the host's events are given by hand, and
+ * the whole trace of events and actions is asserted as text (agent_trace.h). */
+#include "agent_trace.h"
 
 static void test_write_row_does_not_fire_reads_the_state_once(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 3, 1, 400, 0);
     applied(&a, 1020, 0);
@@ -31,8 +31,8 @@ static void test_write_row_does_not_fire_reads_the_state_once(void **state)
 static void test_conditional_count_applied_proves_the_state(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1010, 0, 3, 0, 400, 0);
     applied(&a, 1080, 0);
@@ -50,8 +50,8 @@ static void test_conditional_count_applied_proves_the_state(void **state)
 static void test_write_row_fires_is_counted(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     write_row(&a, 1000, 7, true);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);
@@ -75,8 +75,8 @@ static void test_write_row_fires_is_counted(void **state)
 static void test_single_rmw_at_threshold_rolls(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     knows(&a, 980, 3, 1, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1010, 0);
@@ -95,8 +95,8 @@ static void test_single_rmw_at_threshold_rolls(void **state)
 static void test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 990, 7, true);
     is_state(&a, 992, 0, 3, 0, 400, 0);
     applied(&a, 994, 0);
@@ -124,8 +124,8 @@ static void test_single_lwt_at_threshold_rolls_from_the_cache_or_looks_again(voi
 static void test_single_column_at_threshold_moves_the_base(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_COLUMN);
     write_row(&a, 1000, 7, true);
     is_absent(&a, 1002, 0);
     applied(&a, 1004, 0);
@@ -166,8 +166,8 @@ static void test_single_column_at_threshold_moves_the_base(void **state)
 static void test_state_of_some_columns_is_filled_with_zeros(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 1000, 7, true);
     tell_columns(&a, 1001, 0, BK_OUTCOME_APPLIED, state_names, 1, (int64_t[]){5, 0, 0, 0});
     applied(&a, 1002, 0);
@@ -181,11 +181,11 @@ static void test_state_of_some_columns_is_filled_with_zeros(void **state)
 static void test_count_that_fails_leaves_the_row_stored(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     config.retries = 1;
     config.retry_backoff_ns = 0; /* at once */
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1001, 0, 3, 0, 400, 0);
     applied(&a, 1002, 0);
@@ -219,10 +219,10 @@ static void test_count_that_fails_leaves_the_row_stored(void **state)
 static void test_add_of_unknown_outcome_is_repeated_when_told_so_alone(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_COLUMN);
     for (config.counter_retries = 0; config.counter_retries < 2; config.counter_retries++) {
-        struct actor a = actor_of(&story, config.counter_retries == 0 ? "A" : "B", &config);
+        struct actor a = actor_of(&trace, config.counter_retries == 0 ? "A" : "B", &config);
         knows(&a, 980, 3, 40, 400, 0);
         write_row(&a, 1000, 7, true);
         applied(&a, 1002, 0);
@@ -283,10 +283,10 @@ static void test_add_of_unknown_outcome_is_repeated_when_told_so_alone(void **st
 static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
     config.counter_retries = 2;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows(&a, 980, 3, 0, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -314,8 +314,8 @@ static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void 
 static void test_row_of_a_closed_bucket_is_not_counted(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -329,18 +329,18 @@ static void test_row_of_a_closed_bucket_is_not_counted(void **state)
 static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 1000, 7, true);
     is_absent(&a, 1001, 0);
     applied(&a, 1002, 0);
     for (int i = 0; i < 63; i++)
         but_state(&a, 1003, 0, 0, i % 2, 0, 0);
-    story.length = 0;
+    trace.length = 0;
     but_state(&a, 1004, 0, 0, 0, 0, 0);
     ends(&a, "1004 A0 not applied, bucket=0 counter=0 last=0 next=0: done ok fired\n");
-    story.length = 0;
-    a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
+    trace.length = 0;
+    a = lone(&trace, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     for (int i = 0; i < 3; i++)
@@ -348,7 +348,7 @@ static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
     is_state(&a, 1003, 0, 3, 3, 400, 0);
     for (int i = 0; i < 63; i++)
         but_state(&a, 1004, 0, 3, 4 + i, 400, 0);
-    story.length = 0;
+    trace.length = 0;
     but_state(&a, 1005, 0, 3, 99, 400, 0);
     applied(&a, 1006, 0);
     ends(&a, "1005 A0 not applied, bucket=3 counter=99 last=400 next=0: lock owner=0 until=0 if owner=11 "
@@ -360,8 +360,8 @@ static void test_conditional_count_that_loses_for_ever_is_given_up(void **state)
 static void test_answers_that_were_overtaken_do_not_lower_the_bucket(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     knows(&a, 980, 3, 0, 400, 0);
     uint32_t late = write_row(&a, 1000, 7, true), early = write_row(&a, 1000, 7, true);
     applied(&a, 1001, late);

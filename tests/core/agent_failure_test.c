@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: retries, what ends an operation, reads, and the deadlines of what sleeps.
- * Method: one story a situation; the host's events are told by hand, and the whole trace of events and
- * actions is asserted as text (agent_story.h). */
-#include "agent_story.h"
+ * Method: one situation a test; the host's events are given by hand, and the trace of events and
+ * actions is asserted as text (agent_trace.h). */
+#include "agent_trace.h"
 
 /* The first try may stand in bucket 3, so the row stays there, though the agent knows of bucket 4 by then. */
 static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     uint32_t slow = write_row(&a, 1000, 7, false);
     uint32_t quick = write_row(&a, 1001, 7, true);
@@ -35,8 +35,8 @@ static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void 
 static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, false);
     refused(&a, 1010, 0);
@@ -74,8 +74,8 @@ static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
 static void test_state_that_cannot_be_read_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_RMW);
     write_row(&a, 1000, 7, true);
     unknown(&a, 1010, 0);
     refused(&a, 1020, 0);
@@ -100,8 +100,8 @@ static void test_state_that_cannot_be_read_refuses_the_row(void **state)
 static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1000, 0, -1, 0, 0, 0);
     tick(&a, 1005);
@@ -140,8 +140,8 @@ static void test_last_bucket_counts_and_does_not_roll(void **state)
 {
     (void)state;
     const int64_t last = INT64_MAX - 1;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_SINGLE, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1001, 0, last, 2, 0, 0);
     applied(&a, 1002, 0);
@@ -157,8 +157,8 @@ static void test_last_bucket_of_guarded_does_not_roll(void **state)
 {
     (void)state;
     const int64_t last = INT64_MAX - 1;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_GUARDED, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_GUARDED, BK_COUNTER_COLUMN);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1001, 0, last, 700, 800, 2000);
     applied(&a, 1002, 0);
@@ -179,8 +179,8 @@ static void test_clock_set_forward_during_a_try_makes_no_long_wait(void **state)
 {
     (void)state;
     const int64_t far = INT64_MAX / 8 * 7, longest_grant_ns = 8 * 100;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_GUARDED, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_GUARDED, BK_COUNTER_COLUMN);
     write_row(&a, -far, 7, false);
     unknown(&a, far, 0);
     int64_t due_ns = bk_agent_deadline(a.agent);
@@ -191,8 +191,8 @@ static void test_clock_set_forward_during_a_try_makes_no_long_wait(void **state)
 static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_THREE_STATE, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_RMW);
     read_rows(&a, 1000, 50, BK_PLAN_WALK);
     is_state(&a, 1001, 0, 3, 2, 400, 1100); /* the next bucket may hold rows of clocks that run ahead */
     found_rows(&a, 1002, 0, 0);
@@ -230,7 +230,7 @@ static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
 static void test_stateless_strategies_ask_for_no_state(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     for (int kind = BK_UNBUCKETED; kind < BK_KIND_COUNT; kind++) {
         struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
         if (bk_kind_fires((enum bk_kind)kind))
@@ -243,7 +243,7 @@ static void test_stateless_strategies_ask_for_no_state(void **state)
             bk_strategy_count(10, &config.strategy);
         if (kind == BK_HASH)
             bk_strategy_hash(6, &config.strategy);
-        struct actor a = actor_of(&story, (const char *[]){"N", "T", "C", "", "H"}[kind], &config);
+        struct actor a = actor_of(&trace, (const char *[]){"N", "T", "C", "", "H"}[kind], &config);
         write_row(&a, 2500, 7, true);
         applied(&a, 2501, 0);
         read_rows(&a, 2502, 5, kind == BK_HASH ? BK_PLAN_ALL : BK_PLAN_PAIR);
@@ -277,10 +277,10 @@ static void test_stateless_strategies_ask_for_no_state(void **state)
 static void test_deadline_is_the_earliest_of_those_asleep(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     config.operations = 3;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     assert_true(bk_agent_deadline(a.agent) == INT64_MAX);
     knows(&a, 980, 3, 0, 400, 0);
     uint32_t first = write_row(&a, 1000, 7, false), second = write_row(&a, 1000, 7, false);

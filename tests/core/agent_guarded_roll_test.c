@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: guarded counts each bucket by itself, and rolls a full one where its grant ends, whatever becomes of
- * the update (docs/guarded.md). Method: one story a situation; the host's events are told by hand, and the
- * whole trace of events and actions is asserted as text (agent_story.h). */
-#include "agent_guarded_story.h"
+ * the update (docs/guarded.md). Method: one situation a test; the host's events are given by hand, and the
+ * trace of events and actions is asserted as text (agent_trace.h). */
+#include "agent_guarded_trace.h"
 
 static void test_full_bucket_is_rolled_where_its_grant_ends(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     knows(&a, 100, 0, BEGINNING, BEGINNING, 150);
     write_row(&a, 120, 7, true);
     applied(&a, 121, 0);
@@ -56,8 +56,8 @@ static void test_full_bucket_is_rolled_where_its_grant_ends(void **state)
 static void test_roll_after_the_grant_has_run_out_grants_from_now(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     knows(&a, 100, 0, BEGINNING, BEGINNING, 150);
     write_row(&a, 149, 7, true);
     applied(&a, 180, 0);
@@ -75,8 +75,8 @@ static void test_roll_after_the_grant_has_run_out_grants_from_now(void **state)
 static void test_roll_that_finds_a_longer_grant_takes_that(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     fill(&a, 520);
     applied(&a, 530, 0);
     but_state(&a, 540, 0, 5, 400, 500, 650);
@@ -100,8 +100,8 @@ static void test_roll_that_finds_a_longer_grant_takes_that(void **state)
 static void test_roll_of_unknown_outcome_looks_and_goes_on_from_there(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     fill(&a, 520);
     applied(&a, 521, 0);
     unknown(&a, 530, 0);
@@ -131,8 +131,8 @@ static void test_roll_of_unknown_outcome_looks_and_goes_on_from_there(void **sta
 static void test_tries_of_a_roll_are_bounded_and_the_row_stays(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_row(&a, 520, 7, true);
     applied(&a, 521, 0);
     applied(&a, 522, 0);
@@ -176,8 +176,8 @@ static void test_tries_of_a_roll_are_bounded_and_the_row_stays(void **state)
 static void test_count_that_fails_leaves_the_row_stored_and_the_grant_known(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_row(&a, 520, 7, true);
     applied(&a, 521, 0);
     unknown(&a, 522, 0); /* of an addition: not repeated */
@@ -205,13 +205,13 @@ static void test_count_that_fails_leaves_the_row_stored_and_the_grant_known(void
 static void test_roll_that_loses_for_ever_is_given_up(void **state)
 {
     (void)state;
-    struct story story = {.is_guarded = true};
-    struct actor a = knowing(&story);
+    struct trace trace = {.is_guarded = true};
+    struct actor a = knowing(&trace);
     fill(&a, 520);
     applied(&a, 521, 0);
     for (int64_t i = 1; i < 64; i++)
         but_state(&a, 3002, 0, 5, 400, 500, 600 + i);
-    story.length = 0;
+    trace.length = 0;
     but_state(&a, 3003, 0, 5, 400, 500, 800);
     ends(&a, "3003 A0 not applied, bucket=5 before=400 start=500 until=800: done ok fired counted\n");
 }
@@ -220,12 +220,12 @@ static void test_roll_that_loses_for_ever_is_given_up(void **state)
 static void test_roll_goes_on_when_the_copy_is_no_longer_in_the_cache(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
     config.operations = 8;
     config.cache_entries = 4;
-    story.is_guarded = true;
-    struct actor a = actor_of(&story, "A", &config);
+    trace.is_guarded = true;
+    struct actor a = actor_of(&trace, "A", &config);
     knows(&a, 510, 5, 400, 500, 600);
     uint32_t row = write_row(&a, 520, 7, true);
     for (uint64_t key = 8; key < 12; key++) {
@@ -267,8 +267,8 @@ static void test_roll_goes_on_when_the_copy_is_no_longer_in_the_cache(void **sta
 static void test_roll_at_the_end_of_time_is_left(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     knows(&a, INT64_MAX - 50, 0, BEGINNING, BEGINNING, INT64_MAX - 1);
     fill(&a, INT64_MAX - 10);
     ends(&a, "9223372036854775797 A0 fires 7: put 7.0\n"

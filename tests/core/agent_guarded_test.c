@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: guarded places a row by committed grants alone (docs/guarded.md): it extends a grant by naming all of
- * it, looks up what the state tells no more, and reads again what is not known. Method: one story a
- * situation; the host's events are told by hand, and the whole trace of events and actions is asserted as
- * text (agent_story.h). */
-#include "agent_guarded_story.h"
+ * it, looks up what the state tells no more, and reads again what is not known. Method: one situation a
+ * test; the host's events are given by hand, and the whole trace of events and actions is asserted as
+ * text (agent_trace.h). */
+#include "agent_guarded_trace.h"
 
 static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     write_row(&a, 50, 7, false);
     is_absent(&a, 52, 0);
     applied(&a, 54, 0);
@@ -35,8 +35,8 @@ static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
 static void test_grant_that_another_agent_got_is_used(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     write_row(&a, 50, 7, false);
     is_absent(&a, 52, 0);
     but_state(&a, 54, 0, 0, BEGINNING, BEGINNING, 140);
@@ -69,8 +69,8 @@ static void test_grant_that_another_agent_got_is_used(void **state)
 static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     knows(&a, 50, 0, BEGINNING, BEGINNING, 60);
     write_row(&a, 200, 7, false);
     write_at(&a, 201, 100, false);
@@ -95,8 +95,8 @@ static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
 static void test_row_older_than_the_state_tells_is_looked_up(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_at(&a, 520, 400, false);
     applied(&a, 521, 0);
     write_at(&a, 530, 399, false);
@@ -135,8 +135,8 @@ static void test_row_older_than_the_state_tells_is_looked_up(void **state)
 static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_at(&a, 520, 350, false);
     no_start(&a, 522, 0);
     is_start(&a, 529, 0, 400); /* bucket 4 starts there */
@@ -166,8 +166,8 @@ static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void 
 static void test_row_of_the_future_is_refused_before_anything_is_asked(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     write_at(&a, 100, 111, true);
     write_at(&a, 100, 110, false);
     is_state(&a, 101, 0, 0, BEGINNING, BEGINNING, 200);
@@ -191,8 +191,8 @@ static void test_row_of_the_future_is_refused_before_anything_is_asked(void **st
 static void test_extension_of_unknown_outcome_looks_and_goes_on_from_there(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_row(&a, 600, 7, false);
     unknown(&a, 610, 0);
     is_state(&a, 611, 0, 5, 400, 500, 600); /* takes effect after the read */
@@ -219,8 +219,8 @@ static void test_extension_of_unknown_outcome_looks_and_goes_on_from_there(void 
 static void test_first_grant_of_unknown_outcome_looks_first(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     write_row(&a, 50, 7, false);
     is_absent(&a, 51, 0);
     unknown(&a, 52, 0);
@@ -239,8 +239,8 @@ static void test_first_grant_of_unknown_outcome_looks_first(void **state)
 static void test_tries_are_bounded_and_the_row_is_refused(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     write_row(&a, 50, 7, true);
     unknown(&a, 51, 0);
     refused(&a, 52, 0);
@@ -279,8 +279,8 @@ static void test_tries_are_bounded_and_the_row_is_refused(void **state)
 static void test_grant_that_is_contended_for_is_longer(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_row(&a, 3000, 7, false);
     but_state(&a, 3010, 0, 5, 400, 500, 700);
     unknown(&a, 3020, 0);
@@ -307,12 +307,12 @@ static void test_grant_that_is_contended_for_is_longer(void **state)
 static void test_race_that_is_lost_for_ever_is_given_up(void **state)
 {
     (void)state;
-    struct story story = {.is_guarded = true};
-    struct actor a = knowing(&story);
+    struct trace trace = {.is_guarded = true};
+    struct actor a = knowing(&trace);
     write_row(&a, 3000, 7, false);
     for (int64_t i = 1; i < 64; i++)
         but_state(&a, 3000, 0, 5, 400, 500, 600 + i);
-    story.length = 0;
+    trace.length = 0;
     but_state(&a, 3001, 0, 5, 400, 500, 664);
     ends(&a, "3001 A0 not applied, bucket=5 before=400 start=500 until=664: done refused\n");
 }
@@ -321,8 +321,8 @@ static void test_race_that_is_lost_for_ever_is_given_up(void **state)
 static void test_older_answer_does_not_replace_a_newer_copy(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     knows(&a, 110, 1, BEGINNING, 100, 300);
     read_rows(&a, 280, 1, BK_PLAN_WALK);
     is_state(&a, 281, 0, 1, BEGINNING, 100, 200); /* no such database, but no harm either */
@@ -352,10 +352,10 @@ static void test_state_that_nobody_can_have_stored_counts_as_refused(void **stat
         {2, 7, 100, 100},
     };
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
-        struct story story = {.length = 0};
-        struct actor a = guarded(&story);
+        struct trace trace = {.length = 0};
+        struct actor a = guarded(&trace);
         write_row(&a, 50, 7, false);
-        story.length = 0;
+        trace.length = 0;
         tell(&a, 51, 0, "is wrong",
              &(struct bk_outcome){
                  .kind = BK_OUTCOME_APPLIED,
@@ -363,7 +363,7 @@ static void test_state_that_nobody_can_have_stored_counts_as_refused(void **stat
                  .columns = {impossible[i][0], impossible[i][1], impossible[i][2], impossible[i][3]}});
         is_absent(&a, 57, 0);
         but_state(&a, 58, 0, impossible[i][0], impossible[i][1], impossible[i][2], impossible[i][3]);
-        story.length = 0;
+        trace.length = 0;
         but_state(&a, 69, 0, 0, BEGINNING, BEGINNING, 200);
         applied(&a, 70, 0);
         ends(&a, "69 A0 not applied, bucket=0 before=-inf start=-inf until=200: put 7.0\n"
@@ -375,8 +375,8 @@ static void test_state_that_nobody_can_have_stored_counts_as_refused(void **stat
 static void test_answers_that_make_no_sense_count_as_refused(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     write_row(&a, 600, 7, false);
     tell_columns(&a, 601, 0, BK_OUTCOME_NOT_APPLIED, guarded_names, 0, (int64_t[4]){0});
     tell_columns(&a, 607, 0, BK_OUTCOME_NOT_APPLIED, guarded_names, 13, (int64_t[]){5, 400, 500, 700});
@@ -420,8 +420,8 @@ static void test_answers_that_make_no_sense_count_as_refused(void **state)
 static void test_view_tells_what_the_copy_covers(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     static const struct {
         int64_t now_ns, bucket;
         bool is_known, is_changing;

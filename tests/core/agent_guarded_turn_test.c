@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: of an agent's operations on one key one alone asks at a time, and readers begin high enough
  * (docs/guarded.md).
- * Method: one story a situation; the host's events are told by hand, and the whole trace of events and
- * actions is asserted as text (agent_story.h). */
-#include "agent_guarded_story.h"
+ * Method: one situation a test; the host's events are given by hand, and the trace of events and
+ * actions is asserted as text (agent_trace.h). */
+#include "agent_guarded_trace.h"
 
-/* One asks, the others wait, and go on with what it has learned; another key is none of their business. */
+/* One asks, the others wait and resume with what it has learned; another key does not concern them. */
 static void test_operations_on_one_key_ask_one_at_a_time(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     uint32_t first = write_row(&a, 50, 7, false), second = write_row(&a, 51, 7, false);
     uint32_t other = write_row(&a, 52, 8, false), third = write_row(&a, 53, 7, false);
     is_state(&a, 60, other, 0, BEGINNING, BEGINNING, 100);
@@ -37,8 +37,8 @@ static void test_operations_on_one_key_ask_one_at_a_time(void **state)
 static void test_operation_that_is_not_served_asks_next(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     uint32_t late = write_at(&a, 300, 100, false), now = write_row(&a, 300, 7, false);
     uint32_t early = write_at(&a, 300, 199, false), same = write_row(&a, 301, 7, false);
     is_state(&a, 310, late, 0, BEGINNING, BEGINNING, 200); /* enough for the early one, which overtakes */
@@ -62,12 +62,12 @@ static void test_operation_that_is_not_served_asks_next(void **state)
 static void test_operation_that_fails_hands_over(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
     config.operations = 3;
     config.retries = 0;
-    story.is_guarded = true;
-    struct actor a = actor_of(&story, "A", &config);
+    trace.is_guarded = true;
+    struct actor a = actor_of(&trace, "A", &config);
     uint32_t first = write_row(&a, 50, 7, false), second = write_row(&a, 51, 7, false);
     uint32_t reader = read_rows(&a, 52, 5, BK_PLAN_WALK);
     unknown(&a, 60, first);
@@ -87,9 +87,9 @@ static void test_operation_that_fails_hands_over(void **state)
 static void test_operation_that_waits_for_its_next_try_keeps_its_turn(void **state)
 {
     (void)state;
-    struct story story = {.is_guarded = true};
+    struct trace trace = {.is_guarded = true};
     struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     uint32_t first = write_row(&a, 50, 7, false);
     refused(&a, 51, first);
     uint32_t second = write_row(&a, 52, 7, false);
@@ -114,8 +114,8 @@ static void test_operation_that_waits_for_its_next_try_keeps_its_turn(void **sta
 static void test_roll_serves_all_that_wait_for_it(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     uint32_t first = write_row(&a, 590, 7, true), second = write_row(&a, 591, 7, true);
     applied(&a, 592, first);
     applied(&a, 593, second);
@@ -146,8 +146,8 @@ static void test_roll_serves_all_that_wait_for_it(void **state)
 static void test_reader_uses_its_copy_while_no_later_row_can_be_there(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     read_rows(&a, 569, 1, BK_PLAN_WALK);
     found_rows(&a, 570, 0, 1);
     read_rows(&a, 570, 1, BK_PLAN_WALK);
@@ -168,8 +168,8 @@ static void test_reader_uses_its_copy_while_no_later_row_can_be_there(void **sta
 static void test_reader_without_a_fresh_copy_reads_the_state(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = guarded(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = guarded(&trace);
     read_rows(&a, 900, 1, BK_PLAN_WALK);
     is_absent(&a, 901, 0);
     found_rows(&a, 902, 0, 0);
@@ -196,8 +196,8 @@ static void test_reader_without_a_fresh_copy_reads_the_state(void **state)
 static void test_reader_that_waited_reads_the_state_itself_unless_the_grant_is_long(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = knowing(&story);
+    struct trace trace = {.length = 0};
+    struct actor a = knowing(&trace);
     uint32_t writer = write_row(&a, 600, 7, false), reader = read_rows(&a, 601, 1, BK_PLAN_WALK);
     but_state(&a, 602, writer, 6, 500, 600, 631);
     is_state(&a, 603, reader, 7, 600, 631, 731);

@@ -2,13 +2,13 @@
 /* Aim: numbers taken by the lease and handed out one by one, and rows of a key that wait while one of them
  * takes the next lease. Method: as in agent_number_test.c; leases have four numbers, partitions three rows.
  */
-#include "agent_source_story.h"
+#include "agent_source_trace.h"
 
 static void test_lease_is_handed_out_before_the_next_is_taken(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);
@@ -41,11 +41,11 @@ static void test_lease_is_handed_out_before_the_next_is_taken(void **state)
 static void test_lease_serves_the_rows_that_waited_for_it(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
     config.lease_rows = 2;
     config.operations = 5;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     for (int i = 0; i < 4; i++)
         write_row(&a, 1000 + i, 7, false);
     write_row(&a, 1004, 8, false); /* of another key: it does not wait */
@@ -88,10 +88,10 @@ static bool has_view(const struct actor *actor, int64_t now_ns, int64_t bucket)
 static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
     config.lease_rows = 4; /* of three rows a bucket */
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     assert_true(has_view(&a, 900, -1));
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
@@ -109,8 +109,8 @@ static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
 static void test_lease_refused_leaves_the_question_to_the_next(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     write_row(&a, 1000, 7, false);
     refused(&a, 1010, 0);
     write_row(&a, 1011, 7, false);
@@ -147,8 +147,8 @@ static void test_lease_refused_leaves_the_question_to_the_next(void **state)
 static void test_lease_without_numbers_left_refuses_all_that_wait(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     for (int i = 0; i < 3; i++)
         write_row(&a, 1000 + i, 7, false);
     is_state(&a, 1010, 0, 0, INT64_MAX - 4, 0, 0);
@@ -163,10 +163,10 @@ static void test_lease_without_numbers_left_refuses_all_that_wait(void **state)
 static void test_lease_of_all_numbers_is_taken_once(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
     config.lease_rows = INT64_MAX - 1;
-    struct actor a = actor_of(&story, "A", &config), b = actor_of(&story, "B", &config);
+    struct actor a = actor_of(&trace, "A", &config), b = actor_of(&trace, "B", &config);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);
@@ -192,8 +192,8 @@ static void test_lease_of_all_numbers_is_taken_once(void **state)
 static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     write_row(&a, 1000, 7, false);
     write_row(&a, 1001, 7, false);
     is_absent(&a, 1010, 0);
@@ -216,10 +216,10 @@ static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_w
 static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
     config.retries = 0;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
     write_row(&a, 1001, 7, false);
     is_absent(&a, 1010, 0);
@@ -241,8 +241,8 @@ static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again
 static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);
@@ -267,8 +267,8 @@ static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **st
 static void test_lease_outlives_the_copy_of_the_state(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LEASE);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LEASE);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);

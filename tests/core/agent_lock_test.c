@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a roll under a lock row: who takes it, who waits, what a dead holder and a timeout do.
- * Method: one story a situation; the host's events are told by hand, and the whole trace of events and
- * actions is asserted as text (agent_story.h). */
-#include "agent_story.h"
+ * Method: one situation a test; the host's events are given by hand, and the trace of events and
+ * actions is asserted as text (agent_trace.h). */
+#include "agent_trace.h"
 
 static void test_locked_roll_takes_the_lock_looks_rolls_and_releases(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_RMW);
     knows(&a, 980, 3, 1, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -31,8 +31,8 @@ static void test_locked_roll_takes_the_lock_looks_rolls_and_releases(void **stat
 static void test_locked_column_rolls_under_the_lock_alone(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_COLUMN);
     write_row(&a, 1000, 7, true);
     is_absent(&a, 1001, 0);
     applied(&a, 1002, 0);
@@ -59,8 +59,8 @@ static void test_locked_column_rolls_under_the_lock_alone(void **state)
 static void test_locked_by_another_is_waited_for(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -87,8 +87,8 @@ static void test_locked_by_another_is_waited_for(void **state)
 static void test_locked_by_another_that_has_rolled_is_released_untouched(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -110,8 +110,8 @@ static void test_locked_by_another_that_has_rolled_is_released_untouched(void **
 static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -145,8 +145,8 @@ static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void 
 static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_LWT);
     knows(&a, 980, 3, 2, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -178,10 +178,10 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
 static void test_lock_is_asked_for_by_one_operation_of_a_key(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
     config.operations = 3;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows(&a, 980, 3, 40, 400, 0);
     uint32_t first = write_row(&a, 1000, 7, true), second = write_row(&a, 1000, 7, true);
     uint32_t other = write_row(&a, 1000, 8, true);
@@ -233,8 +233,8 @@ static void test_lock_is_asked_for_by_one_operation_of_a_key(void **state)
 static void test_lock_that_has_run_out_rolls_nothing(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_RMW);
     int64_t now_ns = 1000;
     for (int i = 0; i < 3; i++, now_ns += 5000) {
         write_row(&a, now_ns, 7, true);
@@ -283,8 +283,8 @@ static void test_lock_that_has_run_out_rolls_nothing(void **state)
 static void test_lock_over_the_last_bucket_is_released(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_RMW);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_RMW);
     const int64_t last = INT64_MAX - 1;
     knows(&a, 1000, last, 2, 0, 0);
     write_row(&a, 1020, 7, true);
@@ -308,8 +308,8 @@ static void test_lock_over_the_last_bucket_is_released(void **state)
 static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = lone(&story, BK_LOCKED, BK_COUNTER_COLUMN);
+    struct trace trace = {.length = 0};
+    struct actor a = lone(&trace, BK_LOCKED, BK_COUNTER_COLUMN);
     knows(&a, 980, 3, 40, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -331,8 +331,8 @@ static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
              "1290 A ticks, due at 1247: A0 lock owner=11 until=2247 if absent\n"
              "1300 A0 not applied, owner=12 until=9000: done ok fired counted\n"
              "1390 A ticks\n");
-    story.length = 0;
-    a = lone(&story, BK_LOCKED, BK_COUNTER_COLUMN);
+    trace.length = 0;
+    a = lone(&trace, BK_LOCKED, BK_COUNTER_COLUMN);
     knows(&a, 980, 3, 40, 400, 0);
     write_row(&a, 1000, 7, true);
     applied(&a, 1002, 0);
@@ -341,7 +341,7 @@ static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
     is_total(&a, 1008, 0, 43);
     for (int i = 0; i < 63; i++)
         but_lock(&a, 1010, 0, 12, 1000 - i);
-    story.length = 0;
+    trace.length = 0;
     but_lock(&a, 1010, 0, 12, 900);
     ends(&a, "1010 A0 not applied, owner=12 until=900: done ok fired counted\n");
 }
@@ -349,11 +349,11 @@ static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
 /* How long an agent waits at time 0 for a lock that another holds for good. */
 static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
 {
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
     config.agent_id = agent_id;
     config.lock_backoff_ns = mean_ns;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 0, 7, true);
     is_absent(&a, 0, 0);
     applied(&a, 0, 0);
@@ -387,10 +387,10 @@ static void test_lock_back_off_is_about_its_mean_and_differs(void **state)
 static void test_lock_times_at_the_end_of_time_stay_below_never(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_COLUMN);
     config.lock_backoff_ns = config.lock_lasts_ns = config.retry_backoff_ns = INT64_MAX;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 10, 7, true);
     is_absent(&a, 10, 0);
     applied(&a, 10, 0);
@@ -425,10 +425,10 @@ static void test_lock_times_at_the_end_of_time_stay_below_never(void **state)
 static void test_locked_read_that_fails_releases_the_lock(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_LOCKED, BK_COUNTER_LWT);
     config.retries = 0;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1001, 0, 3, 2, 400, 0);
     applied(&a, 1002, 0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: where a row's number comes from when the row has none: a counter column, a conditional update for each
- * row, or one for a lease of many. Method: one story a situation; the host's events are told by hand, and the
- * whole trace of events and actions is asserted as text (agent_story.h). Partitions have three rows. */
-#include "agent_source_story.h"
+ * row, or one for a lease of many. Method: one situation a test; the host's events are given by hand, and the
+ * trace of events and actions is asserted as text (agent_trace.h). Partitions have three rows. */
+#include "agent_source_trace.h"
 
 static void test_counter_numbers_a_row_by_the_total_after_its_own_increment(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     write_row(&a, 1000, 7, false);
     applied(&a, 1010, 0);
     is_total(&a, 1020, 0, 3);
@@ -35,8 +35,8 @@ static void test_counter_numbers_a_row_by_the_total_after_its_own_increment(void
 static void test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     const int64_t totals[] = {0, -5, INT64_MAX};
     for (int i = 0; i < 3; i++) {
         write_row(&a, 1000 + 10 * i, 7, false);
@@ -61,8 +61,8 @@ static void test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place(vo
 static void test_counter_increment_of_unknown_outcome_is_left_alone(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     write_row(&a, 1000, 7, false);
     unknown(&a, 1010, 0);
     is_total(&a, 1020, 0, 7);
@@ -77,11 +77,11 @@ static void test_counter_increment_of_unknown_outcome_is_left_alone(void **state
 static void test_counter_increment_of_unknown_outcome_is_repeated_when_it_may(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_COUNTER);
     config.retries = 0;
     config.counter_retries = 2;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
     unknown(&a, 1010, 0);
     unknown(&a, 1020, 0);
@@ -109,8 +109,8 @@ static void test_counter_increment_of_unknown_outcome_is_repeated_when_it_may(vo
 static void test_counter_increment_refused_to_the_last_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     write_row(&a, 1000, 7, false);
     refused(&a, 1010, 0);
     tick(&a, 1015);
@@ -128,8 +128,8 @@ static void test_counter_increment_refused_to_the_last_refuses_the_row(void **st
 static void test_counter_total_not_told_refuses_the_row_and_leaves_the_read_unknown(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     write_row(&a, 1000, 7, false);
     applied(&a, 1010, 0);
     unknown(&a, 1020, 0);
@@ -155,8 +155,8 @@ static void test_counter_total_not_told_refuses_the_row_and_leaves_the_read_unkn
 static void test_counter_total_tells_a_reader_the_newest_bucket(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_COUNTER);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_COUNTER);
     read_rows(&a, 1000, 4, BK_PLAN_WALK);
     is_total(&a, 1010, 0, 7);
     found_rows(&a, 1020, 0, 1);
@@ -177,8 +177,8 @@ static void test_counter_total_tells_a_reader_the_newest_bucket(void **state)
 static void test_lwt_takes_one_number_for_each_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     applied(&a, 1020, 0);
@@ -204,8 +204,8 @@ static void test_lwt_takes_one_number_for_each_row(void **state)
 static void test_lwt_lost_condition_takes_the_number_that_is_next_now(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 0, 2, 0, 0);
     but_state(&a, 1020, 0, 1, 6, 0, 0);
@@ -225,13 +225,13 @@ static void test_lwt_lost_condition_takes_the_number_that_is_next_now(void **sta
 static void test_lwt_that_loses_without_end_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1001, 0);
     for (int64_t i = 1; i < 64; i++)
         but_state(&a, 1001 + i, 0, 0, i, 0, 0);
-    story.length = 0;
+    trace.length = 0;
     but_state(&a, 1100, 0, 21, 64, 0, 0);
     ends(&a, "1100 A0 not applied, bucket=21 counter=64 last=0 next=0: done refused\n");
 }
@@ -240,8 +240,8 @@ static void test_lwt_that_loses_without_end_refuses_the_row(void **state)
 static void test_lwt_of_unknown_outcome_looks_before_it_takes_another(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     unknown(&a, 1020, 0);
@@ -274,8 +274,8 @@ static void test_lwt_of_unknown_outcome_looks_before_it_takes_another(void **sta
 static void test_lwt_refused_is_repeated_as_it_was(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     unknown(&a, 1005, 0);
     is_absent(&a, 1010, 0);
@@ -295,8 +295,8 @@ static void test_lwt_refused_is_repeated_as_it_was(void **state)
 static void test_lwt_state_that_nobody_can_have_stored_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, -1, 0, 0, 0);
     tick(&a, 1015);
@@ -327,8 +327,8 @@ static void test_lwt_state_that_nobody_can_have_stored_refuses_the_row(void **st
 static void test_lwt_takes_no_number_from_a_count_that_a_reader_left(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     read_rows(&a, 1000, 1, BK_PLAN_WALK);
     is_state(&a, 1010, 0, 2, -4, 0, 0);
     found_rows(&a, 1020, 0, 1);
@@ -349,8 +349,8 @@ static void test_lwt_takes_no_number_from_a_count_that_a_reader_left(void **stat
 static void test_lwt_gives_the_last_number_there_is_and_no_more(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_LWT);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_LWT);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 0, INT64_MAX - 2, 0, 0);
     applied(&a, 1020, 0);

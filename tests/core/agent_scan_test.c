@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: all rows of a bucket counted each time, and the times at which an agent counts. Method: as in
  * agent_sum_test.c; keys that evict each other from the cache, over many rows. */
-#include "agent_source_story.h"
+#include "agent_source_trace.h"
 #include "bucketing/hash.h"
 
 static void test_last_bucket_is_counted_and_not_raised(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL), s = source_of(&story, BK_SOURCE_SCAN);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL), s = source_of(&trace, BK_SOURCE_SCAN);
     s.name = "S";
     knows_state(&a, 1000, INT64_MAX - 1, 2, 700, 5);
     put_two(&a, 1000);
@@ -41,12 +41,12 @@ static void test_last_bucket_is_counted_and_not_raised(void **state)
 static void test_count_by_time_comes_with_a_row_late_enough(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
     config.every_rows = 0;
     config.every_ns = 50;
     config.cache_ttl_ns = 1000;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows_state(&a, 1000, 2, 0, 700, 5);
     put_one(&a, 1000); /* stored at 1005 */
     put_one(&a, 1049);
@@ -77,11 +77,11 @@ static void test_count_by_time_comes_with_a_row_late_enough(void **state)
 static void test_count_by_rows_or_time_whichever_comes_first(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
     config.every_rows = 3;
     config.every_ns = 50;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows_state(&a, 1000, 2, 0, 700, 5);
     put_two(&a, 1000);
     put_one(&a, 1020);
@@ -106,8 +106,8 @@ static void test_count_by_rows_or_time_whichever_comes_first(void **state)
 static void test_scan_raises_a_bucket_that_is_full_and_still_the_newest(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_SCAN);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_SCAN);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1002, 0);
     applied(&a, 1004, 0);
@@ -164,11 +164,11 @@ static void test_scan_raises_a_bucket_that_is_full_and_still_the_newest(void **s
 static void test_scan_that_fails_leaves_the_bucket(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_SCAN);
     config.every_rows = 1;
     config.retries = 1;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows_state(&a, 1000, 2, 0, 0, 0);
     put_one(&a, 1000);
     unknown(&a, 1010, 0);
@@ -235,11 +235,11 @@ static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
     static const enum bk_source sources[] = {BK_SOURCE_SCAN, BK_SOURCE_INCREMENTAL};
     for (uint64_t stay = 1; stay <= 7; stay += 3) {
         for (int i = 0; i < 2; i++) {
-            struct story story = {.length = 0};
+            struct trace trace = {.length = 0};
             struct bk_agent_config config = source_config(sources[i]);
             config.every_rows = 10;
             assert_int_equal(bk_strategy_count(1000000, &config.strategy), BK_OK);
-            struct actor a = actor_of(&story, "A", &config);
+            struct actor a = actor_of(&trace, "A", &config);
             uint64_t counts = 0, since[8] = {0};
             for (uint64_t row = 0; row < 20000; row++) {
                 uint64_t key = row / stay % 8;
@@ -258,11 +258,11 @@ static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
 static void test_key_that_the_cache_evicts_is_counted_at_once_by_time(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_SCAN);
     config.every_rows = 0;
     config.every_ns = 1000000;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     for (uint64_t key = 0; key < 4; key++)
         assert_false(write_and_answer(a.agent, 1000 + (int64_t)key, key));
     for (uint64_t row = 4; row < 100; row++) {

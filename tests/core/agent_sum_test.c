@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: when an agent counts the rows of a key's newest bucket, and what it makes of the count: a sum that
- * goes on from the last row counted, or all rows each time. Method: one story a situation; the host's events
- * are told by hand, and the whole trace of events and actions is asserted as text (agent_story.h). Partitions
- * have three rows, and every second row of a key is counted after. */
-#include "agent_source_story.h"
+ * goes on from the last row counted, or all rows each time. Method: one situation a test; the host's events
+ * are given by hand, and the whole trace of events and actions is asserted as text (agent_trace.h).
+ * Partitions have three rows, and every second row of a key is counted after. */
+#include "agent_source_trace.h"
 
 static void test_incremental_goes_on_from_the_last_row_counted(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1002, 0);
     applied(&a, 1004, 0);
@@ -48,8 +48,8 @@ static void test_incremental_goes_on_from_the_last_row_counted(void **state)
 static void test_incremental_lost_condition_means_that_somebody_counted_further(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
     counts(&a, 1020, 0, 1, 1010, 4);
@@ -70,8 +70,8 @@ static void test_incremental_lost_condition_means_that_somebody_counted_further(
 static void test_incremental_sum_of_unknown_outcome_is_forgotten(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
     counts(&a, 1020, 0, 1, 1010, 4);
@@ -94,8 +94,8 @@ static void test_incremental_sum_of_unknown_outcome_is_forgotten(void **state)
 static void test_incremental_sum_refused_is_tried_again_and_then_forgotten(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
     counts(&a, 1020, 0, 1, 1010, 4);
@@ -129,8 +129,8 @@ static void test_incremental_sum_refused_is_tried_again_and_then_forgotten(void 
 static void test_incremental_count_that_fails_is_given_up(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
     unknown(&a, 1020, 0);
@@ -156,8 +156,8 @@ static void test_incremental_count_that_fails_is_given_up(void **state)
 static void test_incremental_half_a_place_is_none(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     struct bk_outcome half = {.kind = BK_OUTCOME_APPLIED, .mask = 1, .rows = 1};
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
@@ -179,8 +179,8 @@ static void test_incremental_half_a_place_is_none(void **state)
 static void test_incremental_no_newer_row_changes_nothing(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 1, INT64_MIN, 5); /* half a place is one */
     put_two(&a, 1000);
     found_rows(&a, 1020, 0, 0);
@@ -201,10 +201,10 @@ static void test_incremental_no_newer_row_changes_nothing(void **state)
 static void test_incremental_sums_no_further_than_numbers_go(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
     assert_int_equal(bk_strategy_count(INT64_MAX, &config.strategy), BK_OK);
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     knows_state(&a, 1000, 2, INT64_MAX - 3, 700, 5);
     put_two(&a, 1000);
     counts(&a, 1020, 0, 1, 1010, 4);
@@ -231,8 +231,8 @@ static void test_incremental_sums_no_further_than_numbers_go(void **state)
 static void test_incremental_sum_below_0_is_none(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 2000, 3, -8, 700, 5);
     put_two(&a, 2000);
     counts(&a, 2020, 0, 2, 2010, 4);
@@ -250,8 +250,8 @@ static void test_incremental_sum_below_0_is_none(void **state)
 static void test_row_of_an_older_bucket_is_no_row_to_count_after(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 0, 700, 5);
     uint32_t slow = write_row(&a, 1000, 7, false), slower = write_row(&a, 1001, 7, false);
     uint32_t quick = write_row(&a, 1002, 7, false), second = write_row(&a, 1003, 7, false);
@@ -288,8 +288,8 @@ static void test_row_of_an_older_bucket_is_no_row_to_count_after(void **state)
 static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_INCREMENTAL);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
     knows_state(&a, 1000, 2, 0, 700, 5);
     write_row(&a, 1000, 7, false);
     fill_cache(&a, 1001);
@@ -307,11 +307,11 @@ static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(vo
 static void test_count_without_a_cache_goes_by_what_routed_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_INCREMENTAL);
     config.cache_ttl_ns = 0;
     config.every_rows = 1;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     for (int i = 0; i < 2; i++) {
         write_row(&a, 1000 + 100 * i, 7, false);
         is_state(&a, 1010 + 100 * i, 0, 2, i, 700 + i, 5);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a client of leased identifiers asks for the right thing at the right time, and hands out only what is
  * surely its own.
- * Method: stories. Each event that a client is told, with its time, is a line of text, and what it then asks
- * for ends the line; whole stories are compared. */
+ * Method: traces. Each event that a client is told, with its time, is a line of text, and what it then asks
+ * for ends the line; whole traces are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "bucketing/idgen.h"
 
-struct story {
+struct trace {
     struct bk_idgen idgen;
     char text[8192];
     size_t length;
@@ -30,140 +30,140 @@ static const struct bk_idgen_config plain = {
     .retries = 1,
 };
 
-static void say(struct story *story, const char *format, ...)
+static void say(struct trace *trace, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     int length =
-        vsnprintf(story->text + story->length, sizeof story->text - story->length, format, arguments);
+        vsnprintf(trace->text + trace->length, sizeof trace->text - trace->length, format, arguments);
     va_end(arguments);
-    assert_true(length >= 0 && (size_t)length < sizeof story->text - story->length);
-    story->length += (size_t)length;
+    assert_true(length >= 0 && (size_t)length < sizeof trace->text - trace->length);
+    trace->length += (size_t)length;
 }
 
-static void say_columns(struct story *story, const struct bk_idgen_action *action)
+static void say_columns(struct trace *trace, const struct bk_idgen_action *action)
 {
     for (uint32_t i = 0; i < action->column_count; i++)
-        say(story, " %llu:%lld", (unsigned long long)action->columns[i].client,
+        say(trace, " %llu:%lld", (unsigned long long)action->columns[i].client,
             (long long)action->columns[i].until_ns);
 }
 
-static void say_cas(struct story *story, const struct bk_idgen_action *action, int values)
+static void say_cas(struct trace *trace, const struct bk_idgen_action *action, int values)
 {
-    say(story, action->if_absent ? " if absent" : " if");
+    say(trace, action->if_absent ? " if absent" : " if");
     for (int i = 0; i < values && !action->if_absent; i++)
-        say(story, " %lld", (long long)action->expected[i]);
-    say(story, " then");
+        say(trace, " %lld", (long long)action->expected[i]);
+    say(trace, " then");
     for (int i = 0; i < values; i++)
-        say(story, " %lld", (long long)action->set[i]);
+        say(trace, " %lld", (long long)action->set[i]);
 }
 
-static void say_action(struct story *story, const struct bk_idgen_action *action)
+static void say_action(struct trace *trace, const struct bk_idgen_action *action)
 {
     static const char *const names[] = {"write", "read all", "delete", "lock",  "read last",
                                         "store", "store",    "ready",  "failed"};
-    say(story, " %s%s", names[action->kind], action->is_retry ? " again" : "");
-    if (story->idgen.config.stripes > 1)
-        say(story, " at %u", action->stripe);
-    say_columns(story, action);
+    say(trace, " %s%s", names[action->kind], action->is_retry ? " again" : "");
+    if (trace->idgen.config.stripes > 1)
+        say(trace, " at %u", action->stripe);
+    say_columns(trace, action);
     if (action->kind == BK_IDGEN_WRITE_LAST)
-        say(story, " %lld", (long long)action->set[0]);
+        say(trace, " %lld", (long long)action->set[0]);
     if (action->kind == BK_IDGEN_CAS_LOCK || action->kind == BK_IDGEN_CAS_LAST)
-        say_cas(story, action, action->kind == BK_IDGEN_CAS_LOCK ? 2 : 1);
+        say_cas(trace, action, action->kind == BK_IDGEN_CAS_LOCK ? 2 : 1);
     if (action->kind == BK_IDGEN_FAILED)
-        say(story, ": %s", bk_status_text(action->status));
+        say(trace, ": %s", bk_status_text(action->status));
 }
 
-static void end_line(struct story *story)
+static void end_line(struct trace *trace)
 {
     struct bk_idgen_action action;
-    say(story, " ->");
-    for (int i = 0; bk_idgen_next(&story->idgen, &action); i++) {
-        say(story, i > 0 ? "," : "");
-        say_action(story, &action);
+    say(trace, " ->");
+    for (int i = 0; bk_idgen_next(&trace->idgen, &action); i++) {
+        say(trace, i > 0 ? "," : "");
+        say_action(trace, &action);
     }
-    int64_t deadline_ns = bk_idgen_deadline(&story->idgen);
+    int64_t deadline_ns = bk_idgen_deadline(&trace->idgen);
     if (deadline_ns != INT64_MAX)
-        say(story, " until %lld", (long long)deadline_ns);
-    say(story, "\n");
+        say(trace, " until %lld", (long long)deadline_ns);
+    say(trace, "\n");
 }
 
-static struct story *begin(const struct bk_idgen_config *config)
+static struct trace *begin(const struct bk_idgen_config *config)
 {
-    struct story *story = calloc(1, sizeof *story);
-    assert_non_null(story);
-    assert_int_equal(bk_idgen_init(config, &story->idgen), BK_OK);
-    return story;
+    struct trace *trace = calloc(1, sizeof *trace);
+    assert_non_null(trace);
+    assert_int_equal(bk_idgen_init(config, &trace->idgen), BK_OK);
+    return trace;
 }
 
-static void end(struct story *story, const char *expected)
+static void end(struct trace *trace, const char *expected)
 {
-    assert_string_equal(story->text, expected);
-    free(story);
+    assert_string_equal(trace->text, expected);
+    free(trace);
 }
 
-static void take(struct story *story, int64_t now_ns)
+static void take(struct trace *trace, int64_t now_ns)
 {
     int64_t id;
-    enum bk_status status = bk_idgen_take(&story->idgen, now_ns, &id);
+    enum bk_status status = bk_idgen_take(&trace->idgen, now_ns, &id);
     assert_true(status == BK_OK ? id > 0 : status == BK_ERROR_EMPTY && id == 0);
-    say(story, "%lld take %lld", (long long)now_ns, (long long)id);
-    end_line(story);
+    say(trace, "%lld take %lld", (long long)now_ns, (long long)id);
+    end_line(trace);
 }
 
-static void tick(struct story *story, int64_t now_ns)
+static void tick(struct trace *trace, int64_t now_ns)
 {
-    assert_int_equal(bk_idgen_tick(&story->idgen, now_ns), BK_OK);
-    say(story, "%lld tick", (long long)now_ns);
-    end_line(story);
+    assert_int_equal(bk_idgen_tick(&trace->idgen, now_ns), BK_OK);
+    say(trace, "%lld tick", (long long)now_ns);
+    end_line(trace);
 }
 
-static void tell(struct story *story, int64_t now_ns, const char *what,
+static void tell(struct trace *trace, int64_t now_ns, const char *what,
                  const struct bk_idgen_outcome *outcome)
 {
-    assert_int_equal(bk_idgen_outcome(&story->idgen, now_ns, outcome), BK_OK);
-    say(story, "%lld %s", (long long)now_ns, what);
-    end_line(story);
+    assert_int_equal(bk_idgen_outcome(&trace->idgen, now_ns, outcome), BK_OK);
+    say(trace, "%lld %s", (long long)now_ns, what);
+    end_line(trace);
 }
 
-static void done(struct story *story, int64_t now_ns)
+static void done(struct trace *trace, int64_t now_ns)
 {
-    tell(story, now_ns, "done", &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED});
+    tell(trace, now_ns, "done", &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED});
 }
 
-static void unknown(struct story *story, int64_t now_ns)
+static void unknown(struct trace *trace, int64_t now_ns)
 {
-    tell(story, now_ns, "unknown", &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
+    tell(trace, now_ns, "unknown", &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 
-static void refused(struct story *story, int64_t now_ns)
+static void refused(struct trace *trace, int64_t now_ns)
 {
-    tell(story, now_ns, "refused", &(struct bk_idgen_outcome){.kind = BK_IDGEN_REFUSED});
+    tell(trace, now_ns, "refused", &(struct bk_idgen_outcome){.kind = BK_IDGEN_REFUSED});
 }
 
-static void nothing(struct story *story, int64_t now_ns)
+static void nothing(struct trace *trace, int64_t now_ns)
 {
-    tell(story, now_ns, "nothing", &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED});
+    tell(trace, now_ns, "nothing", &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED});
 }
 
-static void last(struct story *story, int64_t now_ns, int64_t value)
+static void last(struct trace *trace, int64_t now_ns, int64_t value)
 {
     char what[48];
     snprintf(what, sizeof what, "last %lld", (long long)value);
-    tell(story, now_ns, what,
+    tell(trace, now_ns, what,
          &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED, .found = true, .values = {value}});
 }
 
-static void not_applied(struct story *story, int64_t now_ns, bool found, int64_t first, int64_t second)
+static void not_applied(struct trace *trace, int64_t now_ns, bool found, int64_t first, int64_t second)
 {
     char what[96];
     snprintf(what, sizeof what, found ? "no: %lld %lld" : "no: absent", (long long)first, (long long)second);
-    tell(story, now_ns, what,
+    tell(trace, now_ns, what,
          &(struct bk_idgen_outcome){.kind = BK_IDGEN_NOT_APPLIED, .found = found, .values = {first, second}});
 }
 
 /* The lock row holds the column 7 with this end (0: not), and these of others (client 0: not). */
-static void columns(struct story *story, int64_t now_ns, int64_t own_until_ns, struct bk_idgen_column other)
+static void columns(struct trace *trace, int64_t now_ns, int64_t own_until_ns, struct bk_idgen_column other)
 {
     struct bk_idgen_column list[2];
     struct bk_idgen_outcome outcome = {.kind = BK_IDGEN_APPLIED, .columns = list};
@@ -171,7 +171,7 @@ static void columns(struct story *story, int64_t now_ns, int64_t own_until_ns, s
         list[outcome.column_count++] = (struct bk_idgen_column){7, own_until_ns};
     if (other.client != 0)
         list[outcome.column_count++] = other;
-    tell(story, now_ns, own_until_ns == 0 ? "lost" : other.client == 0 ? "alone" : "together", &outcome);
+    tell(trace, now_ns, own_until_ns == 0 ? "lost" : other.client == 0 ? "alone" : "together", &outcome);
 }
 
 static const struct bk_idgen_column nobody = {0, 0};
@@ -186,26 +186,26 @@ static struct bk_idgen_config with_lwt(void)
 static void test_a_batch_is_leased_under_a_lock_of_columns(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 1100, nobody);
-    nothing(story, 1003);
-    done(story, 1004);
-    take(story, 1005); /* while the lock is given back */
-    take(story, 1005);
-    take(story, 1005);
-    take(story, 1005);
-    take(story, 1006);
-    done(story, 1007);
-    done(story, 1008);
-    columns(story, 1009, 1107, nobody);
-    last(story, 1010, 3);
-    done(story, 1011);
-    done(story, 1012);
-    take(story, 1013);
-    assert_int_equal(bk_idgen_in_hand(&story->idgen), 2);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 1100, nobody);
+    nothing(trace, 1003);
+    done(trace, 1004);
+    take(trace, 1005); /* while the lock is given back */
+    take(trace, 1005);
+    take(trace, 1005);
+    take(trace, 1005);
+    take(trace, 1006);
+    done(trace, 1007);
+    done(trace, 1008);
+    columns(trace, 1009, 1107, nobody);
+    last(trace, 1010, 3);
+    done(trace, 1011);
+    done(trace, 1012);
+    take(trace, 1013);
+    assert_int_equal(bk_idgen_in_hand(&trace->idgen), 2);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone -> read last\n"
                "1003 nothing -> store 3\n"
@@ -227,19 +227,19 @@ static void test_a_batch_is_leased_under_a_lock_of_columns(void **state)
 static void test_contenders_delete_their_columns_and_wait(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 1100, (struct bk_idgen_column){8, 1000}); /* ends now: not stale yet */
-    done(story, 1003);
-    tick(story, 1012);
-    tick(story, 1013);
-    done(story, 1014);
-    columns(story, 1015, 1113, (struct bk_idgen_column){8, 1012}); /* stale: cleared away with the own one */
-    last(story, 1016, 30);
-    done(story, 1017);
-    done(story, 1018);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 1100, (struct bk_idgen_column){8, 1000}); /* ends now: not stale yet */
+    done(trace, 1003);
+    tick(trace, 1012);
+    tick(trace, 1013);
+    done(trace, 1014);
+    columns(trace, 1015, 1113, (struct bk_idgen_column){8, 1012}); /* stale: cleared away with the own one */
+    last(trace, 1016, 30);
+    done(trace, 1017);
+    done(trace, 1018);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 together -> delete 7:1100\n"
                "1003 done -> until 1013\n"
@@ -256,17 +256,17 @@ static void test_contenders_delete_their_columns_and_wait(void **state)
 static void test_a_lost_column_is_no_lock(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 0, nobody);
-    done(story, 1003);
-    tick(story, 1013);
-    done(story, 1014);
-    columns(story, 1015, 2000, nobody); /* an end that is not the own one hides it */
-    refused(story, 1016);
-    refused(story, 1017);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 0, nobody);
+    done(trace, 1003);
+    tick(trace, 1013);
+    done(trace, 1014);
+    columns(trace, 1015, 2000, nobody); /* an end that is not the own one hides it */
+    refused(trace, 1016);
+    refused(trace, 1017);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 lost -> delete 7:1100\n"
                "1003 done -> until 1013\n"
@@ -280,17 +280,17 @@ static void test_a_lost_column_is_no_lock(void **state)
 static void test_more_stale_columns_than_fit_are_left(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
+    struct trace *trace = begin(&plain);
     struct bk_idgen_column list[12] = {{7, 1100}};
     for (uint64_t i = 1; i < 12; i++)
         list[i] = (struct bk_idgen_column){100 + i, 5};
-    take(story, 1000);
-    done(story, 1001);
-    tell(story, 1002, "alone among the dead",
+    take(trace, 1000);
+    done(trace, 1001);
+    tell(trace, 1002, "alone among the dead",
          &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED, .columns = list, .column_count = 12});
-    nothing(story, 1003);
-    done(story, 1004);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    nothing(trace, 1003);
+    done(trace, 1004);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone among the dead -> read last\n"
                "1003 nothing -> store 3\n"
@@ -301,24 +301,24 @@ static void test_more_stale_columns_than_fit_are_left(void **state)
 static void test_what_stays_unknown_ends_the_attempt(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    unknown(story, 1001);
-    unknown(story, 1002);
-    done(story, 1003);
-    tick(story, 1013);
-    refused(story, 1014);
-    done(story, 1015);
-    unknown(story, 1016);
-    unknown(story, 1017);
-    done(story, 1018);
-    tick(story, 1028);
-    done(story, 1029);
-    columns(story, 1030, 1128, nobody);
-    unknown(story, 1031);
-    unknown(story, 1032);
-    done(story, 1033);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    unknown(trace, 1001);
+    unknown(trace, 1002);
+    done(trace, 1003);
+    tick(trace, 1013);
+    refused(trace, 1014);
+    done(trace, 1015);
+    unknown(trace, 1016);
+    unknown(trace, 1017);
+    done(trace, 1018);
+    tick(trace, 1028);
+    done(trace, 1029);
+    columns(trace, 1030, 1128, nobody);
+    unknown(trace, 1031);
+    unknown(trace, 1032);
+    done(trace, 1033);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 unknown -> write again 7:1100\n"
                "1002 unknown -> delete 7:1100\n"
                "1003 done -> until 1013\n"
@@ -339,23 +339,23 @@ static void test_what_stays_unknown_ends_the_attempt(void **state)
 static void test_a_store_of_unknown_outcome_hands_out_nothing(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 1100, nobody);
-    nothing(story, 1003);
-    unknown(story, 1004);
-    take(story, 1005);
-    unknown(story, 1006);
-    done(story, 1007);
-    take(story, 1008);
-    tick(story, 1017);
-    done(story, 1018);
-    columns(story, 1019, 1117, nobody);
-    last(story, 1020, 3);                 /* it was stored after all: 1 to 3 are nobody's */
-    not_applied(story, 1021, true, 9, 0); /* no condition was named: it says nothing */
-    done(story, 1022);                    /* the same once more is the same: they are in hand */
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 1100, nobody);
+    nothing(trace, 1003);
+    unknown(trace, 1004);
+    take(trace, 1005);
+    unknown(trace, 1006);
+    done(trace, 1007);
+    take(trace, 1008);
+    tick(trace, 1017);
+    done(trace, 1018);
+    columns(trace, 1019, 1117, nobody);
+    last(trace, 1020, 3);                 /* it was stored after all: 1 to 3 are nobody's */
+    not_applied(trace, 1021, true, 9, 0); /* no condition was named: it says nothing */
+    done(trace, 1022);                    /* the same once more is the same: they are in hand */
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone -> read last\n"
                "1003 nothing -> store 3\n"
@@ -377,29 +377,29 @@ static void test_a_store_of_unknown_outcome_hands_out_nothing(void **state)
 static void test_nothing_is_in_time_after_the_lease(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 1100, nobody);
-    nothing(story, 1049);
-    done(story, 1050);
-    done(story, 1051);
-    tick(story, 1061);
-    done(story, 1062);
-    columns(story, 1063, 1161, nobody);
-    last(story, 1111, 3);
-    done(story, 1112);
-    tick(story, 1122);
-    done(story, 1123);
-    columns(story, 1124, 1222, nobody);
-    unknown(story, 1172);
-    done(story, 1173);
-    tick(story, 1183);
-    done(story, 1184);
-    columns(story, 1185, 1283, nobody);
-    last(story, 1186, 3);
-    done(story, 1182); /* the clock went back: nobody can tell */
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 1100, nobody);
+    nothing(trace, 1049);
+    done(trace, 1050);
+    done(trace, 1051);
+    tick(trace, 1061);
+    done(trace, 1062);
+    columns(trace, 1063, 1161, nobody);
+    last(trace, 1111, 3);
+    done(trace, 1112);
+    tick(trace, 1122);
+    done(trace, 1123);
+    columns(trace, 1124, 1222, nobody);
+    unknown(trace, 1172);
+    done(trace, 1173);
+    tick(trace, 1183);
+    done(trace, 1184);
+    columns(trace, 1185, 1283, nobody);
+    last(trace, 1186, 3);
+    done(trace, 1182); /* the clock went back: nobody can tell */
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone -> read last\n"
                "1049 nothing -> store 3\n"
@@ -426,24 +426,24 @@ static void test_nothing_is_in_time_after_the_lease(void **state)
 static void test_ends_grow_whatever_the_clock_does(void **state)
 {
     (void)state;
-    struct story *story = begin(&plain);
-    take(story, 1000);
-    refused(story, 1001);
-    refused(story, 1001);
-    done(story, 500);
-    tick(story, 510);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&plain);
+    take(trace, 1000);
+    refused(trace, 1001);
+    refused(trace, 1001);
+    done(trace, 500);
+    tick(trace, 510);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 refused -> write again 7:1100\n"
                "1001 refused -> delete 7:1100\n"
                "500 done -> until 510\n"
                "510 tick -> write 7:1101\n");
-    story = begin(&plain);
-    take(story, INT64_MAX - 50);
-    done(story, INT64_MAX - 50);
-    columns(story, INT64_MAX - 50, INT64_MAX, nobody);
-    nothing(story, INT64_MAX - 50);
-    done(story, INT64_MAX - 1);
-    end(story, "9223372036854775757 take 0 -> write 7:9223372036854775807\n"
+    trace = begin(&plain);
+    take(trace, INT64_MAX - 50);
+    done(trace, INT64_MAX - 50);
+    columns(trace, INT64_MAX - 50, INT64_MAX, nobody);
+    nothing(trace, INT64_MAX - 50);
+    done(trace, INT64_MAX - 1);
+    end(trace, "9223372036854775757 take 0 -> write 7:9223372036854775807\n"
                "9223372036854775757 done -> read all\n"
                "9223372036854775757 alone -> read last\n"
                "9223372036854775757 nothing -> store 3\n"
@@ -457,23 +457,23 @@ static void test_stripes_hand_out_every_nth(void **state)
     config.stripes = 5;
     config.stripe = 4;
     config.choice = BK_IDGEN_ROTATE;
-    struct story *story = begin(&config);
+    struct trace *trace = begin(&config);
     int64_t now_ns = 1000;
     for (int round = 0; round < 3; round++) {
-        take(story, now_ns);
-        done(story, now_ns);
-        columns(story, now_ns, now_ns + 100, nobody);
+        take(trace, now_ns);
+        done(trace, now_ns);
+        columns(trace, now_ns, now_ns + 100, nobody);
         if (round == 1)
-            last(story, now_ns, 10);
+            last(trace, now_ns, 10);
         else
-            nothing(story, now_ns);
-        done(story, now_ns);
-        done(story, now_ns);
+            nothing(trace, now_ns);
+        done(trace, now_ns);
+        done(trace, now_ns);
         for (int i = 0; i < 3; i++)
-            take(story, now_ns);
+            take(trace, now_ns);
         now_ns++;
     }
-    end(story, "1000 take 0 -> write at 4 7:1100\n"
+    end(trace, "1000 take 0 -> write at 4 7:1100\n"
                "1000 done -> read all at 4\n"
                "1000 alone -> read last at 4\n"
                "1000 nothing -> store at 4 14\n"
@@ -532,22 +532,22 @@ static void test_identifiers_end_below_two_to_the_63rd(void **state)
     struct bk_idgen_config config = plain;
     config.stripes = 10;
     config.stripe = 7;
-    struct story *story = begin(&config);
-    take(story, 1000);
-    done(story, 1000);
-    columns(story, 1000, 1100, nobody);
-    last(story, 1000, INT64_MAX - 20);
-    done(story, 1000);
-    done(story, 1000);
-    take(story, 1001);
-    take(story, 1001);
-    take(story, 1001);
-    done(story, 1001);
-    columns(story, 1001, 1101, nobody);
-    last(story, 1001, INT64_MAX);
-    done(story, 1001);
-    take(story, 1002);
-    end(story, "1000 take 0 -> write at 7 7:1100\n"
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    done(trace, 1000);
+    columns(trace, 1000, 1100, nobody);
+    last(trace, 1000, INT64_MAX - 20);
+    done(trace, 1000);
+    done(trace, 1000);
+    take(trace, 1001);
+    take(trace, 1001);
+    take(trace, 1001);
+    done(trace, 1001);
+    columns(trace, 1001, 1101, nobody);
+    last(trace, 1001, INT64_MAX);
+    done(trace, 1001);
+    take(trace, 1002);
+    end(trace, "1000 take 0 -> write at 7 7:1100\n"
                "1000 done -> read all at 7\n"
                "1000 alone -> read last at 7\n"
                "1000 last 9223372036854775787 -> store at 7 9223372036854775807\n"
@@ -572,44 +572,44 @@ static void test_a_last_identifier_of_another_stripe_is_refused(void **state)
     static const int64_t wrong[] = {-3, 0, 1, 8, INT64_MIN + 5};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct bk_idgen_action action;
-        struct story *story = begin(&config);
-        take(story, 1000);
-        done(story, 1000);
-        columns(story, 1000, 1100, nobody);
-        last(story, 1000, wrong[i]);
-        assert_int_equal(bk_idgen_outcome(&story->idgen, 1001, &(struct bk_idgen_outcome){0}), BK_OK);
-        assert_true(bk_idgen_next(&story->idgen, &action));
+        struct trace *trace = begin(&config);
+        take(trace, 1000);
+        done(trace, 1000);
+        columns(trace, 1000, 1100, nobody);
+        last(trace, 1000, wrong[i]);
+        assert_int_equal(bk_idgen_outcome(&trace->idgen, 1001, &(struct bk_idgen_outcome){0}), BK_OK);
+        assert_true(bk_idgen_next(&trace->idgen, &action));
         assert_int_equal(action.kind, BK_IDGEN_FAILED);
         assert_int_equal(action.status, BK_ERROR_LAST);
-        free(story);
+        free(trace);
     }
 }
 
 /* The waits of a client that never finds its column alone. */
 static void waits_of(const struct bk_idgen_config *config, int count, const char *expected)
 {
-    struct story *story = begin(config);
+    struct trace *trace = begin(config);
     int64_t now_ns = 0, id;
     struct bk_idgen_action action;
-    assert_int_equal(bk_idgen_take(&story->idgen, now_ns, &id), BK_ERROR_EMPTY);
+    assert_int_equal(bk_idgen_take(&trace->idgen, now_ns, &id), BK_ERROR_EMPTY);
     while (count-- > 0) {
-        assert_true(bk_idgen_next(&story->idgen, &action));
+        assert_true(bk_idgen_next(&trace->idgen, &action));
         for (int i = 0; i < 3; i++) {
             const struct bk_idgen_column other = {8, INT64_MAX};
             assert_int_equal(
-                bk_idgen_outcome(&story->idgen, now_ns,
+                bk_idgen_outcome(&trace->idgen, now_ns,
                                  &(struct bk_idgen_outcome){.columns = &other, .column_count = 1}),
                 BK_OK);
-            if (bk_idgen_next(&story->idgen, &action) && action.kind == BK_IDGEN_FAILED)
-                say(story, " failed");
+            if (bk_idgen_next(&trace->idgen, &action) && action.kind == BK_IDGEN_FAILED)
+                say(trace, " failed");
         }
-        if (bk_idgen_deadline(&story->idgen) == INT64_MAX)
+        if (bk_idgen_deadline(&trace->idgen) == INT64_MAX)
             break;
-        say(story, " %lld", (long long)(bk_idgen_deadline(&story->idgen) - now_ns));
-        now_ns = bk_idgen_deadline(&story->idgen);
-        assert_int_equal(bk_idgen_tick(&story->idgen, now_ns), BK_OK);
+        say(trace, " %lld", (long long)(bk_idgen_deadline(&trace->idgen) - now_ns));
+        now_ns = bk_idgen_deadline(&trace->idgen);
+        assert_int_equal(bk_idgen_tick(&trace->idgen, now_ns), BK_OK);
     }
-    end(story, expected);
+    end(trace, expected);
 }
 
 static void test_back_off_constant_and_exponential(void **state)
@@ -635,29 +635,29 @@ static void test_back_off_does_not_overflow(void **state)
     struct bk_idgen_config config = plain;
     config.backoff = BK_IDGEN_EXPONENTIAL;
     config.backoff_base_ns = 3;
-    struct story *story = begin(&config);
+    struct trace *trace = begin(&config);
     int64_t id;
     struct bk_idgen_action action;
-    assert_int_equal(bk_idgen_take(&story->idgen, 0, &id), BK_ERROR_EMPTY);
+    assert_int_equal(bk_idgen_take(&trace->idgen, 0, &id), BK_ERROR_EMPTY);
     for (int n = 1; n <= 70; n++) {
-        assert_true(bk_idgen_next(&story->idgen, &action));
+        assert_true(bk_idgen_next(&trace->idgen, &action));
         for (int i = 0; i < 2; i++) {
             assert_int_equal(
-                bk_idgen_outcome(&story->idgen, -1, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
+                bk_idgen_outcome(&trace->idgen, -1, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}),
                 BK_OK);
-            assert_true(bk_idgen_next(&story->idgen, &action));
+            assert_true(bk_idgen_next(&trace->idgen, &action));
         }
         assert_int_equal(action.kind, BK_IDGEN_DELETE_COLUMNS);
         assert_int_equal(
-            bk_idgen_outcome(&story->idgen, 0, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}), BK_OK);
+            bk_idgen_outcome(&trace->idgen, 0, &(struct bk_idgen_outcome){.kind = BK_IDGEN_APPLIED}), BK_OK);
         int64_t wait_ns =
             n <= 62 && INT64_C(1) << (n - 1) <= INT64_MAX / 3 ? 3 * (INT64_C(1) << (n - 1)) : INT64_MAX;
-        assert_int_equal(bk_idgen_deadline(&story->idgen), wait_ns);
-        assert_int_equal(bk_idgen_tick(&story->idgen, wait_ns - 1), BK_OK);
-        assert_false(bk_idgen_next(&story->idgen, &action));
-        assert_int_equal(bk_idgen_tick(&story->idgen, INT64_MAX), BK_OK);
+        assert_int_equal(bk_idgen_deadline(&trace->idgen), wait_ns);
+        assert_int_equal(bk_idgen_tick(&trace->idgen, wait_ns - 1), BK_OK);
+        assert_false(bk_idgen_next(&trace->idgen, &action));
+        assert_int_equal(bk_idgen_tick(&trace->idgen, INT64_MAX), BK_OK);
     }
-    free(story);
+    free(trace);
 }
 
 static void test_back_off_random_is_drawn_once_a_lease_and_multiplied(void **state)
@@ -676,23 +676,23 @@ static void test_a_batch_is_leased_by_conditional_updates(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
-    struct story *story = begin(&config);
-    take(story, 1000);
-    not_applied(story, 1001, false, 0, 0); /* there is no lock row yet */
-    done(story, 1002);
-    nothing(story, 1003);
-    done(story, 1004);
-    done(story, 1005);
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    not_applied(trace, 1001, false, 0, 0); /* there is no lock row yet */
+    done(trace, 1002);
+    nothing(trace, 1003);
+    done(trace, 1004);
+    done(trace, 1005);
     for (int i = 0; i < 4; i++)
-        take(story, 1006);
-    not_applied(story, 1007, true, 8, 1105); /* held */
-    tick(story, 1017);
-    not_applied(story, 1018, true, 8, 1016); /* stale */
-    done(story, 1019);
-    last(story, 1020, 3);
-    done(story, 1021);
-    not_applied(story, 1022, true, 9, 2000); /* taken over meanwhile: nothing to give back */
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+        take(trace, 1006);
+    not_applied(trace, 1007, true, 8, 1105); /* held */
+    tick(trace, 1017);
+    not_applied(trace, 1018, true, 8, 1016); /* stale */
+    done(trace, 1019);
+    last(trace, 1020, 3);
+    done(trace, 1021);
+    not_applied(trace, 1022, true, 9, 2000); /* taken over meanwhile: nothing to give back */
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 no: absent -> lock if absent then 7 1100\n"
                "1002 done -> read last\n"
                "1003 nothing -> store if absent then 3\n"
@@ -716,18 +716,18 @@ static void test_conditional_stores_fence(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
-    struct story *story = begin(&config);
-    take(story, 1000);
-    done(story, 1001);
-    last(story, 1002, 3);
-    not_applied(story, 1003, true, 9, 0);
-    unknown(story, 1004);
-    last(story, 1005, 12); /* by this store or by another's: nobody's either way */
-    done(story, 1060);     /* late, and its own all the same */
-    refused(story, 1061);
-    unknown(story, 1062);
-    take(story, 1063);
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    done(trace, 1001);
+    last(trace, 1002, 3);
+    not_applied(trace, 1003, true, 9, 0);
+    unknown(trace, 1004);
+    last(trace, 1005, 12); /* by this store or by another's: nobody's either way */
+    done(trace, 1060);     /* late, and its own all the same */
+    refused(trace, 1061);
+    unknown(trace, 1062);
+    take(trace, 1063);
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 done -> read last\n"
                "1002 last 3 -> store if 3 then 6\n"
                "1003 no: 9 0 -> store if 9 then 12\n"
@@ -737,18 +737,18 @@ static void test_conditional_stores_fence(void **state)
                "1061 refused -> lock again if 7 1100 then 0 0\n"
                "1062 unknown ->\n"
                "1063 take 13 ->\n");
-    story = begin(&config);
-    take(story, 1000);
-    done(story, 1001);
-    last(story, 1002, 3);
-    not_applied(story, 1050, true, 9, 0); /* the lease is over: others are not kept waiting */
-    done(story, 1051);
-    tick(story, 1061);
-    done(story, 1062);
-    last(story, 1063, 9);
-    refused(story, 1064);
-    refused(story, 1065);
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+    trace = begin(&config);
+    take(trace, 1000);
+    done(trace, 1001);
+    last(trace, 1002, 3);
+    not_applied(trace, 1050, true, 9, 0); /* the lease is over: others are not kept waiting */
+    done(trace, 1051);
+    tick(trace, 1061);
+    done(trace, 1062);
+    last(trace, 1063, 9);
+    refused(trace, 1064);
+    refused(trace, 1065);
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 done -> read last\n"
                "1002 last 3 -> store if 3 then 6\n"
                "1050 no: 9 0 -> lock if 7 1100 then 0 0\n"
@@ -764,25 +764,25 @@ static void test_a_lock_of_unknown_outcome_is_asked_for_again(void **state)
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
-    struct story *story = begin(&config);
-    take(story, 1000);
-    unknown(story, 1001);
-    not_applied(story, 1002, true, 7, 1100); /* it was taken */
-    last(story, 1003, 3);
-    done(story, 1004);
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    unknown(trace, 1001);
+    not_applied(trace, 1002, true, 7, 1100); /* it was taken */
+    last(trace, 1003, 3);
+    done(trace, 1004);
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 unknown -> lock again if 0 0 then 7 1100\n"
                "1002 no: 7 1100 -> read last\n"
                "1003 last 3 -> store if 3 then 6\n"
                "1004 done -> ready, lock if 7 1100 then 0 0\n");
-    story = begin(&config);
-    take(story, 1000);
-    unknown(story, 1001);
-    unknown(story, 1002);
-    done(story, 1003);
-    tick(story, 1013);
-    not_applied(story, 1014, true, 7, 1100); /* its own of before, which still lasts */
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+    trace = begin(&config);
+    take(trace, 1000);
+    unknown(trace, 1001);
+    unknown(trace, 1002);
+    done(trace, 1003);
+    tick(trace, 1013);
+    not_applied(trace, 1014, true, 7, 1100); /* its own of before, which still lasts */
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 unknown -> lock again if 0 0 then 7 1100\n"
                "1002 unknown -> lock if 7 1100 then 0 0\n"
                "1003 done -> until 1013\n"
@@ -794,14 +794,14 @@ static void test_a_free_lock_that_others_take_first_is_left_to_them(void **state
 {
     (void)state;
     struct bk_idgen_config config = with_lwt();
-    struct story *story = begin(&config);
-    take(story, 1000);
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
     for (int i = 0; i < 7; i++)
-        not_applied(story, 1000, true, 0, 0);
-    not_applied(story, 1000, true, 0, 0);
-    assert_non_null(strstr(story->text, "until 1010"));
-    assert_int_equal(bk_idgen_deadline(&story->idgen), 1010);
-    free(story);
+        not_applied(trace, 1000, true, 0, 0);
+    not_applied(trace, 1000, true, 0, 0);
+    assert_non_null(strstr(trace->text, "until 1010"));
+    assert_int_equal(bk_idgen_deadline(&trace->idgen), 1010);
+    free(trace);
 }
 
 static void test_misuse_changes_nothing(void **state)
@@ -843,13 +843,13 @@ static void test_a_take_after_a_failure_begins_anew(void **state)
     (void)state;
     struct bk_idgen_config config = plain;
     config.attempts = 1;
-    struct story *story = begin(&config);
-    take(story, 1000);
-    done(story, 1001);
-    columns(story, 1002, 0, nobody);
-    assert_int_equal(bk_idgen_outcome(&story->idgen, 1003, &(struct bk_idgen_outcome){0}), BK_OK);
-    take(story, 1004);
-    end(story, "1000 take 0 -> write 7:1100\n"
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    done(trace, 1001);
+    columns(trace, 1002, 0, nobody);
+    assert_int_equal(bk_idgen_outcome(&trace->idgen, 1003, &(struct bk_idgen_outcome){0}), BK_OK);
+    take(trace, 1004);
+    end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 lost -> delete 7:1100\n"
                "1004 take 0 -> write 7:1104\n");
@@ -861,11 +861,11 @@ static void test_a_take_after_a_denied_lock_begins_anew(void **state)
     (void)state;
     struct bk_idgen_config config = with_lwt();
     config.attempts = 1;
-    struct story *story = begin(&config);
-    take(story, 1000);
-    not_applied(story, 1001, true, 8, 1500);
-    take(story, 1002);
-    end(story, "1000 take 0 -> lock if 0 0 then 7 1100\n"
+    struct trace *trace = begin(&config);
+    take(trace, 1000);
+    not_applied(trace, 1001, true, 8, 1500);
+    take(trace, 1002);
+    end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 no: 8 1500 -> failed: the lock could not be had within the limits of its back-off\n"
                "1002 take 0 -> lock if 0 0 then 7 1102\n");
 }

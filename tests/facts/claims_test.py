@@ -46,7 +46,7 @@ class Claims(unittest.TestCase):
     def test_a_scenario_without_expectations_is_no_proof(self):
         lab = facts.Lab(PROGRAM)
         lab.json_of = lambda *_: {"expect": [], "strategies": []}
-        self.assertRaises(facts.Failure, lab.run, "facts/law")
+        self.assertRaises(facts.Failure, lab.run, "facts/distribution")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ COMMANDS = {
     "init": ["init", "chat"],
     "run": ["run", "tiny.yaml", "--no-charts"],
     "run into a new database": ["run", "tiny.yaml", "held.yaml", "--no-charts", "--json", "--db", "new.db"],
-    "run of a cluster": ["run", "ring.yaml", "--no-charts", "--trace-events", "story.txt"],
+    "run of a cluster": ["run", "ring.yaml", "--no-charts", "--trace-events", "events.txt"],
     "run of a trace": ["run", "traced.yaml", "--no-charts", "--json"],
     "run that fails": ["run", "missed.yaml", "--no-charts"],
     "run with snapshots": ["run", "tiny.yaml", "--no-charts", "--snapshot-every", "1ms"],

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the samplers of counts follow their laws, and give the same bits everywhere. Method: some hundred
- * thousand draws each through the law's distribution function by GSL, at means on both sides of each change
- * of method, held by law.h (a count is spread evenly over its step); means far beyond what GSL knows by
- * moments within 8 standard errors (false alarm below 1e-11 each); and golden first draws. */
+/* Aim: the samplers of counts follow their distributions, and give the same bits everywhere. Method: some
+ * hundred thousand draws each through the exact distribution function by GSL, at means on both sides
+ * of each change of method, held by fit.h (a count is spread evenly over its step); means far beyond what GSL
+ * knows by moments within 8 standard errors (false alarm below 1e-11 each); and golden first draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include <gsl/gsl_randist.h>
 #include <inttypes.h>
 
-#include "law.h"
+#include "fit.h"
 
 #define DRAWS 300000
 #define BINS  256
@@ -30,27 +30,27 @@ static double within(double below, double share, struct sim_random *spread)
     return place < 0 ? 0 : place > 1 ? 1 : place;
 }
 
-static void test_poisson_follows_its_law(void **state)
+static void test_poisson_follows_its_distribution(void **state)
 {
     (void)state;
     static const double means[] = {0.01, 1, 9.99, 10, 10.7, 25, 300, 20440.5, 1e6};
     struct sim_random random, spread;
     sim_random_init(&spread, 9, SIM_FUZZ, 0);
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
-        struct law law;
-        law_init(&law, BINS);
+        struct fit fit;
+        fit_init(&fit, BINS);
         sim_random_init(&random, 1, SIM_ARRIVAL, i);
         for (int draw = 0; draw < DRAWS; draw++) {
             unsigned k = (unsigned)sim_poisson(&random, means[i]);
             double share = gsl_ran_poisson_pdf(k, means[i]);
-            law_add(&law, within(gsl_cdf_poisson_P(k, means[i]) - share, share, &spread));
+            fit_add(&fit, within(gsl_cdf_poisson_P(k, means[i]) - share, share, &spread));
         }
-        law_check(&law);
+        fit_check(&fit);
     }
     assert_int_equal(sim_poisson(&random, 0), 0);
 }
 
-static void test_binomial_follows_its_law(void **state)
+static void test_binomial_follows_its_distribution(void **state)
 {
     (void)state;
     static const struct {
@@ -61,54 +61,54 @@ static void test_binomial_follows_its_law(void **state)
     struct sim_random random, spread;
     sim_random_init(&spread, 9, SIM_FUZZ, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct law law;
-        law_init(&law, BINS);
+        struct fit fit;
+        fit_init(&fit, BINS);
         sim_random_init(&random, 2, SIM_ARRIVAL, i);
         for (int draw = 0; draw < DRAWS; draw++) {
             unsigned k = (unsigned)sim_binomial(&random, cases[i].n, cases[i].p);
             assert_true(k <= cases[i].n);
             double share = gsl_ran_binomial_pdf(k, cases[i].p, cases[i].n);
-            law_add(&law, within(gsl_cdf_binomial_P(k, cases[i].p, cases[i].n) - share, share, &spread));
+            fit_add(&fit, within(gsl_cdf_binomial_P(k, cases[i].p, cases[i].n) - share, share, &spread));
         }
-        law_check(&law);
+        fit_check(&fit);
     }
     assert_int_equal(sim_binomial(&random, 1000, 0), 0);
     assert_int_equal(sim_binomial(&random, 1000, 1), 1000);
     assert_int_equal(sim_binomial(&random, 0, 0.4), 0);
 }
 
-static void test_gamma_follows_its_law(void **state)
+static void test_gamma_follows_its_distribution(void **state)
 {
     (void)state;
     static const double shapes[] = {1, 1.5, 2, 40, 900};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct sim_random random;
-        struct law law;
-        law_init(&law, BINS);
+        struct fit fit;
+        fit_init(&fit, BINS);
         sim_random_init(&random, 3, SIM_ARRIVAL, i);
         for (int draw = 0; draw < DRAWS; draw++)
-            law_add(&law, gsl_cdf_gamma_P(sim_gamma(&random, shapes[i]), shapes[i], 1));
-        law_check(&law);
+            fit_add(&fit, gsl_cdf_gamma_P(sim_gamma(&random, shapes[i]), shapes[i], 1));
+        fit_check(&fit);
     }
 }
 
-static void test_order_follows_its_law(void **state)
+static void test_order_follows_its_distribution(void **state)
 {
     (void)state;
     static const uint64_t cases[][2] = {{1, 1}, {1, 7}, {7, 7}, {3, 10}, {500, 20000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sim_random random;
-        struct law law;
-        law_init(&law, BINS);
+        struct fit fit;
+        fit_init(&fit, BINS);
         sim_random_init(&random, 4, SIM_ARRIVAL, i);
         uint64_t k = cases[i][0], n = cases[i][1];
         for (int draw = 0; draw < DRAWS; draw++)
-            law_add(&law, gsl_cdf_beta_P(sim_order(&random, k, n), (double)k, (double)(n - k + 1)));
-        law_check(&law);
+            fit_add(&fit, gsl_cdf_beta_P(sim_order(&random, k, n), (double)k, (double)(n - k + 1)));
+        fit_check(&fit);
     }
 }
 
-static void test_trials_follow_their_law(void **state)
+static void test_trials_follow_their_distribution(void **state)
 {
     (void)state;
     static const double chances[] = {0.9, 0.5, 1.0 / 512, 1e-6};
@@ -116,17 +116,17 @@ static void test_trials_follow_their_law(void **state)
     struct sim_trials trials;
     sim_random_init(&spread, 9, SIM_FUZZ, 2);
     for (size_t i = 0; i < sizeof chances / sizeof *chances; i++) {
-        struct law law;
-        law_init(&law, BINS);
+        struct fit fit;
+        fit_init(&fit, BINS);
         sim_random_init(&random, 5, SIM_ARRIVAL, i);
         sim_trials_init(&trials, chances[i]);
         for (int draw = 0; draw < DRAWS; draw++) {
             unsigned k = (unsigned)sim_trials_next(&trials, &random);
             assert_true(k >= 1);
             double above = exp((double)(k - 1) * log1p(-chances[i]));
-            law_add(&law, within(1 - above, above * chances[i], &spread));
+            fit_add(&fit, within(1 - above, above * chances[i], &spread));
         }
-        law_check(&law);
+        fit_check(&fit);
     }
     sim_trials_init(&trials, 1);
     assert_int_equal(sim_trials_next(&trials, &random), 1);
@@ -146,25 +146,26 @@ static void test_huge_means_keep_their_moments(void **state)
 {
     (void)state;
     static const double means[] = {1e8, 1e11, 1e14, 0x1p51};
-    enum { LAWS = 3 };
+    enum { SAMPLERS = 3 };
     for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
         struct sim_random random;
-        double once[LAWS] = {0}, square[LAWS] = {0};
-        const double p = 0.3, spreads[LAWS] = {sqrt(means[i]), sqrt(means[i] * p * (1 - p)), sqrt(means[i])};
+        double once[SAMPLERS] = {0}, square[SAMPLERS] = {0};
+        const double p = 0.3,
+                     spreads[SAMPLERS] = {sqrt(means[i]), sqrt(means[i] * p * (1 - p)), sqrt(means[i])};
         sim_random_init(&random, 6, SIM_ARRIVAL, i);
         for (int draw = 0; draw < DRAWS; draw++) {
-            double off[LAWS] = {(double)sim_poisson(&random, means[i]) - means[i],
-                                (double)sim_binomial(&random, (uint64_t)means[i], p) - means[i] * p,
-                                sim_gamma(&random, means[i]) - means[i]};
-            for (int law = 0; law < LAWS; law++) {
-                off[law] /= spreads[law];
-                once[law] += off[law];
-                square[law] += off[law] * off[law];
+            double off[SAMPLERS] = {(double)sim_poisson(&random, means[i]) - means[i],
+                                    (double)sim_binomial(&random, (uint64_t)means[i], p) - means[i] * p,
+                                    sim_gamma(&random, means[i]) - means[i]};
+            for (int k = 0; k < SAMPLERS; k++) {
+                off[k] /= spreads[k];
+                once[k] += off[k];
+                square[k] += off[k] * off[k];
             }
         }
-        for (int law = 0; law < LAWS; law++) {
-            assert_near(once[law], DRAWS, 0, 1);
-            assert_near(square[law], DRAWS, 1, sqrt(2));
+        for (int k = 0; k < SAMPLERS; k++) {
+            assert_near(once[k], DRAWS, 0, 1);
+            assert_near(square[k], DRAWS, 1, sqrt(2));
         }
     }
 }
@@ -191,11 +192,11 @@ static void test_first_draws_are_the_same_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_poisson_follows_its_law),
-        cmocka_unit_test(test_binomial_follows_its_law),
-        cmocka_unit_test(test_gamma_follows_its_law),
-        cmocka_unit_test(test_order_follows_its_law),
-        cmocka_unit_test(test_trials_follow_their_law),
+        cmocka_unit_test(test_poisson_follows_its_distribution),
+        cmocka_unit_test(test_binomial_follows_its_distribution),
+        cmocka_unit_test(test_gamma_follows_its_distribution),
+        cmocka_unit_test(test_order_follows_its_distribution),
+        cmocka_unit_test(test_trials_follow_their_distribution),
         cmocka_unit_test(test_huge_means_keep_their_moments),
         cmocka_unit_test(test_first_draws_are_the_same_everywhere),
     };

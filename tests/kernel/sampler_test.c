@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the samplers follow their laws, tails included, and give the same bits everywhere. Method: a million
- * draws each through the law's distribution function (law.h), moments within 8 standard errors and tail
- * counts within 8 standard deviations of at least 250 (false alarm below 1e-11 each), and golden first draws.
+/* Aim: the samplers follow their distributions, tails included, and give the same bits everywhere. Method: a
+ * million draws each through the exact distribution function (fit.h), moments within 8 standard
+ * errors and tail counts within 8 standard deviations of at least 250 (false alarm below 1e-11 each), and
+ * golden first draws.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 #include <inttypes.h>
 
-#include "law.h"
+#include "fit.h"
 
 #define DRAWS 1000000
 
@@ -36,29 +37,29 @@ static void assert_count(double count, double draws, double p)
         fail_msg("%g of %g draws, not %g", count, draws, draws * p);
 }
 
-static void test_exponential_follows_its_law(void **state)
+static void test_exponential_follows_its_distribution(void **state)
 {
     (void)state;
     struct sim_random random;
-    struct law law, tail;
-    law_init(&law, 4096);
-    law_init(&tail, 16);
+    struct fit fit, tail;
+    fit_init(&fit, 4096);
+    fit_init(&tail, 16);
     sim_random_init(&random, 1, SIM_ARRIVAL, 0);
     double sum = 0, squares = 0, cubes = 0, beyond_8 = 0, beyond_edge = 0;
     const double edge = 7.69711747013104972;
     for (int i = 0; i < DRAWS; i++) {
         double x = sim_exponential(&random);
-        law_add(&law, -expm1(-x));
+        fit_add(&fit, -expm1(-x));
         sum += x;
         squares += x * x;
         cubes += x * x * x;
         beyond_8 += x > 8;
         beyond_edge += x > edge;
         if (x > edge)
-            law_add(&tail, -expm1(edge - x));
+            fit_add(&tail, -expm1(edge - x));
     }
-    law_check(&law);
-    law_check(&tail);
+    fit_check(&fit);
+    fit_check(&tail);
     assert_mean(sum, DRAWS, 1, 1);
     assert_mean(squares, DRAWS, 2, sqrt(20));
     assert_mean(cubes, DRAWS, 6, sqrt(720 - 36));
@@ -66,20 +67,20 @@ static void test_exponential_follows_its_law(void **state)
     assert_count(beyond_edge, DRAWS, exp(-edge));
 }
 
-static void test_normal_follows_its_law(void **state)
+static void test_normal_follows_its_distribution(void **state)
 {
     (void)state;
     enum { NORMAL_DRAWS = 4 * DRAWS };
     struct sim_random random;
-    struct law law, tail;
-    law_init(&law, 4096);
-    law_init(&tail, 16);
+    struct fit fit, tail;
+    fit_init(&fit, 4096);
+    fit_init(&tail, 16);
     sim_random_init(&random, 2, SIM_ARRIVAL, 0);
     double sum = 0, squares = 0, cubes = 0, fourths = 0, beyond_4 = 0, positive = 0;
     const double edge = 3.65415288536100880;
     for (int i = 0; i < NORMAL_DRAWS; i++) {
         double x = sim_normal(&random);
-        law_add(&law, normal_below(x));
+        fit_add(&fit, normal_below(x));
         sum += x;
         squares += x * x;
         cubes += x * x * x;
@@ -87,10 +88,10 @@ static void test_normal_follows_its_law(void **state)
         beyond_4 += fabs(x) > 4;
         positive += x > 0;
         if (fabs(x) > edge)
-            law_add(&tail, erfc(fabs(x) / sqrt(2)) / erfc(edge / sqrt(2)));
+            fit_add(&tail, erfc(fabs(x) / sqrt(2)) / erfc(edge / sqrt(2)));
     }
-    law_check(&law);
-    law_check(&tail);
+    fit_check(&fit);
+    fit_check(&tail);
     assert_mean(sum, NORMAL_DRAWS, 0, 1);
     assert_mean(squares, NORMAL_DRAWS, 1, sqrt(2));
     assert_mean(cubes, NORMAL_DRAWS, 0, sqrt(15));
@@ -100,15 +101,15 @@ static void test_normal_follows_its_law(void **state)
     assert_count(tail.draws, NORMAL_DRAWS, erfc(edge / sqrt(2)));
 }
 
-static void test_size_lognormal_follows_its_law(void **state)
+static void test_size_lognormal_follows_its_distribution(void **state)
 {
     (void)state;
     /* So large that rounding to whole bytes does not show. */
     const double mean = 1e12, sigma = 0.7;
     struct sim_size size = {.kind = SIM_SIZE_LOGNORMAL, .a = mean, .b = sigma};
     struct sim_random random;
-    struct law law;
-    law_init(&law, 4096);
+    struct fit fit;
+    fit_init(&fit, 4096);
     sim_random_init(&random, 3, SIM_ROW_BYTES, 0);
     assert_int_equal(sim_size_prepare(&size), 0);
     assert_true(sim_size_mean(&size) == mean);
@@ -116,20 +117,20 @@ static void test_size_lognormal_follows_its_law(void **state)
     for (int i = 0; i < DRAWS; i++) {
         double bytes = (double)sim_size_draw(&size, &random);
         sum += bytes;
-        law_add(&law, normal_below((log(bytes) - (log(mean) - sigma * sigma / 2)) / sigma));
+        fit_add(&fit, normal_below((log(bytes) - (log(mean) - sigma * sigma / 2)) / sigma));
     }
-    law_check(&law);
+    fit_check(&fit);
     assert_mean(sum, DRAWS, mean, mean * sqrt(expm1(sigma * sigma)));
 }
 
-static void test_size_pareto_follows_its_law(void **state)
+static void test_size_pareto_follows_its_distribution(void **state)
 {
     (void)state;
     const double least = 1e9, alpha = 9;
     struct sim_size size = {.kind = SIM_SIZE_PARETO, .a = least, .b = alpha};
     struct sim_random random;
-    struct law law;
-    law_init(&law, 4096);
+    struct fit fit;
+    fit_init(&fit, 4096);
     sim_random_init(&random, 4, SIM_ROW_BYTES, 0);
     assert_int_equal(sim_size_prepare(&size), 0);
     double sum = 0, mean = least * alpha / (alpha - 1);
@@ -138,9 +139,9 @@ static void test_size_pareto_follows_its_law(void **state)
         double bytes = (double)sim_size_draw(&size, &random);
         assert_true(bytes >= least);
         sum += bytes;
-        law_add(&law, -expm1(alpha * log(least / bytes)));
+        fit_add(&fit, -expm1(alpha * log(least / bytes)));
     }
-    law_check(&law);
+    fit_check(&fit);
     assert_mean(sum, DRAWS, mean, mean / sqrt(alpha * (alpha - 2)));
     size.b = 1;
     assert_true(sim_size_mean(&size) == (double)INFINITY);
@@ -151,17 +152,17 @@ static void test_size_uniform_meets_every_number_alike(void **state)
     (void)state;
     struct sim_size size = {.kind = SIM_SIZE_UNIFORM, .a = 10, .b = 309};
     struct sim_random random;
-    struct law law;
-    law_init(&law, 300);
+    struct fit fit;
+    fit_init(&fit, 300);
     sim_random_init(&random, 5, SIM_ROW_BYTES, 0);
     assert_int_equal(sim_size_prepare(&size), 0);
     assert_true(sim_size_mean(&size) == 159.5);
     for (int i = 0; i < DRAWS; i++) {
         uint64_t bytes = sim_size_draw(&size, &random);
         assert_in_range(bytes, 10, 309);
-        law_add(&law, ((double)bytes - 9.5) / 300);
+        fit_add(&fit, ((double)bytes - 9.5) / 300);
     }
-    law_check(&law);
+    fit_check(&fit);
     size.b = 10;
     assert_int_equal(sim_size_prepare(&size), 0);
     assert_int_equal(sim_size_draw(&size, &random), 10);
@@ -196,13 +197,13 @@ static void test_size_draws_stay_whole_and_in_range(void **state)
     assert_int_equal(sim_size_prepare(&constant), 0);
     assert_int_equal(sim_size_draw(&constant, &random), 350);
     assert_memory_equal(&before, &random, sizeof random);
-    /* Without a spread the lognormal law is its mean. */
+    /* With sigma 0 the lognormal distribution is its mean. */
     struct sim_size sharp = {.kind = SIM_SIZE_LOGNORMAL, .a = 350, .b = 0};
     assert_int_equal(sim_size_prepare(&sharp), 0);
     assert_int_equal(sim_size_draw(&sharp, &random), 350);
 }
 
-static void test_size_figures_that_make_no_law_are_refused(void **state)
+static void test_size_figures_that_make_no_distribution_are_refused(void **state)
 {
     (void)state;
     const double no_number = (double)NAN, infinite = (double)INFINITY;
@@ -298,13 +299,13 @@ static void test_sampler_rare_branches_give_the_same_bits_everywhere(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exponential_follows_its_law),
-        cmocka_unit_test(test_normal_follows_its_law),
-        cmocka_unit_test(test_size_lognormal_follows_its_law),
-        cmocka_unit_test(test_size_pareto_follows_its_law),
+        cmocka_unit_test(test_exponential_follows_its_distribution),
+        cmocka_unit_test(test_normal_follows_its_distribution),
+        cmocka_unit_test(test_size_lognormal_follows_its_distribution),
+        cmocka_unit_test(test_size_pareto_follows_its_distribution),
         cmocka_unit_test(test_size_uniform_meets_every_number_alike),
         cmocka_unit_test(test_size_draws_stay_whole_and_in_range),
-        cmocka_unit_test(test_size_figures_that_make_no_law_are_refused),
+        cmocka_unit_test(test_size_figures_that_make_no_distribution_are_refused),
         cmocka_unit_test(test_sampler_bits_are_the_same_everywhere),
         cmocka_unit_test(test_sampler_rare_branches_give_the_same_bits_everywhere),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: Zipf shares are those of the law and sum to 1, for any number of keys. Method: sums over all ranks up
- * to 10^6, and true totals from mpmath (number_reference.py) up to 10^9. */
+/* Aim: Zipf shares are those of the distribution and sum to 1, for any number of keys. Method: sums over all
+ * ranks up to 10^6, and true totals from mpmath (number_reference.py) up to 10^9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

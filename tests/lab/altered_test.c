@@ -66,7 +66,7 @@ static const struct {
      "rate: 1/s}, range: {span: 2s, rate: 1/s}, all: {rate: 0.01/s}}\nstrategies:\n"
      "  - probabilistic: {bits: 3, threshold: 4}\n  - weighted: {bytes: 2KB, threshold: 10}\n"
      "  - time: {window: 9s, read: {remember_empty: true}}\n"},
-    {"rows that go", 9, 0,
+    {"rows that expire", 9, 0,
      "duration: 2000s\nkeys: {count: 2}\narrivals: {rate: 10/s}\nrow: {bytes: 100, ttl: 200s}\n"
      "deletes: {share: 10%, after: 30s}\nstrategies: [time: {window: 9s}, count: {rows: 40}]\n"},
     {"eras", 9, 0,

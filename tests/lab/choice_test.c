@@ -18,7 +18,7 @@ enum { STRATEGIES = 3 };
 struct fixture {
     struct lab_strategy_result strategies[STRATEGIES];
     struct lab_result result;
-    struct lab_standing standings[STRATEGIES];
+    struct lab_score scores[STRATEGIES];
 };
 
 static void set(struct fixture *fixture, size_t index, const char *name, double value)
@@ -43,7 +43,7 @@ static void begin(struct fixture *fixture)
 
 static size_t choose(struct fixture *fixture)
 {
-    return lab_choose(&fixture->result, fixture->standings);
+    return lab_choose(&fixture->result, fixture->scores);
 }
 
 static void end(struct fixture *fixture)
@@ -63,7 +63,7 @@ static void test_cheapest_is_chosen_and_reads_count_as_cost(void **state)
     set(&fixture, 1, "writes.extra_ops_per_1000_rows", 104);
     set(&fixture, 2, "writes.extra_ops_per_1000_rows", 200);
     assert_int_equal(choose(&fixture), 1);
-    assert_true(fixture.standings[0].cost == 107.5 && fixture.standings[1].cost == 104);
+    assert_true(fixture.scores[0].cost == 107.5 && fixture.scores[1].cost == 104);
     end(&fixture);
 }
 
@@ -72,11 +72,11 @@ static void test_whatever_stands_against_one_passes_it_over(void **state)
     (void)state;
     static const struct {
         const char *metric;
-        unsigned bar;
-    } cases[] = {{"partitions.over_limit_rows", LAB_BAR_ROWS},
-                 {"partitions.over_limit_bytes", LAB_BAR_BYTES},
-                 {"oracle.findable.violations", LAB_BAR_HIDDEN},
-                 {"oracle.newest.violations", LAB_BAR_HIDDEN}};
+        unsigned disqualifier;
+    } cases[] = {{"partitions.over_limit_rows", LAB_DISQUALIFIER_ROWS},
+                 {"partitions.over_limit_bytes", LAB_DISQUALIFIER_BYTES},
+                 {"oracle.findable.violations", LAB_DISQUALIFIER_HIDDEN},
+                 {"oracle.newest.violations", LAB_DISQUALIFIER_HIDDEN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fixture;
         begin(&fixture);
@@ -85,7 +85,7 @@ static void test_whatever_stands_against_one_passes_it_over(void **state)
         assert_int_equal(choose(&fixture), 0);
         set(&fixture, 0, cases[i].metric, 1);
         assert_int_equal(choose(&fixture), 1);
-        assert_int_equal(fixture.standings[0].bars, cases[i].bar);
+        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifier);
         end(&fixture);
     }
 }
@@ -98,8 +98,8 @@ static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
     assert_int_equal(bk_strategy_hash(8, &fixture.strategies[0].settings.strategy), BK_OK);
     fixture.strategies[1].settings.observed = WL_OBSERVED_PARTITIONS;
     assert_int_equal(choose(&fixture), 2);
-    assert_int_equal(fixture.standings[0].bars, LAB_BAR_ENDLESS);
-    assert_int_equal(fixture.standings[1].bars, LAB_BAR_OBSERVED);
+    assert_int_equal(fixture.scores[0].disqualifiers, LAB_DISQUALIFIER_ENDLESS);
+    assert_int_equal(fixture.scores[1].disqualifiers, LAB_DISQUALIFIER_OBSERVED);
     set(&fixture, 0, "rows.expired", 900);
     assert_int_equal(choose(&fixture), 0);
     end(&fixture);
@@ -116,7 +116,7 @@ static void test_of_equal_costs_the_narrower_sizes_decide(void **state)
         set(&fixture, i, "partitions.closed.rows.stddev", spreads[i]);
     }
     assert_int_equal(choose(&fixture), 1);
-    assert_true(fixture.standings[1].cv == 0.1);
+    assert_true(fixture.scores[1].cv == 0.1);
     end(&fixture);
 }
 
@@ -126,14 +126,14 @@ static void test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left(vo
     struct fixture fixture;
     begin(&fixture);
     fixture.result.limits.partition_rows = 0;
-    assert_true(choose(&fixture) == SIZE_MAX && isnan(fixture.standings[0].over));
+    assert_true(choose(&fixture) == SIZE_MAX && isnan(fixture.scores[0].over));
     fixture.result.limits.partition_bytes = 1000;
     assert_int_equal(choose(&fixture), 0);
     for (size_t i = 0; i < STRATEGIES; i++) {
         set(&fixture, i, "partitions.over_limit", 4);
         set(&fixture, i, "partitions.over_limit_bytes", 4);
     }
-    assert_true(choose(&fixture) == SIZE_MAX && fixture.standings[2].over == 0.4);
+    assert_true(choose(&fixture) == SIZE_MAX && fixture.scores[2].over == 0.4);
     end(&fixture);
 }
 

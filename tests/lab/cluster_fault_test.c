@@ -42,8 +42,8 @@ static struct lab_result *run_told(const char *text, struct back *back)
     struct lab_scenario *scenario;
     struct lab_result *result = NULL;
     struct sim_error error;
-    const struct lab_story story = {.context = back, .line = hear};
-    const struct lab_run_context context = {.story = back == NULL ? NULL : &story};
+    const struct lab_event_trace event_trace = {.context = back, .line = hear};
+    const struct lab_run_context context = {.event_trace = back == NULL ? NULL : &event_trace};
     if (!lab_scenario_parse("faults.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
         !lab_run_in(scenario, 1, &context, &result, &error))
         fail_msg("%s", error.text);
@@ -131,7 +131,7 @@ static void test_fault_cluster_that_never_heals_ends_with_all_accounted(void **s
     }
 }
 
-/* Lines of a story that hold all of these words, between two times. */
+/* Lines of an event trace that hold all of these words, between two times. */
 struct lines {
     const char *words[2];
     double from_s, until_s;
@@ -154,8 +154,8 @@ static struct lines lines_of(const char *text, const char *word, const char *oth
                              double until_s)
 {
     struct lines lines = {{word, other}, from_s, until_s, 0, 0};
-    const struct lab_story story = {.context = &lines, .line = count_lines};
-    const struct lab_run_context context = {.story = &story};
+    const struct lab_event_trace event_trace = {.context = &lines, .line = count_lines};
+    const struct lab_run_context context = {.event_trace = &event_trace};
     struct lab_scenario *scenario;
     struct lab_result *result = NULL;
     struct sim_error error;
@@ -340,20 +340,20 @@ static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state
     }
 }
 
-/* A drawn cut takes one node from all agents: what they ask of it is never answered. */
+/* A drawn network partition separates one node from all agents: what they ask of it is never answered. */
 static void test_fault_cut_at_random_makes_agents_try_again(void **state)
 {
     (void)state;
     struct lab_result *well = run(KEYS NODES "agents: {count: 2}\n" NONE);
-    struct lab_result *cut = run(
+    struct lab_result *separated = run(
         KEYS NODES "agents: {count: 2}\nfaults:\n"
                    "  - {random: {rate: 120/h, kinds: [network_partition], until: 4m, lasts: 5s}}\n" NONE);
     assert_true(metric(well, "writes.retried") == 0);
-    assert_true(metric(cut, "writes.retried") > 0);
-    assert_true(metric(cut, "writes.unresolved") == 0);
-    assert_true(metric(cut, "writes.refused") == 0);
+    assert_true(metric(separated, "writes.retried") > 0);
+    assert_true(metric(separated, "writes.unresolved") == 0);
+    assert_true(metric(separated, "writes.refused") == 0);
     lab_result_destroy(well);
-    lab_result_destroy(cut);
+    lab_result_destroy(separated);
 }
 
 /* A drawn jump moves a clock forth or back by at most 2 s: rows then go to windows that have not come, or
@@ -505,7 +505,7 @@ static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
     lab_result_destroy(three);
 }
 
-/* Whoever stands in the first of two datacenters is cut off, and nobody else. */
+/* Whoever stands in the first of two datacenters is separated, and nobody else. */
 static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
 {
     (void)state;

@@ -242,7 +242,7 @@ static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **sta
 static void test_cluster_rows_that_are_routed_again_stand_twice(void **state)
 {
     (void)state;
-    static const char *const ways[] = {"same-bucket", "route-again"};
+    static const char *const retries[] = {"same-bucket", "route-again"};
     for (int again = 0; again < 2; again++) {
         char text[1024];
         snprintf(text, sizeof text,
@@ -252,7 +252,7 @@ static void test_cluster_rows_that_are_routed_again_stand_twice(void **state)
                  "  - time: {window: 10s}\n"
                  "  - probabilistic: {bits: 2, threshold: 20, label: single}\n"
                  "  - probabilistic: {bits: 2, threshold: 20, coordination: guarded, label: guarded}\n",
-                 ways[again]);
+                 retries[again]);
         struct lab_result *result = run_text(text, 1);
         static const char *const labels[] = {"time", "single", "guarded"};
         for (size_t i = 0; i < 3; i++) {
@@ -281,30 +281,31 @@ static void test_cluster_over_a_trace_equals_stream(void **state)
     lab_result_destroy(cluster);
 }
 
-/* One agent and no latency leave nothing to coordinate, whatever the way. One node, since two conditional
- * updates by two coordinators in one microsecond contend, and sleep. */
+/* One agent and no latency leave nothing to coordinate, whatever the protocol. One node, since two
+ * conditional updates by two coordinators in one microsecond contend, and sleep. */
 static void test_cluster_every_coordination_of_one_agent_equals_stream(void **state)
 {
     (void)state;
-    static const char *const ways[] = {"counter: lwt",
-                                       "counter: counter",
-                                       "coordination: locked",
-                                       "coordination: locked, counter: lwt",
-                                       "coordination: locked, counter: counter",
-                                       "coordination: three-state, lead: 0s",
-                                       "coordination: three-state, lead: 0s, counter: lwt",
-                                       "coordination: guarded, grant: 1ns"};
+    static const char *const protocols[] = {"counter: lwt",
+                                            "counter: counter",
+                                            "coordination: locked",
+                                            "coordination: locked, counter: lwt",
+                                            "coordination: locked, counter: counter",
+                                            "coordination: three-state, lead: 0s",
+                                            "coordination: three-state, lead: 0s, counter: lwt",
+                                            "coordination: guarded, grant: 1ns"};
     struct lab_result *stream =
         run_text(WORKLOAD "strategies: [probabilistic: {bits: 3, threshold: 12}]\n", 1);
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
         char text[2048];
         snprintf(text, sizeof text,
-                 WORKLOAD ONE_NODE "strategies: [probabilistic: {bits: 3, threshold: 12, %s}]\n", ways[i]);
+                 WORKLOAD ONE_NODE "strategies: [probabilistic: {bits: 3, threshold: 12, %s}]\n",
+                 protocols[i]);
         struct lab_result *cluster = run_text(text, 1);
         if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
-            fail_msg("%s: placements differ", ways[i]);
+            fail_msg("%s: placements differ", protocols[i]);
         /* With a lead of 0 the row that begins a change already belongs behind it. */
-        if (strstr(ways[i], "three-state") == NULL)
+        if (strstr(protocols[i], "three-state") == NULL)
             assert_true(metric(cluster, "probabilistic.writes.misrouted") == 0);
         lab_result_destroy(cluster);
     }
@@ -313,38 +314,38 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
 
 /* Whatever counts the rows: where they go, what is closed, and what each operation costs is what the stream
  * engine works out from their number. */
-static void test_cluster_every_way_to_count_of_one_agent_equals_stream(void **state)
+static void test_cluster_every_counter_of_one_agent_equals_stream(void **state)
 {
     (void)state;
-    static const char *const ways[] = {"counter: external",
-                                       "counter: counter",
-                                       "counter: lwt",
-                                       "counter: lease, batch: 7",
-                                       "counter: lease, batch: 1000",
-                                       "counter: incremental, every_rows: 1",
-                                       "counter: incremental, every_rows: 30",
-                                       "counter: incremental, every_rows: 400",
-                                       "counter: scan",
-                                       "counter: scan, every_rows: 9",
-                                       "counter: memory"};
+    static const char *const protocols[] = {"counter: external",
+                                            "counter: counter",
+                                            "counter: lwt",
+                                            "counter: lease, batch: 7",
+                                            "counter: lease, batch: 1000",
+                                            "counter: incremental, every_rows: 1",
+                                            "counter: incremental, every_rows: 30",
+                                            "counter: incremental, every_rows: 400",
+                                            "counter: scan",
+                                            "counter: scan, every_rows: 9",
+                                            "counter: memory"};
     static const char *const figures[] = {
         "partitions.closed",      "partitions.open",     "writes.counter_increments",
         "writes.state_reads",     "writes.state_writes", "writes.lwt",
         "writes.rows_scanned",    "writes.misrouted",    "writes.rows",
         "partitions.all.rows.max"};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
         char text[2048], name[64];
-        snprintf(text, sizeof text, WORKLOAD "strategies: [count: {rows: 100, %s}]\n", ways[i]);
+        snprintf(text, sizeof text, WORKLOAD "strategies: [count: {rows: 100, %s}]\n", protocols[i]);
         struct lab_result *stream = run_text(text, 1);
         snprintf(text, sizeof text, WORKLOAD ONE_NODE_REMEMBERED "strategies: [count: {rows: 100, %s}]\n",
-                 ways[i]);
+                 protocols[i]);
         struct lab_result *cluster = run_text(text, 1);
         if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
-            fail_msg("%s: placements differ", ways[i]);
+            fail_msg("%s: placements differ", protocols[i]);
         for (size_t j = 0; j < sizeof figures / sizeof *figures; j++) {
             snprintf(name, sizeof name, "count.%s", figures[j]);
             if (metric(cluster, name) != metric(stream, name))
-                fail_msg("%s: %s is %.0f, not %.0f", ways[i], name, metric(cluster, name),
+                fail_msg("%s: %s is %.0f, not %.0f", protocols[i], name, metric(cluster, name),
                          metric(stream, name));
         }
         assert_true(metric(stream, "count.partitions.closed") > 20);
@@ -537,7 +538,7 @@ struct heard {
     size_t lines, rolls;
     double last_s;
     bool is_ordered;
-    char story[256];
+    char event_trace[256];
 };
 
 static void hear(void *context, const char *text)
@@ -549,26 +550,28 @@ static void hear(void *context, const char *text)
     heard->lines++;
     heard->rolls += strstr(text, "key-1: the key rolls to bucket ") != NULL;
     if (strstr(text, "key-0") != NULL)
-        snprintf(heard->story, sizeof heard->story, "%s", text);
+        snprintf(heard->event_trace, sizeof heard->event_trace, "%s", text);
 }
 
-static void test_cluster_story_of_a_key_tells_its_rolls_in_order(void **state)
+static void test_cluster_event_trace_of_a_key_tells_its_rolls_in_order(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = load(BUSY "strategies:\n" SAFE);
     struct heard heard = {.is_ordered = true};
-    struct lab_story story = {.context = &heard, .line = hear, .key = "key-1"};
+    struct lab_event_trace event_trace = {.context = &heard, .line = hear, .key = "key-1"};
     struct lab_result *result;
     struct sim_error error;
-    if (!lab_run_in(scenario, 2, &(const struct lab_run_context){.story = &story}, &result, &error))
+    if (!lab_run_in(scenario, 2, &(const struct lab_run_context){.event_trace = &event_trace}, &result,
+                    &error))
         fail_msg("%s", error.text);
     assert_true(heard.lines > 10000);
     assert_true(heard.is_ordered);
     assert_true(heard.rolls > 10);
-    assert_string_equal(heard.story, "");
+    assert_string_equal(heard.event_trace, "");
     lab_result_destroy(result);
-    story.key = "key-9";
-    assert_false(lab_run_in(scenario, 2, &(const struct lab_run_context){.story = &story}, &result, &error));
+    event_trace.key = "key-9";
+    assert_false(lab_run_in(scenario, 2, &(const struct lab_run_context){.event_trace = &event_trace},
+                            &result, &error));
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     assert_null(result);
     lab_scenario_destroy(scenario);
@@ -608,7 +611,7 @@ int main(void)
         cmocka_unit_test(test_cluster_rows_that_are_routed_again_stand_twice),
         cmocka_unit_test(test_cluster_over_a_trace_equals_stream),
         cmocka_unit_test(test_cluster_every_coordination_of_one_agent_equals_stream),
-        cmocka_unit_test(test_cluster_every_way_to_count_of_one_agent_equals_stream),
+        cmocka_unit_test(test_cluster_every_counter_of_one_agent_equals_stream),
         cmocka_unit_test(test_cluster_wrong_clocks_leave_rows_uncounted),
         cmocka_unit_test(test_cluster_a_lead_beyond_every_cache_routes_all_rows_right),
         cmocka_unit_test(test_cluster_counts_increments_and_rolls_apart),
@@ -616,7 +619,7 @@ int main(void)
         cmocka_unit_test(test_cluster_guarded_under_faults_keeps_its_guarantees),
         cmocka_unit_test(test_cluster_same_seed_gives_same_events),
         cmocka_unit_test(test_cluster_shuffled_ties_change_no_guarantee),
-        cmocka_unit_test(test_cluster_story_of_a_key_tells_its_rolls_in_order),
+        cmocka_unit_test(test_cluster_event_trace_of_a_key_tells_its_rolls_in_order),
         cmocka_unit_test(test_cluster_views_show_the_change_and_its_disagreement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

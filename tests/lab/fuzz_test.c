@@ -122,8 +122,8 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
 static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void **state)
 {
     (void)state;
-    unsigned kinds[BK_KIND_COUNT] = {0}, ways[LAB_WAY_COUNT] = {0}, counters[3] = {0}, safe = 0;
-    unsigned sources[LAB_WAY_COUNT] = {0};
+    unsigned kinds[BK_KIND_COUNT] = {0}, protocols[LAB_PROTOCOL_COUNT] = {0}, counters[3] = {0}, safe = 0;
+    unsigned sources[LAB_PROTOCOL_COUNT] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario = draw(&nothing, seed);
         const struct lab_strategy *strategy = &scenario->strategies[0];
@@ -131,7 +131,7 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
         if (strategy->settings.strategy.kind == BK_COUNT)
             sources[strategy->settings.source]++;
         if (bk_kind_fires(strategy->settings.strategy.kind)) {
-            ways[strategy->settings.coordination]++;
+            protocols[strategy->settings.coordination]++;
             counters[strategy->settings.counter]++;
         }
         safe +=
@@ -142,15 +142,15 @@ static void test_seeds_try_every_kind_of_strategy_and_leads_of_both_sorts(void *
     for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++)
         assert_true(kinds[kind] > 0);
     assert_true(kinds[BK_PROBABILISTIC] > SEEDS * 7 / 10);
-    for (unsigned way = BK_SINGLE; way <= BK_THREE_STATE; way++)
-        assert_true(ways[way] > SEEDS / 20);
+    for (unsigned protocol = BK_SINGLE; protocol <= BK_THREE_STATE; protocol++)
+        assert_true(protocols[protocol] > SEEDS / 20);
     for (unsigned counter = 0; counter < 3; counter++)
         assert_true(counters[counter] > SEEDS / 10);
     unsigned drawn = 0;
-    for (unsigned source = 0; source < LAB_WAY_COUNT; source++)
+    for (unsigned source = 0; source < LAB_PROTOCOL_COUNT; source++)
         drawn += sources[source] > 0;
     assert_true(drawn >= 4); /* few seeds count */
-    assert_in_range(safe, ways[BK_THREE_STATE] / 4, ways[BK_THREE_STATE] * 3 / 4);
+    assert_in_range(safe, protocols[BK_THREE_STATE] / 4, protocols[BK_THREE_STATE] * 3 / 4);
 }
 
 static bool has_checkpoint(const struct lab_scenario *scenario)

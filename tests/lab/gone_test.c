@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: rows that are deleted or expire leave tombstones in the right partitions, and every row that was
- * written is live, deleted or expired. Method: which rows go, and when, against its law (fixed seed; bounds
- * of 6.2 standard deviations, a false alarm has a chance below 1e-9); the fate of single rows at the edges of
- * seconds; each partition of a key counted row by row against the stream engine; and that engine against the
- * cluster engine where nothing takes time, and where everything fails. */
+ * written is live, deleted or expired. Method: which rows go, and when, against its distribution (fixed seed;
+ * bounds of 6.2 standard deviations, a false alarm has a chance below 1e-9); the fate of single rows at the
+ * edges of seconds; each partition of a key counted row by row against the stream engine; and that engine
+ * against the cluster engine where nothing takes time, and where everything fails. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static double metric(const struct lab_result *result, size_t strategy, const cha
     return found->value;
 }
 
-static void test_deletes_follow_their_law(void **state)
+static void test_deletes_follow_their_distribution(void **state)
 {
     (void)state;
     struct lab_scenario scenario = {.seed = 3, .deletes = {.share = 0.05, .after_ns = SIM_HOUR}};
@@ -265,7 +265,7 @@ static void test_cluster_reads_fail_at_the_tombstone_wall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deletes_follow_their_law),
+        cmocka_unit_test(test_deletes_follow_their_distribution),
         cmocka_unit_test(test_row_expires_with_its_whole_second),
         cmocka_unit_test(test_row_before_1970_expires_with_its_whole_second),
         cmocka_unit_test(test_row_goes_once),

@@ -20,7 +20,7 @@ static struct lab_gap gap_of(const struct lab_histogram *one, const struct lab_h
     return gap;
 }
 
-static void test_equal_laws_have_no_gap(void **state)
+static void test_equal_distributions_have_no_gap(void **state)
 {
     (void)state;
     struct lab_histogram one, other;
@@ -61,12 +61,12 @@ static void test_random_sizes_agree_with_counting(void **state)
     sim_random_init(&random, 5, SIM_ROW_BYTES, 0);
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t counts[2][SIZES] = {{0}}, totals[2] = {0};
-        struct lab_histogram laws[2];
+        struct lab_histogram distributions[2];
         for (int i = 0; i < 2; i++) {
-            lab_histogram_init(&laws[i]);
+            lab_histogram_init(&distributions[i]);
             for (uint64_t draws = 1 + sim_random_below(&random, 100); draws > 0; draws--) {
                 uint64_t size = sim_random_below(&random, SIZES);
-                lab_histogram_add(&laws[i], size, 1, 1);
+                lab_histogram_add(&distributions[i], size, 1, 1);
                 counts[i][size]++;
                 totals[i]++;
             }
@@ -77,11 +77,11 @@ static void test_random_sizes_agree_with_counting(void **state)
             other += (double)counts[1][size] / (double)totals[1];
             most = fmax(most, fabs(one - other));
         }
-        struct lab_gap gap = gap_of(&laws[0], &laws[1]);
+        struct lab_gap gap = gap_of(&distributions[0], &distributions[1]);
         assert_true(fabs(gap.distance - most) < 1e-12);
         assert_true(fabs(fabs(gap.one - gap.other) - most) < 1e-12);
-        lab_histogram_clear(&laws[0]);
-        lab_histogram_clear(&laws[1]);
+        lab_histogram_clear(&distributions[0]);
+        lab_histogram_clear(&distributions[1]);
     }
 }
 
@@ -107,7 +107,7 @@ static void test_rounding_makes_no_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_laws_have_no_gap),
+        cmocka_unit_test(test_equal_distributions_have_no_gap),
         cmocka_unit_test(test_sizes_that_do_not_meet_are_1_apart),
         cmocka_unit_test(test_random_sizes_agree_with_counting),
         cmocka_unit_test(test_rounding_makes_no_gap),

@@ -202,10 +202,10 @@ static void test_each_lock_has_a_guarantee_of_its_own(void **state)
     struct lab_settings settings = {.is_idgen = true, .idgen = {.lock = BK_IDGEN_LOCK_COLUMNS}};
     assert_true(lab_settings_kind(&settings) == LAB_KIND_IDGEN);
     const struct lab_guarantee *columns =
-        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_protocol(&settings), LAB_ORACLE_UNIQUE);
     settings.idgen.lock = BK_IDGEN_LOCK_LWT;
     const struct lab_guarantee *lwt =
-        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_way(&settings), LAB_ORACLE_UNIQUE);
+        lab_guarantee_find(LAB_KIND_IDGEN, lab_settings_protocol(&settings), LAB_ORACLE_UNIQUE);
     assert_non_null(columns);
     assert_non_null(lwt);
     assert_ptr_not_equal(columns, lwt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a look at a scenario names each risk that it has, its column and its cure, and is silent when the cure
  * has been applied. Method: pairs of scenarios, one with the risk and one cured; the four tables of a log;
- * and figures of a warning against the run that it foretells. */
+ * and figures of a warning against the run that it estimates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,22 +193,22 @@ static void test_the_tables_of_a_log_have_their_own_warnings(void **state)
 }
 
 /* "has about N rows" of the busiest key's windows, and the run's largest partition. */
-static void test_what_is_foretold_comes_true(void **state)
+static void test_what_is_estimated_comes_true(void **state)
 {
     (void)state;
     struct lab_scenario *scenario = parse(HEAD "limits: {partition_rows: 50000}\n" TIME("6h"));
     struct lab_warnings warnings;
     struct lab_result *result;
     struct sim_error error;
-    double foretold = 0;
+    double estimated = 0;
     assert_true(lab_lint(scenario, &warnings));
     assert_int_equal(warnings.count, 1);
     const char *figure = strstr(warnings.items[0].text, "has about ");
     assert_non_null(figure);
-    assert_int_equal(sscanf(figure, "has about %lfk rows", &foretold), 1);
+    assert_int_equal(sscanf(figure, "has about %lfk rows", &estimated), 1);
     assert_true(lab_run(scenario, 1, NULL, &result, &error));
     double largest = lab_result_find(result, "time.partitions.all.rows.max")->value / 1000;
-    assert_true(foretold > 0.98 * largest && foretold < 1.02 * largest);
+    assert_true(estimated > 0.98 * largest && estimated < 1.02 * largest);
     assert_true(lab_result_find(result, "time.partitions.over_limit")->value > 0);
     lab_warnings_clear(&warnings);
     lab_result_destroy(result);
@@ -236,7 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_risk_is_told_and_gone_when_cured),
         cmocka_unit_test(test_the_tables_of_a_log_have_their_own_warnings),
-        cmocka_unit_test(test_what_is_foretold_comes_true),
+        cmocka_unit_test(test_what_is_estimated_comes_true),
         cmocka_unit_test(test_a_trace_is_judged_by_its_table_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void test_the_reference_has_the_rows_of_the_table(void **state)
 #define READS                                                                                                \
     "reads: {latest: {rows: 5, rate: 1/m}, range: {span: 1h, age: 1m, rate: 1/m}, all: {rate: 1/h}, "        \
     "limit: 100}\n"
-#define ALL_WAYS                                                                                             \
+#define ALL_PROTOCOLS                                                                                        \
     "strategies:\n  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, counter: counter, "  \
     "lead: 10s}\n  - probabilistic: {label: b, bits: 2, threshold: 4, counter: lwt}\n"                       \
     "  - count: {rows: 20, counter: incremental, every_rows: 4}\n"
@@ -131,8 +131,8 @@ static const char *const runs[] = {
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m, late: {share: 10%, by: 1m}}\n"
     "row: {ttl: 1h, compression: 0.5}\n" LIMITS "strategies: [{count: {rows: 20}}]\n",
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3}\nrow: {ttl: 1h}\n" LIMITS
-        READS ALL_WAYS,
-    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%}\n" ALL_WAYS,
+        READS ALL_PROTOCOLS,
+    "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m}\nagents: {count: 3, twin: 10%}\n" ALL_PROTOCOLS,
     ("duration: 1m\nagents: {count: 3}\nidentifiers: {think: 50ms}\nstrategies: [{idgen: {batch: 10, lock: "
      "lwt}}]\n"),
 };
@@ -241,20 +241,21 @@ static void test_every_row_has_figures(void **state)
 static void test_protocols_are_named_as_in_scenarios(void **state)
 {
     (void)state;
-    for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
+    for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
         char name[64];
-        snprintf(name, sizeof name, "count, %s", lab_setting_name(BK_COUNT, "counter", (int)way));
-        assert_string_equal(lab_protocol_name(BK_COUNT, way), way == BK_SOURCE_EXTERNAL ? "count" : name);
-        if (way > BK_GUARDED)
+        snprintf(name, sizeof name, "count, %s", lab_setting_name(BK_COUNT, "counter", (int)protocol));
+        assert_string_equal(lab_protocol_name(BK_COUNT, protocol),
+                            protocol == BK_SOURCE_EXTERNAL ? "count" : name);
+        if (protocol > BK_GUARDED)
             continue;
-        const char *word = lab_setting_name(BK_PROBABILISTIC, "coordination", (int)way);
-        assert_string_equal(lab_protocol_name(BK_PROBABILISTIC, way), word);
+        const char *word = lab_setting_name(BK_PROBABILISTIC, "coordination", (int)protocol);
+        assert_string_equal(lab_protocol_name(BK_PROBABILISTIC, protocol), word);
         snprintf(name, sizeof name, "weighted, %s", word);
-        assert_string_equal(lab_protocol_name(BK_WEIGHTED, way), name);
+        assert_string_equal(lab_protocol_name(BK_WEIGHTED, protocol), name);
     }
     assert_string_equal(lab_protocol_name(BK_UNBUCKETED, BK_SINGLE), bk_kind_name(BK_UNBUCKETED));
     for (size_t i = 0; i < lab_guarantee_count; i++)
-        assert_non_null(lab_protocol_name(lab_guarantees[i].kind, lab_guarantees[i].way));
+        assert_non_null(lab_protocol_name(lab_guarantees[i].kind, lab_guarantees[i].protocol));
 }
 
 int main(void)

@@ -258,8 +258,8 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
     }
 }
 
-/* Two plain writes at once: the later one was asked while the other was under way, or goes by a read from
- * before the other took effect. */
+/* Two plain writes at once: the later one was asked while the other was under protocol, or goes by a read
+ * from before the other took effect. */
 static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other(void **state)
 {
     (void)state;
@@ -305,14 +305,14 @@ static void test_probes_of_a_roll_tell_its_fate(void **state)
     open_dated(&stand);
     struct lab_host_operation one = begin(&stand), other = begin(&stand);
     ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under way */
+    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under protocol */
     ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
     hear(&stand, &one, UNSAID);
     hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
     assert_int_equal(met(&stand, LAB_PROBE_UNKNOWN_ROLL), 1);
     assert_int_equal(met(&stand, LAB_PROBE_LOST_RACE), 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under way, nor a date to come */
-    assert_int_equal(met(&stand, LAB_PROBE_ROLL_CUT), 1);
+    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under protocol, nor a date to come */
+    assert_int_equal(met(&stand, LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
     assert_int_equal(met(&stand, LAB_PROBE_ROLL_DELAY), 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);
     stand_wait_until(&stand, 5 * SECOND - 1);
@@ -362,8 +362,8 @@ static void test_guarantee_table_says_nothing_twice(void **state)
     (void)state;
     for (size_t i = 0; i < lab_guarantee_count; i++) {
         const struct lab_guarantee *one = &lab_guarantees[i];
-        assert_ptr_equal(lab_guarantee_find(one->kind, one->way, one->oracle), one);
-        assert_true(one->kind == BK_PROBABILISTIC || one->kind == BK_COUNT || one->way == BK_SINGLE ||
+        assert_ptr_equal(lab_guarantee_find(one->kind, one->protocol, one->oracle), one);
+        assert_true(one->kind == BK_PROBABILISTIC || one->kind == BK_COUNT || one->protocol == BK_SINGLE ||
                     (one->kind == LAB_KIND_IDGEN && one->oracle == LAB_ORACLE_UNIQUE));
         assert_int_equal(one->except >> LAB_CONDITION_COUNT, 0);
     }

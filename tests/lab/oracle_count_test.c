@@ -133,7 +133,7 @@ static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
 
 /* The first n whose chance to hold fewer than `threshold` rows that fire is at most 10^-12, counted up one by
  * one by Chernoff's bound; and the true one, by summing up the binomial. */
-static uint64_t law_of(double p, uint64_t threshold, uint64_t *exact)
+static uint64_t distribution_of(double p, uint64_t threshold, uint64_t *exact)
 {
     *exact = 0;
     for (uint64_t n = threshold;; n++) {
@@ -155,7 +155,7 @@ struct filling {
     uint64_t rows;         /* of bucket 0 */
     uint64_t rows_at_once; /* placed within one second; the others one a second */
     uint64_t lost;         /* increments */
-    int64_t ill_ns;        /* of the time in which they come */
+    int64_t unhealthy_ns;  /* of the time in which they come */
 };
 
 static bool is_out_of_bound(struct stand *stand, const struct filling *filling)
@@ -169,8 +169,8 @@ static bool is_out_of_bound(struct stand *stand, const struct filling *filling)
         stand_store(stand, 0, row, 0, 0, true);
         stand_acknowledge(stand, &operation);
         lab_oracles_write_ended(&stand->run, &operation, false, false);
-        if (row == filling->rows_at_once && filling->ill_ns > 0)
-            lab_health_pulse(&stand->run, stand_time(stand, (int64_t)row * SECOND + filling->ill_ns));
+        if (row == filling->rows_at_once && filling->unhealthy_ns > 0)
+            lab_health_pulse(&stand->run, stand_time(stand, (int64_t)row * SECOND + filling->unhealthy_ns));
         if (row + 1 >= filling->rows_at_once)
             stand_wait_until(stand, (int64_t)(row + 1) * SECOND);
     }
@@ -195,7 +195,7 @@ static void expect_bound(const struct stand *prepared, struct filling filling, u
 
 /* The lag of nothing but the oracle's own 2 s meets three whole seconds, in each of which the most rows came.
  */
-static void test_bounded_by_the_law_and_the_lag(void **state)
+static void test_bounded_by_the_distribution_and_the_lag(void **state)
 {
     (void)state;
     for (uint32_t bits = 0; bits <= 3; bits++) {
@@ -205,15 +205,16 @@ static void test_bounded_by_the_law_and_the_lag(void **state)
             assert_int_equal(bk_strategy_probabilistic(bits, threshold, &strategy), BK_OK);
             stand_prepare(&stand, &strategy, BK_SINGLE);
             uint64_t exact = threshold,
-                     law = bits == 0 ? threshold : law_of(pow(0.5, bits), threshold, &exact);
-            assert_in_range(law, exact, exact + exact / 5 + 1);
-            expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 3);
-            expect_bound(&stand, (struct filling){.rows_at_once = 5}, law + 3 * 5);
+                     distribution =
+                         bits == 0 ? threshold : distribution_of(pow(0.5, bits), threshold, &exact);
+            assert_in_range(distribution, exact, exact + exact / 5 + 1);
+            expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 3);
+            expect_bound(&stand, (struct filling){.rows_at_once = 5}, distribution + 3 * 5);
         }
     }
 }
 
-static void test_bounded_chance_of_any_ratio_is_the_same_law(void **state)
+static void test_bounded_chance_of_any_ratio_is_the_same_distribution(void **state)
 {
     (void)state;
     struct stand stand;
@@ -221,7 +222,7 @@ static void test_bounded_chance_of_any_ratio_is_the_same_law(void **state)
     uint64_t exact;
     assert_int_equal(bk_strategy_probabilistic_chance(2, 7, 4, &strategy), BK_OK);
     stand_prepare(&stand, &strategy, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law_of(2.0 / 7, 4, &exact) + 3);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution_of(2.0 / 7, 4, &exact) + 3);
 }
 
 /* A row of which the increment was lost counts as one that the threshold must do without. */
@@ -231,7 +232,8 @@ static void test_bounded_lost_increments_raise_the_threshold(void **state)
     struct stand stand;
     uint64_t exact;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .lost = 2}, law_of(0.125, 4 + 2, &exact) + 3);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .lost = 2},
+                 distribution_of(0.125, 4 + 2, &exact) + 3);
 }
 
 /* Of lead, grant, cache and lock, and of time in which something failed, each second counts; begun ones too.
@@ -240,16 +242,16 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
 {
     (void)state;
     const uint64_t grants = 4u << BK_GRANT_DOUBLINGS_MAX; /* grown by contention */
-    uint64_t exact, law = law_of(0.125, 4, &exact);
+    uint64_t exact, distribution = distribution_of(0.125, 4, &exact);
     struct stand stand;
     stand_prepare_probabilistic(&stand, BK_THREE_STATE);
     stand.run.config.lead_ns = 2 * SECOND;
     stand.run.config.cache_ttl_ns = 3 * SECOND;
     stand.run.config.grant_ns = 4 * SECOND;
     stand.run.config.lock_lasts_ns = SECOND;
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 2 + 2 + 3 + grants + 2 + 1);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 1);
     stand.run.config.lead_ns++;
-    expect_bound(&stand, (struct filling){.rows_at_once = 1}, law + 2 + 2 + 3 + grants + 2 + 2);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 2);
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand.scenario.network.latency_ns.a = 50e6; /* 20 trips are a second */
     stand.scenario.agents.timeout_ns = 100 * SIM_MS;
@@ -259,15 +261,17 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
     stand_close(&slow);
     /* A fault of 4 s, and the client's patience after it. */
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .ill_ns = 4 * SECOND}, law + 2 + 4 + 1 + 1);
-    expect_bound(&stand, (struct filling){.rows_at_once = 1, .ill_ns = 4 * SECOND + 1}, law + 2 + 4 + 1 + 2);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND},
+                 distribution + 2 + 4 + 1 + 1);
+    expect_bound(&stand, (struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND + 1},
+                 distribution + 2 + 4 + 1 + 2);
 }
 
 /* What failed before the partition's first row, or after its last, excuses nothing. */
 static void test_bounded_faults_at_other_times_do_not_count(void **state)
 {
     (void)state;
-    uint64_t exact, bound = law_of(0.125, 4, &exact) + 3;
+    uint64_t exact, bound = distribution_of(0.125, 4, &exact) + 3;
     struct stand stand;
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     stand_open(&stand);
@@ -284,7 +288,7 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
     stand_close(&stand);
 }
 
-/* A count is no law of chance, and knows no lag. */
+/* A count is no distribution of chance, and knows no lag. */
 static void test_bounded_count_is_exact(void **state)
 {
     (void)state;
@@ -337,7 +341,7 @@ struct closing {
     uint64_t rows;       /* that fire and are counted */
     uint64_t overlapped; /* of those at the start, all under way at once */
     uint64_t lost;       /* of those behind, not counted */
-    bool is_rolled, is_ill, is_young;
+    bool is_rolled, is_unhealthy, is_young;
 };
 
 static uint64_t late_rolls(const struct closing *closing)
@@ -348,7 +352,7 @@ static uint64_t late_rolls(const struct closing *closing)
     stand_open(&stand);
     if (!closing->is_young)
         stand_wait_until(&stand, 60 * SECOND);
-    if (closing->is_ill)
+    if (closing->is_unhealthy)
         lab_health_pulse(&stand.run, stand_time(&stand, 59 * SECOND));
     for (uint64_t row = 0; row < closing->rows + closing->lost; row++) {
         operations[row] = stand_operation(0, row, 0);
@@ -412,8 +416,8 @@ int main(void)
         cmocka_unit_test(test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come),
         cmocka_unit_test(test_state_bucket_of_plain_changes_begins_after_the_row),
         cmocka_unit_test(test_no_gaps_of_counts_are_judged_at_the_end),
-        cmocka_unit_test(test_bounded_by_the_law_and_the_lag),
-        cmocka_unit_test(test_bounded_chance_of_any_ratio_is_the_same_law),
+        cmocka_unit_test(test_bounded_by_the_distribution_and_the_lag),
+        cmocka_unit_test(test_bounded_chance_of_any_ratio_is_the_same_distribution),
         cmocka_unit_test(test_bounded_lost_increments_raise_the_threshold),
         cmocka_unit_test(test_bounded_lag_is_all_that_a_roll_may_wait_for),
         cmocka_unit_test(test_bounded_faults_at_other_times_do_not_count),

@@ -58,7 +58,7 @@ static void test_health_fault_settles(void **state)
     stand_close(&stand);
 }
 
-/* Well when the last of them has ended; one that begins while another settles goes on with the same time. */
+/* Well when the last of them has ended; one that begins while another settles continues the same time. */
 static void test_health_faults_that_overlap_are_one(void **state)
 {
     (void)state;

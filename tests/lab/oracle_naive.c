@@ -137,17 +137,18 @@ void naive_state(struct naive *naive, uint32_t key, int64_t bucket, int64_t date
 void naive_fault(struct naive *naive, bool begins)
 {
     if (begins) {
-        naive->open_ills[naive->open_ill_count++] = (struct naive_span){naive->now_ns, INT64_MAX};
+        naive->open_unhealthy[naive->open_unhealthy_count++] = (struct naive_span){naive->now_ns, INT64_MAX};
         return;
     }
-    struct naive_span ended = naive->open_ills[--naive->open_ill_count];
+    struct naive_span ended = naive->open_unhealthy[--naive->open_unhealthy_count];
     ended.until_ns = naive->now_ns + naive->settle_ns;
-    naive->ills[naive->ill_count++] = ended;
+    naive->unhealthy[naive->unhealthy_count++] = ended;
 }
 
 void naive_pulse(struct naive *naive, int64_t until_ns)
 {
-    naive->ills[naive->ill_count++] = (struct naive_span){naive->now_ns, until_ns + naive->settle_ns};
+    naive->unhealthy[naive->unhealthy_count++] =
+        (struct naive_span){naive->now_ns, until_ns + naive->settle_ns};
 }
 
 void naive_end(struct naive *naive)
@@ -437,9 +438,9 @@ static const struct naive_stored *find_stored(const struct naive *naive, const s
 /* The end of the last fault, with what it delayed; INT64_MAX as long as there is one. */
 static int64_t well_since(const struct naive *naive)
 {
-    int64_t since_ns = naive->open_ill_count > 0 ? INT64_MAX : naive->start_ns;
-    for (uint32_t i = 0; i < naive->ill_count; i++)
-        since_ns = naive->ills[i].until_ns > since_ns ? naive->ills[i].until_ns : since_ns;
+    int64_t since_ns = naive->open_unhealthy_count > 0 ? INT64_MAX : naive->start_ns;
+    for (uint32_t i = 0; i < naive->unhealthy_count; i++)
+        since_ns = naive->unhealthy[i].until_ns > since_ns ? naive->unhealthy[i].until_ns : since_ns;
     return since_ns;
 }
 
@@ -449,17 +450,18 @@ static int64_t unhealthy_until(const struct naive *naive, int64_t time_ns)
     int64_t at_ns = naive->start_ns, sum_ns = 0;
     while (at_ns < time_ns) {
         int64_t next_ns = time_ns;
-        bool is_ill = false;
-        for (uint32_t i = 0; i < naive->ill_count + naive->open_ill_count; i++) {
-            const struct naive_span *span =
-                i < naive->ill_count ? &naive->ills[i] : &naive->open_ills[i - naive->ill_count];
-            is_ill = is_ill || (span->from_ns <= at_ns && at_ns < span->until_ns);
+        bool is_unhealthy = false;
+        for (uint32_t i = 0; i < naive->unhealthy_count + naive->open_unhealthy_count; i++) {
+            const struct naive_span *span = i < naive->unhealthy_count
+                                                ? &naive->unhealthy[i]
+                                                : &naive->open_unhealthy[i - naive->unhealthy_count];
+            is_unhealthy = is_unhealthy || (span->from_ns <= at_ns && at_ns < span->until_ns);
             if (span->from_ns > at_ns && span->from_ns < next_ns)
                 next_ns = span->from_ns;
             if (span->until_ns > at_ns && span->until_ns < next_ns)
                 next_ns = span->until_ns;
         }
-        sum_ns += is_ill ? next_ns - at_ns : 0;
+        sum_ns += is_unhealthy ? next_ns - at_ns : 0;
         at_ns = next_ns;
     }
     return sum_ns;

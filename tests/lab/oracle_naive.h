@@ -44,7 +44,8 @@ struct naive_fired {
 
 struct naive {
     enum bk_kind kind;
-    uint64_t newest, partition_rows, threshold; /* partition_rows: of the law, without increments lost */
+    uint64_t newest, partition_rows,
+        threshold; /* partition_rows: of the distribution, without increments lost */
     int64_t start_ns, tolerance_ns, lag_ns, settle_ns, window_ns;
     bool is_dated; /* changes bear a date, without any lead */
     uint32_t key_count, factor, read_replicas;
@@ -53,9 +54,9 @@ struct naive {
     struct naive_row rows[NAIVE_ROWS];
     struct naive_stored stored[NAIVE_ROWS];
     struct naive_state states[NAIVE_ROWS];
-    struct naive_span ills[NAIVE_ROWS], open_ills[8]; /* over, or known to be; begun */
+    struct naive_span unhealthy[NAIVE_ROWS], open_unhealthy[8]; /* over, or known to be; begun */
     struct naive_fired fired[NAIVE_ROWS];
-    uint32_t row_count, stored_count, state_count, ill_count, open_ill_count, fired_count;
+    uint32_t row_count, stored_count, state_count, unhealthy_count, open_unhealthy_count, fired_count;
     int64_t gaps_judged[4]; /* of each key */
     uint64_t violations[LAB_ORACLE_COUNT];
     bool is_judged[LAB_ORACLE_COUNT];

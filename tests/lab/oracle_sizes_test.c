@@ -150,7 +150,7 @@ static void test_bounded_in_memory_is_exact(void **state)
 {
     (void)state;
     for (uint64_t rows = 10; rows <= 11; rows++) {
-        for (int is_ill = 0; is_ill < 2; is_ill++) {
+        for (int is_unhealthy = 0; is_unhealthy < 2; is_unhealthy++) {
             for (uint32_t keys = 4; keys <= 5; keys++) {
                 struct stand stand;
                 prepare_count(&stand, BK_SOURCE_MEMORY);
@@ -158,12 +158,12 @@ static void test_bounded_in_memory_is_exact(void **state)
                 stand_open(&stand);
                 for (uint64_t row = 0; row < rows; row++) {
                     stand_write(&stand, 0, row, 0, 0);
-                    if (row == 5 && is_ill)
+                    if (row == 5 && is_unhealthy)
                         lab_health_pulse(&stand.run, stand_time(&stand, SECOND));
                     stand_wait_until(&stand, (int64_t)row * SECOND / 10);
                 }
                 stand_end(&stand);
-                assert_violations(&stand, LAB_ORACLE_BOUNDED, rows == 11 && !is_ill && keys == 4);
+                assert_violations(&stand, LAB_ORACLE_BOUNDED, rows == 11 && !is_unhealthy && keys == 4);
                 stand_close(&stand);
             }
         }

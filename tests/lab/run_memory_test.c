@@ -56,7 +56,7 @@ static const char stream_traced[] =
     "duration: 1h\n"
     "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n" STRATEGIES;
 
-/* Tables: keys apart, and keys together; the laws of their values. */
+/* Tables: keys apart, and keys together; the distributions of their values. */
 #define TABLE                                                                                                \
     "name: memory\n"                                                                                         \
     "duration: 10m\n"                                                                                        \

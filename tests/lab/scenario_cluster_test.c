@@ -79,13 +79,14 @@ static void check_datacenter(const struct cass_datacenter *datacenter, const cha
     assert_int_equal(datacenter->replication_factor, replication_factor);
 }
 
-static void check_law(const struct sim_size *law, enum sim_size_kind kind, double a, double b)
+static void check_distribution(const struct sim_size *distribution, enum sim_size_kind kind, double a,
+                               double b)
 {
     struct sim_size wanted = {.kind = kind, .a = a, .b = b};
     if (kind != SIM_SIZE_CONSTANT || a >= 1)
         assert_int_equal(sim_size_prepare(&wanted), 0);
-    assert_int_equal(law->kind, kind);
-    assert_true(law->a == a && law->b == b && law->log_mean == wanted.log_mean);
+    assert_int_equal(distribution->kind, kind);
+    assert_true(distribution->a == a && distribution->b == b && distribution->log_mean == wanted.log_mean);
 }
 
 static void test_cluster_with_every_field_is_read_whole(void **state)
@@ -105,8 +106,8 @@ static void test_cluster_with_every_field_is_read_whole(void **state)
     assert_int_equal(s->consistency.read, CASS_TWO);
     assert_int_equal(s->consistency.state, CASS_EACH_QUORUM);
     assert_int_equal(s->consistency.serial, CASS_SERIAL);
-    check_law(&network->latency_ns, SIM_SIZE_LOGNORMAL, 400e3, 0.3);
-    check_law(&network->latency_between_ns, SIM_SIZE_UNIFORM, 1e6, 3e6);
+    check_distribution(&network->latency_ns, SIM_SIZE_LOGNORMAL, 400e3, 0.3);
+    check_distribution(&network->latency_between_ns, SIM_SIZE_UNIFORM, 1e6, 3e6);
     assert_true(network->loss == 0.01 && network->duplicate == 0.02);
     assert_int_equal(network->concurrency, 16);
     assert_true(network->write_ns == 81 * SIM_US && network->read_ns == 182 * SIM_US);
@@ -368,11 +369,11 @@ static void test_faults_without_figures_have_the_defaults(void **state)
     lab_scenario_destroy(s);
 }
 
-static void test_latency_in_every_spelling_is_one_law(void **state)
+static void test_latency_in_every_spelling_is_one_distribution(void **state)
 {
     static const struct {
         const char *text;
-        struct sim_size law;
+        struct sim_size distribution;
     } cases[] = {
         {"0s", {SIM_SIZE_CONSTANT, 0, 0, 0}},
         {"0us", {SIM_SIZE_CONSTANT, 0, 0, 0}},
@@ -388,13 +389,15 @@ static void test_latency_in_every_spelling_is_one_law(void **state)
         char text[512];
         snprintf(text, sizeof text, "%scluster: {network: {latency: %s}}\n", HEAD TAIL, cases[i].text);
         struct lab_scenario *s = parse(text);
-        check_law(&s->network.latency_ns, cases[i].law.kind, cases[i].law.a, cases[i].law.b);
+        check_distribution(&s->network.latency_ns, cases[i].distribution.kind, cases[i].distribution.a,
+                           cases[i].distribution.b);
         /* Another datacenter is as far away as it was. */
         assert_true(s->network.latency_between_ns.a == 40e6 && s->network.latency_between_ns.b == 0.1);
         lab_scenario_destroy(s);
         snprintf(text, sizeof text, "%scluster: {network: {between: %s}}\n", HEAD TAIL, cases[i].text);
         s = parse(text);
-        check_law(&s->network.latency_between_ns, cases[i].law.kind, cases[i].law.a, cases[i].law.b);
+        check_distribution(&s->network.latency_between_ns, cases[i].distribution.kind,
+                           cases[i].distribution.a, cases[i].distribution.b);
         assert_true(s->network.latency_ns.a == 500e3 && s->network.latency_ns.b == 0.4);
         lab_scenario_destroy(s);
     }
@@ -501,7 +504,7 @@ int main(void)
         cmocka_unit_test(test_network_without_options_has_the_defaults),
         cmocka_unit_test(test_agents_without_options_have_the_defaults),
         cmocka_unit_test(test_faults_without_figures_have_the_defaults),
-        cmocka_unit_test(test_latency_in_every_spelling_is_one_law),
+        cmocka_unit_test(test_latency_in_every_spelling_is_one_distribution),
         cmocka_unit_test(test_engine_follows_from_agents),
         cmocka_unit_test(test_bounds_themselves_are_taken),
         cmocka_unit_test(test_datacenters_are_the_ring_of_the_stream_engine),

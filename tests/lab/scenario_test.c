@@ -232,7 +232,7 @@ static void test_seed_of_the_caller_goes_first(void **state)
     lab_scenario_destroy(NULL);
 }
 
-static void test_row_bytes_in_every_spelling_are_one_law(void **state)
+static void test_row_bytes_in_every_spelling_are_one_distribution(void **state)
 {
     static const struct {
         const char *text;
@@ -577,7 +577,7 @@ int main(void)
         cmocka_unit_test(test_scenario_with_every_field_is_read_whole),
         cmocka_unit_test(test_scenario_without_options_has_the_defaults),
         cmocka_unit_test(test_seed_of_the_caller_goes_first),
-        cmocka_unit_test(test_row_bytes_in_every_spelling_are_one_law),
+        cmocka_unit_test(test_row_bytes_in_every_spelling_are_one_distribution),
         cmocka_unit_test(test_trace_is_found_from_the_scenarios_folder),
         cmocka_unit_test(test_name_without_a_name_is_the_files_stem),
         cmocka_unit_test(test_null_and_other_spellings_are_taken),

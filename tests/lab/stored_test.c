@@ -101,12 +101,12 @@ static uint64_t value_of(const struct lab_scenario *scenario, uint32_t position,
     uint64_t begin = sim_hash(scenario->seed, SIM_COLUMN, entity);
     uint64_t bits = sim_mix64(begin + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
     double sum = 0, unit = (double)(bits >> 11) * 0x1p-53;
-    struct sim_zipf law;
+    struct sim_zipf distribution;
     if (column->zipf == 0)
         return (uint64_t)((bits >> 32) * column->values >> 32);
-    sim_zipf_init(&law, column->zipf, column->values);
+    sim_zipf_init(&distribution, column->zipf, column->values);
     for (uint32_t i = 0; i + 1 < column->values; i++) {
-        sum += sim_zipf_share(&law, i);
+        sum += sim_zipf_share(&distribution, i);
         if (unit < sum)
             return i;
     }
@@ -441,7 +441,7 @@ static void check_frequencies(double zipf, uint32_t values, double limit)
 {
     struct lab_design design;
     struct lab_values drawn;
-    struct sim_zipf law;
+    struct sim_zipf distribution;
     uint64_t counts[64] = {0}, rows = 200000;
     double chi_square = 0;
     lab_design_default(&design);
@@ -457,9 +457,9 @@ static void check_frequencies(double zipf, uint32_t values, double limit)
         counts[combination]++;
     }
     lab_values_clear(&drawn);
-    sim_zipf_init(&law, zipf, values);
+    sim_zipf_init(&distribution, zipf, values);
     for (uint32_t i = 0; i < values; i++) {
-        double expected = (double)rows * sim_zipf_share(&law, i);
+        double expected = (double)rows * sim_zipf_share(&distribution, i);
         chi_square += ((double)counts[i] - expected) * ((double)counts[i] - expected) / expected;
     }
     if (chi_square > limit)
@@ -467,7 +467,7 @@ static void check_frequencies(double zipf, uint32_t values, double limit)
 }
 
 /* Quantiles 1 - 1e-10 of chi-square with 4 and 39 degrees of freedom: 52.4 and 125.5. */
-static void test_values_come_as_often_as_their_law_says(void **state)
+static void test_values_come_as_often_as_their_distribution_says(void **state)
 {
     (void)state;
     check_frequencies(0, 5, 53);
@@ -525,7 +525,7 @@ int main(void)
         cmocka_unit_test(test_table_that_keeps_everything_changes_nothing),
         cmocka_unit_test(test_of_rows_at_one_time_the_last_stays),
         cmocka_unit_test(test_tuples_are_found_again_and_end_at_the_bound),
-        cmocka_unit_test(test_values_come_as_often_as_their_law_says),
+        cmocka_unit_test(test_values_come_as_often_as_their_distribution_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

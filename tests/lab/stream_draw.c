@@ -507,7 +507,7 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
     say_end(&draw, strategies);
 }
 
-void stream_draw_law(uint64_t seed, char *text)
+void stream_draw_distribution(uint64_t seed, char *text)
 {
     struct draw draw = {.seed = seed, .text = text, .is_thin = true};
     begin_part(&draw, PART_SHAPE, 1);

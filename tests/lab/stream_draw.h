@@ -14,9 +14,11 @@
 /* For the naive engine: everything that an exact run may have. The trace's file name is `trace`; *csv is its
  * content, malloc'ed, or NULL. `text` holds STREAM_TEXT_SIZE. */
 void stream_draw(uint64_t seed, const char *trace, char *text, char **csv);
-/* For the comparison of laws: a small scenario that the thinned mode takes, without `engine` and `seed`. */
-void stream_draw_law(uint64_t seed, char *text);
-/* For the law of one strategy's partitions: about `wanted` of these from one key, of at most so many rows. */
+/* For the comparison of distributions: a small scenario that the thinned mode takes, without `engine` and
+ * `seed`. */
+void stream_draw_distribution(uint64_t seed, char *text);
+/* For the distribution of one strategy's partitions: about `wanted` of these from one key, of at most so many
+ * rows. */
 struct stream_single {
     bool is_weighted;
     double chance; /* of probabilistic */

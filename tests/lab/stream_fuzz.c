@@ -23,14 +23,14 @@
 #include "lab/crew.h"
 #include "lab/fuzz.h"
 #include "naive.h"
+#include "stream_distribution.h"
 #include "stream_draw.h"
-#include "stream_law.h"
 
 #define MESSAGE_SIZE  1280u
 #define SHRINK_TRIES  2000u
 #define SEEDS_DEFAULT 150u
 
-enum check { CHECK_NAIVE, CHECK_LAW, CHECK_SIZES, CHECK_COUNT };
+enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_COUNT };
 static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes"};
 
 struct campaign {
@@ -111,8 +111,8 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     bool ok = check_exact(campaign, seed, outcome->message);
     outcome->check = CHECK_NAIVE;
     if (ok && seed % 16 == 0) {
-        ok = stream_check_law(seed, outcome->message, MESSAGE_SIZE);
-        outcome->check = CHECK_LAW;
+        ok = stream_check_distribution(seed, outcome->message, MESSAGE_SIZE);
+        outcome->check = CHECK_DISTRIBUTION;
     }
     if (ok && seed % 16 == 8) {
         ok = stream_check_sizes(seed, outcome->message, MESSAGE_SIZE);
@@ -184,7 +184,7 @@ static int print_seed(const struct campaign *campaign, uint64_t seed, bool is_sh
     if (ok)
         fputs(smaller != NULL ? smaller : text, stdout);
     if (ok && !is_shrunk && seed % 16 == 0) {
-        stream_draw_law(seed, text);
+        stream_draw_distribution(seed, text);
         printf("---\n# exact and thinned:\n%s", text);
     }
     if (ok && !is_shrunk && seed % 16 == 8) {

@@ -9,7 +9,7 @@ target_include_directories(lab_naive PRIVATE ${lab}/measure)
 bucketlab_test(lab/engine_test LINK lab_naive)
 # The stream engine's fuzzer; its own main takes seeds.
 bucketlab_test(lab/stream_fuzz LINK lab_naive sim_tune m Threads::Threads
-               SOURCES lab/stream_draw.c lab/stream_law.c)
+               SOURCES lab/stream_draw.c lab/stream_distribution.c)
 add_test(NAME lab/stream_fuzz_20000 COMMAND lab_stream_fuzz --seeds 1..20000 --keep-going)
 set_tests_properties(lab/stream_fuzz_20000 PROPERTIES TIMEOUT 3600 LABELS "slow")
 bucketlab_test(lab/resume_stream_test LINK sim_lab Threads::Threads SOURCES lab/resume.c)
@@ -28,7 +28,7 @@ bucketlab_memory_test(lab/team_test LINK sim_lab Threads::Threads SOURCES lab/re
 bucketlab_test(lab/thin_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/gone_test LINK sim_lab m)
 bucketlab_test(lab/fuzz_test LINK sim_lab)
-bucketlab_test(lab/law_test LINK sim_lab sim_tune m)
+bucketlab_test(lab/distribution_test LINK sim_lab sim_tune m)
 bucketlab_test(lab/histogram_test LINK sim_lab)
 bucketlab_test(lab/histogram_gap_test LINK sim_lab)
 bucketlab_test(lab/slices_test LINK sim_lab)

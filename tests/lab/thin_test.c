@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the thinned mode has the law of the exact one, for every strategy and every kind of workload that it
- * takes. Method: both run 30 seeds each, of their own; every metric's mean is compared by Welch's test, and
- * so are the bytes on disk for each row, which vary little; the laws of all partitions' sizes, in rows and in
- * bytes, and of partitions a read by their largest distance (Kolmogorov and Smirnov; partitions of a key hang
- * together, so that the key is the unit). In all there are some 13,600 comparisons, each with a chance of a
- * false alarm below 5e-14 and so below 1e-9 together. Seeds are fixed: the test passes always or never. */
+/* Aim: the thinned mode has the distribution of the exact one, for every strategy and every kind of workload
+ * that it takes. Method: both run 30 seeds each, of their own; every metric's mean is compared by Welch's
+ * test, and so are the bytes on disk for each row, which vary little; the distributions of all partitions'
+ * sizes, in rows and in bytes, and of partitions a read by their largest distance (Kolmogorov and Smirnov;
+ * partitions of a key hang together, so that the key is the unit). In all there are some 13,600 comparisons,
+ * each with a chance of a false alarm below 5e-14 and so below 1e-9 together. Seeds are fixed: the test
+ * passes always or never. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -26,7 +27,7 @@
 #define HOURS       60
 #define START_NS    INT64_C(1767225600000000000)
 
-enum { METRICS_MAX = 200, STRATEGIES_MAX = 12, LAWS = 5 };
+enum { METRICS_MAX = 200, STRATEGIES_MAX = 12, DISTRIBUTIONS = 5 };
 
 static const char kinds[] = "strategies:\n"
                             "  - unbucketed: {}\n"
@@ -74,7 +75,7 @@ struct seen {
     struct tune_sample samples[METRICS_MAX];
     char names[METRICS_MAX][LAB_METRIC_NAME_SIZE];
     size_t count;
-    struct lab_histogram laws[LAWS];
+    struct lab_histogram distributions[DISTRIBUTIONS];
     double keys;
 };
 
@@ -152,11 +153,11 @@ static void see_timeline(struct seen *seen, const struct lab_timeline *timeline)
 
 static void see(struct seen *seen, const struct lab_strategy_result *strategy, double keys)
 {
-    const struct lab_histogram *laws[LAWS] = {&strategy->closed_rows, &strategy->open_rows,
-                                              &strategy->closed_bytes, &strategy->open_bytes,
-                                              &strategy->read_partitions};
-    for (size_t i = 0; i < LAWS; i++)
-        lab_histogram_merge(&seen->laws[i], laws[i]);
+    const struct lab_histogram *distributions[DISTRIBUTIONS] = {
+        &strategy->closed_rows, &strategy->open_rows, &strategy->closed_bytes, &strategy->open_bytes,
+        &strategy->read_partitions};
+    for (size_t i = 0; i < DISTRIBUTIONS; i++)
+        lab_histogram_merge(&seen->distributions[i], distributions[i]);
     seen->keys += keys;
     for (size_t i = 0; i < strategy->metrics.count; i++) {
         if (strncmp(strategy->metrics.items[i].name, "peak.", 5) != 0)
@@ -181,17 +182,17 @@ static size_t compare(const char *name, const char *label, const struct seen *ex
             fail_msg("%s, %s: %s: exact %.10g (%g), thinned %.10g (%g): p = %g", name, label, exact->names[i],
                      one->mean, tune_sample_stddev(one), other->mean, tune_sample_stddev(other), p);
     }
-    for (size_t i = 0; i < LAWS; i++) {
+    for (size_t i = 0; i < DISTRIBUTIONS; i++) {
         struct lab_gap gap;
-        if (exact->laws[i].count == 0 || thinned->laws[i].count == 0)
+        if (exact->distributions[i].count == 0 || thinned->distributions[i].count == 0)
             continue;
-        assert_true(lab_histogram_gap(&exact->laws[i], &thinned->laws[i], &gap));
+        assert_true(lab_histogram_gap(&exact->distributions[i], &thinned->distributions[i], &gap));
         double most = sqrt(log(2 / FALSE_ALARM) / 2 * (1 / exact->keys + 1 / thinned->keys));
         if (gap.distance > most)
-            fail_msg("%s, %s: law %zu: distance %g at %" PRIu64 ", more than %g", name, label, i,
+            fail_msg("%s, %s: distribution %zu: distance %g at %" PRIu64 ", more than %g", name, label, i,
                      gap.distance, gap.size, most);
     }
-    return exact->count + LAWS;
+    return exact->count + DISTRIBUTIONS;
 }
 
 static size_t hold_case(size_t index)
@@ -214,15 +215,15 @@ static size_t hold_case(size_t index)
     for (size_t i = 0; i < strategies; i++) {
         comparisons += compare(cases[index].name, named->strategies[i].label, &seen[0][i], &seen[1][i]);
         for (int mode = 0; mode < 2; mode++) {
-            for (size_t law = 0; law < LAWS; law++)
-                lab_histogram_clear(&seen[mode][i].laws[law]);
+            for (size_t distribution = 0; distribution < DISTRIBUTIONS; distribution++)
+                lab_histogram_clear(&seen[mode][i].distributions[distribution]);
         }
     }
     lab_result_destroy(named);
     return comparisons;
 }
 
-static void test_law_is_that_of_the_exact_mode(void **state)
+static void test_distribution_is_that_of_the_exact_mode(void **state)
 {
     (void)state;
     size_t comparisons = 0;
@@ -289,7 +290,7 @@ static void test_busiest_key_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_is_that_of_the_exact_mode),
+        cmocka_unit_test(test_distribution_is_that_of_the_exact_mode),
         cmocka_unit_test(test_digest_depends_on_the_seed_alone),
         cmocka_unit_test(test_strategy_alone_is_as_among_others),
         cmocka_unit_test(test_busiest_key_is_counted),

@@ -249,7 +249,7 @@ static void test_trace_of_counts_rows_lie_evenly_in_their_step(void **state)
     lab_result_destroy(result);
 }
 
-static void test_trace_of_counts_draws_sizes_from_the_law(void **state)
+static void test_trace_of_counts_draws_sizes_from_the_distribution(void **state)
 {
     (void)state;
     static const char csv[] = COUNTS "0,a,4000\n1000,b,4000\n";
@@ -394,7 +394,7 @@ static void test_trace_too_many_bytes_stay_at_the_top(void **state)
     lab_result_destroy(result);
 }
 
-/* Half of the draws of this law lie beyond 2^62. */
+/* Half of the draws of this distribution lie beyond 2^62. */
 static void test_trace_sizes_beyond_a_terabyte_are_cut(void **state)
 {
     (void)state;
@@ -460,7 +460,7 @@ int main(void)
         cmocka_unit_test(test_trace_window_without_rows_is_refused),
         cmocka_unit_test(test_trace_of_a_pipe_is_refused_at_once),
         cmocka_unit_test(test_trace_of_counts_rows_lie_evenly_in_their_step),
-        cmocka_unit_test(test_trace_of_counts_draws_sizes_from_the_law),
+        cmocka_unit_test(test_trace_of_counts_draws_sizes_from_the_distribution),
         cmocka_unit_test(test_trace_peak_is_counted_in_whole_seconds),
         cmocka_unit_test(test_trace_peak_is_right_in_the_last_second_of_time),
         cmocka_unit_test(test_trace_loads_the_replicas_of_its_keys),

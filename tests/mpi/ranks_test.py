@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: letters between ranks arrive whole; what rank 0 alone may do is done once; an error anywhere is one line.
+"""Aim: messages between ranks arrive whole; what rank 0 alone may do is done once; an error anywhere is one line.
 Method: the probe, which checks itself; commands under mpirun that are no work for several."""
 import os
 import unittest
@@ -14,7 +14,7 @@ class RanksTest(MpiTest):
         super().setUp()
         self.write("s.yaml", SMALL)
 
-    def test_letters_arrive_whole(self):
+    def test_messages_arrive_whole(self):
         for ranks in (2, 5):
             self.assertEqual(self.run_ranks(ranks, command=[PROBE]), (0, "fine\n", ""))
 

@@ -4,7 +4,7 @@
 
     early.py BUCKETLAB [--seeds N]
 
-Method: `fuzz` over three protocols with each way to keep a counter, without faults and with them; of each the share of
+Method: `fuzz` over three protocols with each kind of counter, without faults and with them; of each the share of
 seeds in which `filled` is violated.
 """
 import argparse
@@ -34,8 +34,8 @@ def main():
     print("| `counter` | " + " | ".join(f"`{name}`" for name in PROTOCOLS) + " |\n|---|---|---|---|")
     for counter in ["rmw", "lwt", "counter"]:
         well = shares(args.program, counter, ["--set", "faults=null"], args.seeds)
-        ill = shares(args.program, counter, [], args.seeds)
-        cells = [f"{100 * one:.1f} % ({100 * other:.1f} %)" for one, other in zip(well, ill)]
+        faulty = shares(args.program, counter, [], args.seeds)
+        cells = [f"{100 * one:.1f} % ({100 * other:.1f} %)" for one, other in zip(well, faulty)]
         print(f"| `{counter}` | " + " | ".join(cells) + " |")
 
 

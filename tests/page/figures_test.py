@@ -86,7 +86,7 @@ class FiguresTest(PageTest):
             for unit in ("rows", "bytes"):
                 stored = self.sizes(run, unit)
                 for hint, _ in self.hints(run, f"survival-{unit}"):
-                    if "law" in hint:
+                    if "distribution" in hint:
                         continue
                     label, at, _, larger, of, state, _ = LARGER.fullmatch(hint).groups()
                     bins = stored[label, state]

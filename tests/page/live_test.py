@@ -43,7 +43,7 @@ QUANTILES = [0.001, 0.01, 0.5, 0.99, 0.999]
 
 
 def settings():
-    """Every number of bits with every threshold of the list, and limits all over the law and beside it."""
+    """Every number of bits with every threshold of the list, and limits all over the distribution and beside it."""
     found = []
     for bits in range(33):
         for i, threshold in enumerate(THRESHOLDS):
@@ -104,8 +104,9 @@ class LiveTest(PageTest):
             asked = [word for share in shares for word in ("--quantile", share)]
             told = json.loads(program(self.pages.folder, "odds", "--bits", str(bits), "--threshold",
                                       str(threshold), "--json", *asked))
-            mine = self.browser.run("const law = bucketlabLaw.make(arguments[0], arguments[1]);"
-                                    "return arguments[2].map(share => bucketlabLaw.quantile(law, Number(share)));",
+            mine = self.browser.run("const distribution = bucketlabDistribution.make(arguments[0], arguments[1]);"
+                                    "return arguments[2].map(Number).map(share => "
+                                    "bucketlabDistribution.quantile(distribution, share));",
                                     bits, threshold, shares)
             self.assertEqual(mine, [each["rows"] for each in told["quantiles"]], (bits, threshold))
 

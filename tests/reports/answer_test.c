@@ -91,7 +91,7 @@ static void test_as_cheap_and_more_even_is_said_to_be_so(void **state)
     assert_int_equal(told.answer.chosen, 1);
     assert_non_null(strstr(told.answer.verdict,
                            "it is as cheap as any that stays within the limits, and its closed partitions "
-                           "are more even, they have a CV of 12%; "));
+                           "are the most even, with a CV of 12%; "));
     assert_string_equal(told.answer.beware, "wild, the next that stays within the limits, costs as much.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
@@ -145,12 +145,11 @@ static void test_rows_that_were_replaced_are_told(void **state)
                         "operations per 1000 rows, but 865,254 of 865,302 rows were replaced by later ones "
                         "with the same primary key.");
     report_arena_free(&told.arena);
-    add_count(result, "dear", 500, 30);
+    add_count(result, "expensive", 500, 30);
     tell(result, &told);
-    assert_string_equal(
-        told.answer.beware,
-        "dear, the next that stays within the limits, costs 3 times as much; of hour 865,254 of 865,302 rows "
-        "were replaced by later ones with the same primary key.");
+    assert_string_equal(told.answer.beware, "expensive, the next that stays within the limits, costs 3 times "
+                                            "as much; of hour 865,254 of 865,302 rows "
+                                            "were replaced by later ones with the same primary key.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
@@ -192,7 +191,7 @@ static void test_passed_limits_are_named_with_their_shares(void **state)
     assert_string_equal(told.answer.beware,
                         "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
     assert_string_equal(
-        report_answer_against(result, &result->strategies[1], &told.answer.standings[1], &told.arena),
+        report_answer_against(result, &result->strategies[1], &told.answer.scores[1], &told.arena),
         "4 of 1,000 partitions (0.4%) above 100,000 rows");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
@@ -327,7 +326,7 @@ static void test_identifiers_are_judged_by_rate_and_uniqueness(void **state)
     lab_result_destroy(result);
 }
 
-static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
+static void test_one_protocol_that_is_not_named_is_in_the_table(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("ids", "synthetic");
@@ -346,7 +345,7 @@ static void test_one_way_that_is_not_named_stands_in_the_table(void **state)
     lab_result_destroy(result);
 }
 
-static void test_one_way_of_identifiers_is_compared_with_none(void **state)
+static void test_one_protocol_of_identifiers_is_compared_with_none(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("ids", "synthetic");
@@ -390,7 +389,8 @@ static void test_every_case_says_three_things_or_none(void **state)
                 assert_true(!is_whole || (length > 10 && texts[j][length - 1] == '.'));
                 assert_null(strchr(texts[j], '\n'));
             }
-            assert_true(!is_whole || answer.chosen == SIZE_MAX || answer.standings[answer.chosen].bars == 0);
+            assert_true(!is_whole || answer.chosen == SIZE_MAX ||
+                        answer.scores[answer.chosen].disqualifiers == 0);
             report_arena_free(&arena);
         }
         lab_result_destroy(result);
@@ -412,8 +412,8 @@ int main(void)
         cmocka_unit_test(test_without_limits_none_is_chosen),
         cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),
-        cmocka_unit_test(test_one_way_that_is_not_named_stands_in_the_table),
-        cmocka_unit_test(test_one_way_of_identifiers_is_compared_with_none),
+        cmocka_unit_test(test_one_protocol_that_is_not_named_is_in_the_table),
+        cmocka_unit_test(test_one_protocol_of_identifiers_is_compared_with_none),
         cmocka_unit_test(test_every_case_says_three_things_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void dump_axis(const char *name, const struct report_axis *axis, FILE *ou
 
 static void dump_line(const struct report_line *line, FILE *out)
 {
-    fprintf(out, "%s %s '%s'", line->is_distribution ? "law" : "line", report_ink_name(line->ink),
+    fprintf(out, "%s %s '%s'", line->is_distribution ? "distribution" : "line", report_ink_name(line->ink),
             line->label);
     for (size_t k = 0; k < line->sample_count; k++) {
         const struct report_sample *sample = &line->samples[k];
@@ -164,7 +164,7 @@ static void dump_panel(const struct report_panel *panel, bool has_lanes, FILE *o
                 at = panel->curve[i].x;
             }
         }
-        fprintf(out, "  curve law %.4f..%.4f top %.4g at %.4f\n", panel->curve[0].x,
+        fprintf(out, "  curve distribution %.4f..%.4f top %.4g at %.4f\n", panel->curve[0].x,
                 panel->curve[panel->curve_count - 1].x, top, at);
     }
     dump_steps(panel, out);

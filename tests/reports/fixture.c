@@ -88,13 +88,13 @@ void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double l
     }
 }
 
-void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count)
+void fixture_distribution(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count)
 {
-    const struct tune_distribution law = {.p = p, .threshold = threshold};
+    const struct tune_distribution distribution = {.p = p, .threshold = threshold};
     enum { DISTINCT_MAX = 400 };
     uint64_t distinct = count < DISTINCT_MAX ? count : DISTINCT_MAX;
     for (uint64_t i = 0; i < distinct; i++) {
-        uint64_t rows = tune_quantile(&law, ((double)i + 0.5) / (double)distinct);
+        uint64_t rows = tune_quantile(&distribution, ((double)i + 0.5) / (double)distinct);
         fixture_put(strategy, false, rows, count / distinct);
     }
 }

@@ -20,7 +20,7 @@ void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t ro
 void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double least, double most,
                     uint64_t count);
 /* Closed sizes of the exact distribution: the quantiles (i + 1/2) / count. */
-void fixture_law(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count);
+void fixture_distribution(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count);
 /* Adds the metrics that follow from the histograms, and the costs; reads_mean 0: without reads. */
 void fixture_metrics(const struct lab_result *result, struct lab_strategy_result *strategy, double extra_ops,
                      double reads_mean, double reads_p99);

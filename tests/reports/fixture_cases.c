@@ -51,7 +51,7 @@ static void add_probabilistic(struct lab_result *result, const char *label, uint
     struct bk_strategy strategy = probabilistic(bits, threshold);
     struct lab_strategy_result *out = fixture_add(result, label, &strategy);
     double p = 1 / (double)(UINT64_C(1) << bits);
-    fixture_law(out, p, threshold, closed);
+    fixture_distribution(out, p, threshold, closed);
     if (open > 0) {
         fixture_spread(out, true, 1, (double)threshold / p, open);
     }
@@ -157,10 +157,10 @@ static struct lab_result *wide(void)
     return result;
 }
 
-/* The narrowest law (every row fires) and a small one, whose bins hold one size each. */
-static struct lab_result *narrow_laws(void)
+/* The narrowest distribution (every row fires) and a small one, whose bins hold one size each. */
+static struct lab_result *narrow_distributions(void)
 {
-    struct lab_result *result = fixture_result("narrow-laws", "synthetic");
+    struct lab_result *result = fixture_result("narrow-distributions", "synthetic");
     add_probabilistic(result, "every row", 0, 40, 1000, 10);
     add_probabilistic(result, "threshold 1", 3, 1, 4000, 10);
     add_probabilistic(result, "small", 1, 4, 4000, 10);
@@ -225,7 +225,7 @@ static struct lab_result *short_labels(void)
     return result;
 }
 
-/* Of `count`, all partitions have one size: no spread at all, and the lines lie on one another. */
+/* Of `count`, all partitions have one size: their CV is 0, and the lines lie on one another. */
 static struct lab_result *one_size_each(void)
 {
     struct lab_result *result = fixture_result("one-size-each", "synthetic");
@@ -296,7 +296,7 @@ struct lab_result *fixture_case(size_t index)
     case 8:
         return wide();
     case 9:
-        return narrow_laws();
+        return narrow_distributions();
     case 10:
         return few_closed();
     case 11:

@@ -82,10 +82,10 @@ static void test_bar_tells_its_sizes_count_and_share(void **state)
     lab_result_destroy(result);
 }
 
-static void test_bar_beside_the_law_tells_what_it_expects(void **state)
+static void test_bar_beside_the_distribution_tells_what_it_expects(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("law", "synthetic");
+    struct lab_result *result = fixture_result("distribution", "synthetic");
     struct bk_strategy strategy;
     /* A row ends its partition with chance 1/2: half the partitions have one row. */
     assert_int_equal(bk_strategy_probabilistic(1, 1, &strategy), BK_OK);
@@ -220,7 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_in_full_keeps_every_digit),
         cmocka_unit_test(test_bar_tells_its_sizes_count_and_share),
-        cmocka_unit_test(test_bar_beside_the_law_tells_what_it_expects),
+        cmocka_unit_test(test_bar_beside_the_distribution_tells_what_it_expects),
         cmocka_unit_test(test_cell_tells_its_value_in_full),
         cmocka_unit_test(test_span_tells_agent_times_and_belief),
         cmocka_unit_test(test_sample_spot_and_tile_tell_both_figures),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a chart says what the result holds, and nothing else. Method: charts of hand-made results, as text
- * (the dump) or field by field; the law against the bins' own odds; every allocation made to fail in turn. */
+ * (the dump) or field by field; the distribution against the bins' own odds; every allocation made to fail in
+ * turn. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,7 +223,7 @@ static void test_limit_far_beyond_the_sizes_stays_off_the_axis(void **state)
     lab_result_destroy(result);
 }
 
-static void test_probabilistic_with_few_closed_says_so_and_has_no_law(void **state)
+static void test_probabilistic_with_few_closed_says_so_and_has_no_distribution(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_case(10);
@@ -233,23 +234,24 @@ static void test_probabilistic_with_few_closed_says_so_and_has_no_law(void **sta
                  true);
     fixture_says(text, "'none closed: nothing to compare with the distribution'\n", true);
     fixture_says(text,
-                 "'390 still open beside 400 closed: the end cuts large ones off, so the closed lie left "
+                 "'390 still open and 400 closed: the end cuts large ones off, so the closed lie left "
                  "of the distribution'\n",
                  true);
     fixture_says(text, "panel 'empty' 'probabilistic: 9 bits, threshold 40' 'no partitions'\n", true);
-    const char *law = strstr(text, "curve law");
-    assert_non_null(law);
-    assert_null(strstr(law + 1, "curve law"));
-    assert_true(strstr(text, "panel 'network_partition'") < law);
+    const char *distribution = strstr(text, "curve distribution");
+    assert_non_null(distribution);
+    assert_null(strstr(distribution + 1, "curve distribution"));
+    assert_true(strstr(text, "panel 'network_partition'") < distribution);
     free(text);
     text = fixture_dump(result, REPORT_PARTITIONS_BYTES);
-    fixture_says(text, "curve law", false);
+    fixture_says(text, "curve distribution", false);
     free(text);
     lab_result_destroy(result);
 }
 
-/* The law's curve at the middle of a bin against the odds of that bin. */
-static void check_law(const struct bk_strategy *strategy, double p, uint64_t threshold, uint64_t most)
+/* The distribution's curve at the middle of a bin against the odds of that bin. */
+static void check_distribution(const struct bk_strategy *strategy, double p, uint64_t threshold,
+                               uint64_t most)
 {
     struct report_arena arena;
     report_arena_init(&arena);
@@ -258,14 +260,14 @@ static void check_law(const struct bk_strategy *strategy, double p, uint64_t thr
     struct report_panel panel = {0};
     report_sizes_distribution(&arena, strategy, &bins, 1000, &panel);
     assert_true(panel.curve_count >= 4);
-    const struct tune_distribution law = {.p = p, .threshold = threshold};
+    const struct tune_distribution distribution = {.p = p, .threshold = threshold};
     double sum = 0;
     size_t met = 0;
     for (size_t b = 0; b < bins.count; b++) {
         double middle =
             (report_bins_edge_log10(bins.edges[b]) + report_bins_edge_log10(bins.edges[b + 1])) / 2;
-        double expected =
-            1000 * (tune_below(&law, bins.edges[b + 1] + 1) - tune_below(&law, bins.edges[b] + 1));
+        double expected = 1000 * (tune_below(&distribution, bins.edges[b + 1] + 1) -
+                                  tune_below(&distribution, bins.edges[b] + 1));
         for (size_t i = 0; i + 1 < panel.curve_count; i++) {
             const struct report_point *point = &panel.curve[i];
             bool is_step =
@@ -284,18 +286,18 @@ static void check_law(const struct bk_strategy *strategy, double p, uint64_t thr
     report_arena_free(&arena);
 }
 
-static void test_law_at_the_middle_of_a_bin_is_the_bins_expectation(void **state)
+static void test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
-    check_law(&strategy, 1.0 / 512, 40, 100000);
+    check_distribution(&strategy, 1.0 / 512, 40, 100000);
     assert_int_equal(bk_strategy_probabilistic_chance(1, 300, 40, &strategy), BK_OK);
-    check_law(&strategy, 1.0 / 300, 40, 100000);
+    check_distribution(&strategy, 1.0 / 300, 40, 100000);
     assert_int_equal(bk_strategy_probabilistic(1, 4, &strategy), BK_OK);
-    check_law(&strategy, 0.5, 4, 1000);
+    check_distribution(&strategy, 0.5, 4, 1000);
     assert_int_equal(bk_strategy_probabilistic(0, 20480, &strategy), BK_OK);
-    check_law(&strategy, 1, 20480, 100000);
+    check_distribution(&strategy, 1, 20480, 100000);
 }
 
 static void test_user_text_becomes_one_line_of_utf8(void **state)
@@ -344,8 +346,8 @@ int main(void)
         cmocka_unit_test(test_metric_that_is_absent_leaves_its_mark_out),
         cmocka_unit_test(test_result_without_partitions_makes_no_chart),
         cmocka_unit_test(test_limit_far_beyond_the_sizes_stays_off_the_axis),
-        cmocka_unit_test(test_probabilistic_with_few_closed_says_so_and_has_no_law),
-        cmocka_unit_test(test_law_at_the_middle_of_a_bin_is_the_bins_expectation),
+        cmocka_unit_test(test_probabilistic_with_few_closed_says_so_and_has_no_distribution),
+        cmocka_unit_test(test_distribution_at_the_middle_of_a_bin_is_the_bins_expectation),
         cmocka_unit_test(test_user_text_becomes_one_line_of_utf8),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),
     };

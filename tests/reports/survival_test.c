@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a survival curve says what share of the partitions is larger than each size, its steps are drawn to
- * half a pixel with few points, and the law beside it is the exact one. Method: charts as text; every size of
- * large random histograms against the drawn line; laws against sums of their own probabilities. */
+ * half a pixel with few points, and the distribution beside it is the exact one. Method: charts as text;
+ * every size of large random histograms against the drawn line; distributions against sums of their own
+ * probabilities. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,9 +215,10 @@ static void test_points_left_out_lie_within_the_tolerance(void **state)
     report_arena_free(&arena);
 }
 
-/* The line of the law against the law, at sizes of its own choice. */
-static void assert_law_is_exact(const struct report_chart *chart, double each,
-                                const struct tune_distribution *rows, const struct tune_weighted *weighted)
+/* The line of the distribution against the distribution, at sizes of its own choice. */
+static void assert_distribution_is_exact(const struct report_chart *chart, double each,
+                                         const struct tune_distribution *rows,
+                                         const struct tune_weighted *weighted)
 {
     assert_true(chart->lines[0].is_distribution);
     size_t compared = 0;
@@ -233,7 +235,7 @@ static void assert_law_is_exact(const struct report_chart *chart, double each,
     assert_true(compared > 300);
 }
 
-static void test_law_of_each_kind_is_the_exact_one(void **state)
+static void test_distribution_of_each_kind_is_the_exact_one(void **state)
 {
     (void)state;
     const struct {
@@ -241,72 +243,73 @@ static void test_law_of_each_kind_is_the_exact_one(void **state)
         uint64_t threshold;
     } cases[] = {{0, 40}, {1, 4}, {3, 1}, {9, 40}, {20, 100}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct lab_result *result = fixture_result("law", "synthetic");
+        struct lab_result *result = fixture_result("distribution", "synthetic");
         const struct bk_strategy strategy = probabilistic(cases[i].bits, cases[i].threshold);
-        const struct tune_distribution law = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
-        fixture_law(fixture_add(result, NULL, &strategy), law.p, law.threshold, 1000);
+        const struct tune_distribution distribution = {ldexp(1, -(int)cases[i].bits), cases[i].threshold};
+        fixture_distribution(fixture_add(result, NULL, &strategy), distribution.p, distribution.threshold,
+                             1000);
         result->limits = (struct lab_limits){0};
         struct made made = make(result, REPORT_SURVIVAL_ROWS);
-        assert_law_is_exact(made.chart, 1, &law, NULL);
+        assert_distribution_is_exact(made.chart, 1, &distribution, NULL);
         report_arena_free(&made.arena);
         /* All rows of the fixture have 350 bytes. */
         made = make(result, REPORT_SURVIVAL_BYTES);
-        assert_law_is_exact(made.chart, 350, &law, NULL);
+        assert_distribution_is_exact(made.chart, 350, &distribution, NULL);
         report_arena_free(&made.arena);
         lab_result_destroy(result);
     }
-    struct lab_result *result = fixture_result("law", "synthetic");
+    struct lab_result *result = fixture_result("distribution", "synthetic");
     result->limits = (struct lab_limits){0};
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_weighted(1000, 5, &strategy), BK_OK);
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
     fixture_put(out, false, 11, 40);
     fixture_put(out, false, 16, 60);
-    const struct tune_weighted law = {1000, 5, 350};
+    const struct tune_weighted distribution = {1000, 5, 350};
     struct made made = make(result, REPORT_SURVIVAL_ROWS);
-    assert_law_is_exact(made.chart, 1, NULL, &law);
+    assert_distribution_is_exact(made.chart, 1, NULL, &distribution);
     report_arena_free(&made.arena);
     made = make(result, REPORT_SURVIVAL_BYTES);
-    assert_law_is_exact(made.chart, 350, NULL, &law);
+    assert_distribution_is_exact(made.chart, 350, NULL, &distribution);
     report_arena_free(&made.arena);
-    /* A row of another size: then the law of weighted is none that the sizes alone tell. */
+    /* A row of another size: then the distribution of weighted is none that the sizes alone tell. */
     lab_histogram_add(&out->closed_bytes, 4000, 1, 11);
     lab_histogram_add(&out->closed_rows, 11, 1, 11);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "law ", false);
-    assert_says(result, REPORT_SURVIVAL_BYTES, "law ", false);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "distribution ", false);
+    assert_says(result, REPORT_SURVIVAL_BYTES, "distribution ", false);
     lab_result_destroy(result);
 }
 
-static void test_law_stands_only_where_it_holds_and_once(void **state)
+static void test_distribution_stands_only_where_it_holds_and_once(void **state)
 {
     (void)state;
-    struct lab_result *result = fixture_result("laws", "synthetic");
+    struct lab_result *result = fixture_result("distributions", "synthetic");
     struct bk_strategy strategy = probabilistic(9, 40);
     struct lab_strategy_result *out = fixture_add(result, "few", &strategy);
-    fixture_law(out, 1.0 / 512, 40, 99);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "law ", false);
+    fixture_distribution(out, 1.0 / 512, 40, 99);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "distribution ", false);
     out = fixture_add(result, "many", &strategy);
-    fixture_law(out, 1.0 / 512, 40, 100);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw line2 ''", true);
+    fixture_distribution(out, 1.0 / 512, 40, 100);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\ndistribution line2 ''", true);
     assert_says(result, REPORT_SURVIVAL_ROWS,
                 "legend dashes exact distribution, hidden where the sizes follow it\n", true);
     out = fixture_add(result, "again", &strategy);
-    fixture_law(out, 1.0 / 512, 40, 100);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw law ''", true);
-    assert_says(result, REPORT_SURVIVAL_ROWS, "\nlaw line2 ''", false);
+    fixture_distribution(out, 1.0 / 512, 40, 100);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\ndistribution distribution ''", true);
+    assert_says(result, REPORT_SURVIVAL_ROWS, "\ndistribution line2 ''", false);
     strategy.max_age_ns = 1000;
     out = fixture_add(result, "aged", &strategy);
-    fixture_law(out, 1.0 / 512, 40, 100);
+    fixture_distribution(out, 1.0 / 512, 40, 100);
     strategy = probabilistic(8, 40);
     out = fixture_add(result, "other", &strategy);
-    fixture_law(out, 1.0 / 256, 40, 100);
+    fixture_distribution(out, 1.0 / 256, 40, 100);
     char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
-    size_t laws = 0;
-    for (const char *at = text; (at = strstr(at, "\nlaw ")) != NULL; at++) {
-        laws++;
+    size_t distributions = 0;
+    for (const char *at = text; (at = strstr(at, "\ndistribution ")) != NULL; at++) {
+        distributions++;
     }
-    assert_int_equal(laws, 2);
-    assert_non_null(strstr(text, "\nlaw line5 ''"));
+    assert_int_equal(distributions, 2);
+    assert_non_null(strstr(text, "\ndistribution line5 ''"));
     free(text);
     lab_result_destroy(result);
 }
@@ -412,8 +415,8 @@ int main(void)
         cmocka_unit_test(test_limit_far_from_the_sizes_is_told_and_not_drawn),
         cmocka_unit_test(test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points),
         cmocka_unit_test(test_points_left_out_lie_within_the_tolerance),
-        cmocka_unit_test(test_law_of_each_kind_is_the_exact_one),
-        cmocka_unit_test(test_law_stands_only_where_it_holds_and_once),
+        cmocka_unit_test(test_distribution_of_each_kind_is_the_exact_one),
+        cmocka_unit_test(test_distribution_stands_only_where_it_holds_and_once),
         cmocka_unit_test(test_more_strategies_than_colours_leave_some_out_but_not_the_one_to_choose),
         cmocka_unit_test(test_result_without_partitions_says_so),
         cmocka_unit_test(test_chart_without_memory_fails_and_says_so),

@@ -80,7 +80,7 @@ static void test_timeline_shows_the_sizes_of_each_slice(void **state)
           "legend range closed: smallest to largest\n"
           "legend middle 10th to 90th percentile\n"
           "legend open still open at the end: smallest to largest\n"
-          "legend law median (dotted where all are open)\n"
+          "legend distribution median (dotted where all are open)\n"
           "legend over over the limit of 100K rows\n"
           "x 0..4.32e+04 'first row written (UTC, 2026)' 0='Jan 1' 7200='02:00' 1.44e+04='04:00' "
           "2.16e+04='06:00' 2.88e+04='08:00' 3.6e+04='10:00' 4.32e+04='12:00'\n"

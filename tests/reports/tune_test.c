@@ -87,7 +87,7 @@ static void test_front_is_told_spot_by_spot(void **state)
     (void)state;
     fixture_front_begin(&front);
     front.front.foot = NULL;
-    fixture_front_add(&front, "dear", 100, 0.05, true);
+    fixture_front_add(&front, "expensive", 100, 0.05, true);
     fixture_front_add(&front, "cheap", 0, 0.4, true);
     fixture_front_add(&front, "bad", 100, 0.3, false);
     front.points[2].high = 0.35;
@@ -97,13 +97,14 @@ static void test_front_is_told_spot_by_spot(void **state)
     struct report_chart chart = {.name = "front"};
     report_front_fill(&front.front, &arena, &chart);
     assert_false(arena.out_of_memory);
-    check_dump(&chart,
-               "chart front\ntitle What the candidates cost and buy\nsubtitle 24 seeds each\nfoot \nstart 0\n"
-               "legend chosen recommended: dear\nlegend line1 on the front\nlegend pale not on the front\n"
-               "x 0, 1.699..2.301 'counter increments per 1000 rows (log scale)' 1.699='50' 1.778='60' "
-               "1.845='70' 1.903='80' 1.954='90' 2='100' 2.301='200'\n"
-               "y 0..0.416 'spread of rows' 0='0%' 0.1='10%' 0.2='20%' 0.3='30%' 0.4='40%'\n"
-               "spot chosen 'dear' 2,0.05\nspot front 'cheap' -inf,0.4\nspot 'bad' 2,0.3(0.3..0.35)\n");
+    check_dump(
+        &chart,
+        "chart front\ntitle What the candidates cost and buy\nsubtitle 24 seeds each\nfoot \nstart 0\n"
+        "legend chosen recommended: expensive\nlegend line1 on the front\nlegend pale not on the front\n"
+        "x 0, 1.699..2.301 'counter increments per 1000 rows (log scale)' 1.699='50' 1.778='60' "
+        "1.845='70' 1.903='80' 1.954='90' 2='100' 2.301='200'\n"
+        "y 0..0.416 'spread of rows' 0='0%' 0.1='10%' 0.2='20%' 0.3='30%' 0.4='40%'\n"
+        "spot chosen 'expensive' 2,0.05\nspot front 'cheap' -inf,0.4\nspot 'bad' 2,0.3(0.3..0.35)\n");
     report_arena_free(&arena);
 }
 

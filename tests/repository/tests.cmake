@@ -21,6 +21,8 @@ if(Python3_FOUND)
   bucketlab_check(lengths)
   bucketlab_check(modules)
   bucketlab_check(modules_test)
+  bucketlab_check(words)
+  bucketlab_check(words_test)
   bucketlab_check(install ${PROJECT_BINARY_DIR})
   set_tests_properties(repository/cppcheck PROPERTIES LABELS "slow;repository")
   add_test(NAME repository/install_built COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py

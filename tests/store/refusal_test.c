@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: whatever stands in a database's place is refused in one line that names the file and a cure, and is
- * left as it was, byte for byte, with nothing new beside it. Method: a gallery of wrong files; locks held by
+ * left as it was, byte for byte, with nothing new next to it. Method: a gallery of wrong files; locks held by
  * second connections; rights taken away in a child that is nobody; bytes flipped all over a good database. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
@@ -442,7 +442,7 @@ static void test_database_without_rights_is_read_but_never_written(void **state)
     leave_log(&folder, "CREATE TABLE theirs (x)");
     chmod(folder.path, 0555);
     open_as_nobody(folder.db, STORE_READ, &error);
-    assert_error_fits(&error, folder.db, "read-only, and the log beside it holds changes");
+    assert_error_fits(&error, folder.db, "read-only, and the log next to it holds changes");
     chmod(folder.path, 0755);
     /* One that is not there yet: told before the run, not after it. */
     folder_empty(&folder);

@@ -184,7 +184,7 @@ static inline void sample_fill_slices(struct lab_strategy_result *strategy, int6
     }
 }
 
-/* What a cluster run has beside. The last mark stands before the last events. */
+/* What a cluster run has in addition. The last mark stands before the last events. */
 static inline void sample_fill_events(struct lab_strategy_result *strategy)
 {
     static const uint16_t marks[] = {0xff00, 0x00ff, 0x1234, 0, 0xffff};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: settings enter a race as the scenario and the law say; the lab's race recommends what all settings
- * with all seeds recommend; a strategy written out is read again as the same one. Method: small scenarios,
- * run both ways. */
+/* Aim: settings enter a race as the scenario and the distribution say; the lab's race recommends what all
+ * settings with all seeds recommend; a strategy written out is read again as the same one. Method: small
+ * scenarios, run both ways. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -195,8 +195,8 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
     }
 }
 
-/* Limits in rows alone: the law knows all of probabilistic and count. */
-static void test_law_of_entrants_refuses_and_shows(void **state)
+/* Limits in rows alone: the distribution knows all of probabilistic and count. */
+static void test_distribution_of_entrants_refuses_and_shows(void **state)
 {
     (void)state;
     struct tune_contest contest;
@@ -221,7 +221,7 @@ static void test_law_of_entrants_refuses_and_shows(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Every template keeps what it says beside its numbers, and has a ladder of its own. */
+/* Every template keeps what it says in addition to its numbers, and has a ladder of its own. */
 static void test_entrants_of_templates_keep_what_they_say(void **state)
 {
     (void)state;
@@ -300,8 +300,8 @@ static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
     }
 }
 
-/* Where not one row fits, the law has nothing to offer, and says so. */
-static void test_limit_below_a_row_is_refused_by_the_law(void **state)
+/* Where not one row fits, the distribution has nothing to offer, and says so. */
+static void test_limit_below_a_row_is_refused_by_the_distribution(void **state)
 {
     (void)state;
     struct tune_contest contest;
@@ -389,11 +389,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_in_the_lab_recommends_what_all_seeds_do),
         cmocka_unit_test(test_contest_that_remembers_runs_comes_to_the_same),
-        cmocka_unit_test(test_law_of_entrants_refuses_and_shows),
+        cmocka_unit_test(test_distribution_of_entrants_refuses_and_shows),
         cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
         cmocka_unit_test(test_endless_of_a_time_to_live_ends),
         cmocka_unit_test(test_trace_with_drawn_sizes_is_not_fixed),
-        cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_law),
+        cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
         cmocka_unit_test(test_text_of_a_strategy_is_that_strategy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

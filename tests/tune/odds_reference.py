@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes odds_reference.txt: P(N < rows), P(N > rows) and P(N = rows) to 25 digits, for odds_test.c.
 
-Method: 80-digit arithmetic of mpmath; the binomial law's terms are summed one by one away from the mean, and small
+Method: 80-digit arithmetic of mpmath; the binomial's terms are summed one by one away from the mean, and small
 cases are compared with mpmath's own incomplete beta function. Usage: odds_reference.py > odds_reference.txt
 """
 import math
@@ -60,7 +60,7 @@ def binomial_upper(n, k, p):
     return total
 
 
-def law(p, threshold, rows):
+def distribution(p, threshold, rows):
     """P(N < rows), P(N > rows), P(N = rows)."""
     p = mp.mpf(p)
     below = binomial_upper(rows - 1, threshold, p)
@@ -93,7 +93,7 @@ def main():
             turn += 1
             rows = {rows_at(p, threshold, deviate) for deviate in deviates} if p < 1 else {threshold, threshold + 1}
             for n in sorted(rows):
-                values = law(p, threshold, n)
+                values = distribution(p, threshold, n)
                 if all(value == 0 or value > mp.mpf(10) ** -60 for value in values):
                     print(p.hex(), threshold, n, *(mp.nstr(value, 25) for value in values))
 

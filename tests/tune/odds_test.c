@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the law of rows per partition is right to 1e-10 in both tails. Method: the published figures; a table
- * of 80-digit arithmetic (odds_reference.py); small laws in whole numbers; identities where no table reaches.
+/* Aim: the distribution of rows per partition is right to 1e-10 in both tails. Method: the published figures;
+ * a table of 80-digit arithmetic (odds_reference.py); small distributions in whole numbers; identities where
+ * no table reaches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,13 +25,13 @@ static double chance(uint32_t bits)
     return ldexp(1, -(int)bits);
 }
 
-static void check_close(const char *what, const struct tune_distribution *law, uint64_t rows, double value,
-                        double wanted)
+static void check_close(const char *what, const struct tune_distribution *distribution, uint64_t rows,
+                        double value, double wanted)
 {
     /* The comparison is written so that a NaN fails. */
     if (!(fabs(value - wanted) <= ACCURACY * fabs(wanted)))
-        fail_msg("%s, p %a, threshold %" PRIu64 ", rows %" PRIu64 ": %.17g, not %.17g", what, law->p,
-                 law->threshold, rows, value, wanted);
+        fail_msg("%s, p %a, threshold %" PRIu64 ", rows %" PRIu64 ": %.17g, not %.17g", what, distribution->p,
+                 distribution->threshold, rows, value, wanted);
 }
 
 /* All digits of the published figure. */
@@ -41,21 +42,21 @@ static void check_digits(double value, int digits, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void test_law_9_bits_threshold_40_gives_published_figures(void **state)
+static void test_distribution_9_bits_threshold_40_gives_published_figures(void **state)
 {
     (void)state;
-    const struct tune_distribution law = {chance(9), 40};
-    check_digits(tune_mean_rows(&law), 10, "20480");
-    check_digits(tune_stddev_rows(&law), 14, "3235.0085007616");
-    check_digits(tune_above(&law, 20000), 12, "0.538460811385");
-    check_digits(tune_below(&law, 12000), 8, "0.0011304044");
-    check_digits(tune_above(&law, 32000), 8, "0.00095968816");
-    check_digits(tune_below(&law, 4200), 7, "1.338744e-15");
-    check_digits(tune_above(&law, 58000), 8, "5.8165184e-16");
-    check_digits(tune_increments_per_1000_rows(&law), 10, "1.953125");
+    const struct tune_distribution distribution = {chance(9), 40};
+    check_digits(tune_mean_rows(&distribution), 10, "20480");
+    check_digits(tune_stddev_rows(&distribution), 14, "3235.0085007616");
+    check_digits(tune_above(&distribution, 20000), 12, "0.538460811385");
+    check_digits(tune_below(&distribution, 12000), 8, "0.0011304044");
+    check_digits(tune_above(&distribution, 32000), 8, "0.00095968816");
+    check_digits(tune_below(&distribution, 4200), 7, "1.338744e-15");
+    check_digits(tune_above(&distribution, 58000), 8, "5.8165184e-16");
+    check_digits(tune_increments_per_1000_rows(&distribution), 10, "1.953125");
 }
 
-static void test_law_same_mean_trades_spread_for_increments(void **state)
+static void test_distribution_same_mean_trades_spread_for_increments(void **state)
 {
     (void)state;
     const struct tune_distribution fine = {chance(7), 160};
@@ -76,17 +77,17 @@ static void test_odds_reference_table_is_met(void **state)
     char line[256];
     int values = 0, deep = 0;
     while (fgets(line, sizeof(line), file) != NULL) {
-        struct tune_distribution law;
+        struct tune_distribution distribution;
         uint64_t rows;
         double below, above, pmf;
         if (line[0] == '#')
             continue;
-        assert_int_equal(sscanf(line, "%la %" SCNu64 " %" SCNu64 " %lf %lf %lf", &law.p, &law.threshold,
-                                &rows, &below, &above, &pmf),
+        assert_int_equal(sscanf(line, "%la %" SCNu64 " %" SCNu64 " %lf %lf %lf", &distribution.p,
+                                &distribution.threshold, &rows, &below, &above, &pmf),
                          6);
-        check_close("below", &law, rows, tune_below(&law, rows), below);
-        check_close("above", &law, rows, tune_above(&law, rows), above);
-        check_close("pmf", &law, rows, tune_pmf(&law, rows), pmf);
+        check_close("below", &distribution, rows, tune_below(&distribution, rows), below);
+        check_close("above", &distribution, rows, tune_above(&distribution, rows), above);
+        check_close("pmf", &distribution, rows, tune_pmf(&distribution, rows), pmf);
         values += 3;
         deep += (below > 0 && below < 1e-25) + (above > 0 && above < 1e-25);
     }
@@ -108,15 +109,15 @@ static void test_odds_one_bit_equal_counted_outcomes(void **state)
         uint64_t at_least = 0;
         for (uint64_t threshold = n; threshold >= 1; threshold--) {
             at_least += choose[threshold];
-            const struct tune_distribution law = {0.5, threshold};
+            const struct tune_distribution distribution = {0.5, threshold};
             double reached = ldexp((double)at_least, -(int)n);
-            check_close("below", &law, n + 1, tune_below(&law, n + 1), reached);
-            check_close("above", &law, n, tune_above(&law, n), 1 - reached);
-            check_close("pmf", &law, n, tune_pmf(&law, n),
+            check_close("below", &distribution, n + 1, tune_below(&distribution, n + 1), reached);
+            check_close("above", &distribution, n, tune_above(&distribution, n), 1 - reached);
+            check_close("pmf", &distribution, n, tune_pmf(&distribution, n),
                         ldexp((double)(choose[threshold] * threshold / n), -(int)n));
-            assert_int_equal(tune_quantile(&law, reached), n);
+            assert_int_equal(tune_quantile(&distribution, reached), n);
             if (n <= SPACED_N_MAX)
-                assert_int_equal(tune_quantile(&law, reached * (1 + 1e-13)), n + 1);
+                assert_int_equal(tune_quantile(&distribution, reached * (1 + 1e-13)), n + 1);
         }
     }
 }
@@ -128,57 +129,59 @@ static void test_odds_at_the_edges_are_exact(void **state)
     static const double chances[] = {0x1p-32, 0x1p-9, 1.0 / 300, 0.5, 299.0 / 300, 1};
     for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
         for (size_t j = 0; j < sizeof(chances) / sizeof(chances[0]); j++) {
-            const struct tune_distribution law = {chances[j], thresholds[i]};
+            const struct tune_distribution distribution = {chances[j], thresholds[i]};
             uint64_t threshold = thresholds[i];
-            assert_true(tune_below(&law, 0) == 0);
-            assert_true(tune_below(&law, threshold) == 0);
-            assert_true(tune_above(&law, 0) == 1);
-            assert_true(tune_above(&law, threshold - 1) == 1);
-            assert_true(tune_pmf(&law, 0) == 0);
-            assert_true(tune_pmf(&law, threshold - 1) == 0);
-            check_close("pmf", &law, threshold, tune_pmf(&law, threshold), pow(law.p, (double)threshold));
-            assert_int_equal(tune_quantile(&law, 0), threshold);
+            assert_true(tune_below(&distribution, 0) == 0);
+            assert_true(tune_below(&distribution, threshold) == 0);
+            assert_true(tune_above(&distribution, 0) == 1);
+            assert_true(tune_above(&distribution, threshold - 1) == 1);
+            assert_true(tune_pmf(&distribution, 0) == 0);
+            assert_true(tune_pmf(&distribution, threshold - 1) == 0);
+            check_close("pmf", &distribution, threshold, tune_pmf(&distribution, threshold),
+                        pow(distribution.p, (double)threshold));
+            assert_int_equal(tune_quantile(&distribution, 0), threshold);
         }
     }
 }
 
-static void test_law_0_bits_is_exactly_the_threshold(void **state)
+static void test_distribution_0_bits_is_exactly_the_threshold(void **state)
 {
     (void)state;
-    const struct tune_distribution law = {chance(0), 12345};
-    assert_true(tune_mean_rows(&law) == 12345);
-    assert_true(tune_stddev_rows(&law) == 0);
-    assert_true(tune_below(&law, 12346) == 1);
-    assert_true(tune_above(&law, 12345) == 0);
-    assert_true(tune_pmf(&law, 12345) == 1);
-    assert_true(tune_pmf(&law, 12346) == 0);
-    assert_int_equal(tune_quantile(&law, 1e-300), 12345);
-    assert_int_equal(tune_quantile(&law, 1 - 0x1p-53), 12345);
-    assert_true(tune_increments_per_1000_rows(&law) == 1000);
+    const struct tune_distribution distribution = {chance(0), 12345};
+    assert_true(tune_mean_rows(&distribution) == 12345);
+    assert_true(tune_stddev_rows(&distribution) == 0);
+    assert_true(tune_below(&distribution, 12346) == 1);
+    assert_true(tune_above(&distribution, 12345) == 0);
+    assert_true(tune_pmf(&distribution, 12345) == 1);
+    assert_true(tune_pmf(&distribution, 12346) == 0);
+    assert_int_equal(tune_quantile(&distribution, 1e-300), 12345);
+    assert_int_equal(tune_quantile(&distribution, 1 - 0x1p-53), 12345);
+    assert_true(tune_increments_per_1000_rows(&distribution) == 1000);
 }
 
-/* Threshold 1 is the geometric law, whose tail is a power. */
-static void test_law_threshold_1_is_geometric(void **state)
+/* Threshold 1 is the geometric distribution, whose tail is a power. */
+static void test_distribution_threshold_1_is_geometric(void **state)
 {
     (void)state;
     static const double chances[] = {0x1p-32, 0x1p-9, 1.0 / 300, 0.3, 0.5};
     for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
-        const struct tune_distribution law = {chances[i], 1};
+        const struct tune_distribution distribution = {chances[i], 1};
         for (double mean_count = 1e-3; mean_count < 600; mean_count *= 3) {
-            uint64_t rows = (uint64_t)ceil(mean_count / law.p);
-            double log_tail = (double)rows * log1p(-law.p);
-            check_close("above", &law, rows, tune_above(&law, rows), exp(log_tail));
-            check_close("below", &law, rows + 1, tune_below(&law, rows + 1), -expm1(log_tail));
+            uint64_t rows = (uint64_t)ceil(mean_count / distribution.p);
+            double log_tail = (double)rows * log1p(-distribution.p);
+            check_close("above", &distribution, rows, tune_above(&distribution, rows), exp(log_tail));
+            check_close("below", &distribution, rows + 1, tune_below(&distribution, rows + 1),
+                        -expm1(log_tail));
         }
     }
 }
 
-/* Beyond the table: laws of up to 2^63 rows, where the tails, the one value between them and the ratio of
- * neighbours must still agree, and where a sum of single terms would never end. */
-static void test_odds_huge_laws_stay_consistent(void **state)
+/* Beyond the table: distributions of up to 2^63 rows, where the tails, the one value between them and the
+ * ratio of neighbours must still agree, and where a sum of single terms would never end. */
+static void test_odds_huge_distributions_stay_consistent(void **state)
 {
     (void)state;
-    static const struct tune_distribution laws[] = {
+    static const struct tune_distribution distributions[] = {
         {0x1p-32, 1000000},
         {0x1p-32, UINT64_C(1) << 30},
         {0x1p-9, UINT64_C(1) << 53},
@@ -186,20 +189,22 @@ static void test_odds_huge_laws_stay_consistent(void **state)
         {1e-12, 1000000},
         {1.0 / 3, UINT64_C(1) << 60},
     };
-    for (size_t i = 0; i < sizeof(laws) / sizeof(laws[0]); i++) {
-        const struct tune_distribution *law = &laws[i];
-        double mean = tune_mean_rows(law), stddev = tune_stddev_rows(law);
+    for (size_t i = 0; i < sizeof(distributions) / sizeof(distributions[0]); i++) {
+        const struct tune_distribution *distribution = &distributions[i];
+        double mean = tune_mean_rows(distribution), stddev = tune_stddev_rows(distribution);
         for (int deviate = -11; deviate <= 11; deviate++) {
             uint64_t rows = (uint64_t)(mean + deviate * stddev);
-            double below = tune_below(law, rows), above = tune_above(law, rows), pmf = tune_pmf(law, rows);
+            double below = tune_below(distribution, rows), above = tune_above(distribution, rows),
+                   pmf = tune_pmf(distribution, rows);
             assert_true(fabs(below + pmf + above - 1) < 1e-13);
             /* Skewness moves these tails by less than a factor of 2. */
             double normal = 0.5 * erfc(fabs((double)deviate) / sqrt(2));
             double tail = deviate < 0 ? below : above;
             assert_true(tail > normal / 3 && tail < normal * 3);
             /* P(N = n + 1) / P(N = n) = n (1 - p) / (n + 1 - threshold). */
-            double ratio = (double)rows * (1 - law->p) / (double)(rows + 1 - law->threshold);
-            check_close("pmf", law, rows + 1, tune_pmf(law, rows + 1), pmf * ratio);
+            double ratio =
+                (double)rows * (1 - distribution->p) / (double)(rows + 1 - distribution->threshold);
+            check_close("pmf", distribution, rows + 1, tune_pmf(distribution, rows + 1), pmf * ratio);
         }
     }
 }
@@ -213,20 +218,20 @@ static void test_quantile_is_the_smallest_that_reaches(void **state)
                                            0.5,   0.75,  0.99,  0.999, 1 - 1e-12};
     for (size_t i = 0; i < sizeof(chances) / sizeof(chances[0]); i++) {
         for (size_t j = 0; j < sizeof(thresholds) / sizeof(thresholds[0]); j++) {
-            const struct tune_distribution law = {chances[i], thresholds[j]};
+            const struct tune_distribution distribution = {chances[i], thresholds[j]};
             uint64_t last = 0;
             for (size_t k = 0; k < sizeof(probabilities) / sizeof(probabilities[0]); k++) {
                 double p = probabilities[k];
-                uint64_t rows = tune_quantile(&law, p);
-                assert_true(rows >= last && rows >= law.threshold);
+                uint64_t rows = tune_quantile(&distribution, p);
+                assert_true(rows >= last && rows >= distribution.threshold);
                 last = rows;
-                /* 1e-12 of the smaller side: what separates huge laws' neighbours is less than a double
-                 * shows. */
-                assert_true(p < 0.5 ? tune_below(&law, rows + 1) >= p * (1 - 1e-12)
-                                    : tune_above(&law, rows) <= (1 - p) * (1 + 1e-12));
-                if (rows > law.threshold)
-                    assert_true(p < 0.5 ? tune_below(&law, rows) < p * (1 + 1e-12)
-                                        : tune_above(&law, rows - 1) > (1 - p) * (1 - 1e-12));
+                /* 1e-12 of the smaller side: what separates huge distributions' neighbours is less than a
+                 * double shows. */
+                assert_true(p < 0.5 ? tune_below(&distribution, rows + 1) >= p * (1 - 1e-12)
+                                    : tune_above(&distribution, rows) <= (1 - p) * (1 + 1e-12));
+                if (rows > distribution.threshold)
+                    assert_true(p < 0.5 ? tune_below(&distribution, rows) < p * (1 + 1e-12)
+                                        : tune_above(&distribution, rows - 1) > (1 - p) * (1 - 1e-12));
             }
         }
     }
@@ -249,14 +254,14 @@ static void test_quantile_beyond_64_bits_is_the_largest_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_9_bits_threshold_40_gives_published_figures),
-        cmocka_unit_test(test_law_same_mean_trades_spread_for_increments),
+        cmocka_unit_test(test_distribution_9_bits_threshold_40_gives_published_figures),
+        cmocka_unit_test(test_distribution_same_mean_trades_spread_for_increments),
         cmocka_unit_test(test_odds_reference_table_is_met),
         cmocka_unit_test(test_odds_one_bit_equal_counted_outcomes),
         cmocka_unit_test(test_odds_at_the_edges_are_exact),
-        cmocka_unit_test(test_law_0_bits_is_exactly_the_threshold),
-        cmocka_unit_test(test_law_threshold_1_is_geometric),
-        cmocka_unit_test(test_odds_huge_laws_stay_consistent),
+        cmocka_unit_test(test_distribution_0_bits_is_exactly_the_threshold),
+        cmocka_unit_test(test_distribution_threshold_1_is_geometric),
+        cmocka_unit_test(test_odds_huge_distributions_stay_consistent),
         cmocka_unit_test(test_quantile_is_the_smallest_that_reaches),
         cmocka_unit_test(test_quantile_beyond_64_bits_is_the_largest_number),
     };

@@ -229,7 +229,7 @@ static void test_race_of_clear_cases_names_each(void **state)
     for (int i = 0; i < ENTRANTS; i++)
         stage.truths[i] = (struct truth){{5, 5, 5, 5}, 0.2, 0.001};
     stage.truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001};         /* cheapest */
-    stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001};         /* less spread */
+    stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001};         /* smaller CV */
     stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001};         /* worse than both */
     stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001};         /* better than all, and fails */
     stage.truths[4] = (struct truth){{0.9, (double)NAN, 1, 1}, 0, 0.001}; /* grows for ever */
@@ -294,8 +294,8 @@ static void test_race_that_none_can_win_recommends_none(void **state)
     tune_race_clear(&race);
 }
 
-/* An exact law says more than a sample. */
-static void test_law_of_few_partitions_shows(void **state)
+/* An exact distribution says more than a sample. */
+static void test_distribution_of_few_partitions_shows(void **state)
 {
     (void)state;
     struct tune_seen seen[2] = {{.partitions = 10}, {.partitions = 10}};
@@ -416,7 +416,7 @@ int main(void)
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
         cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),
         cmocka_unit_test(test_interval_of_unlike_seeds_is_that_of_seeds),
-        cmocka_unit_test(test_law_of_few_partitions_shows),
+        cmocka_unit_test(test_distribution_of_few_partitions_shows),
         cmocka_unit_test(test_judge_of_each_demand_names_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

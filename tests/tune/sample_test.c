@@ -140,7 +140,7 @@ static void test_share_above_another_is_exact(void **state)
     assert_true(tune_share_above(0, 0, 3, 10) == 1 && tune_share_above(5, 5, 7, 7) == 1);
 }
 
-/* Of many trials the bounds are those of the normal law, nearly. */
+/* Of many trials the bounds are those of the normal distribution, nearly. */
 static void test_shares_of_many_trials(void **state)
 {
     (void)state;

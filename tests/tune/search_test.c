@@ -24,14 +24,14 @@ static const struct tune_chances every_number = {1, UINT64_C(1) << 63, false};
 
 static double risk_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_distribution law = {1.0 / (double)one_in, threshold};
-    return tune_risk(&law, goal);
+    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold};
+    return tune_risk(&distribution, goal);
 }
 
 static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold)
 {
-    const struct tune_distribution law = {1.0 / (double)one_in, threshold};
-    return tune_holds(&law, goal);
+    const struct tune_distribution distribution = {1.0 / (double)one_in, threshold};
+    return tune_holds(&distribution, goal);
 }
 
 static void fail_at(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold, const char *what)
@@ -165,8 +165,8 @@ static void test_risk_that_is_taken_exactly_holds(void **state)
 {
     (void)state;
     const struct tune_goal goal = {3, 11, 0.5}, less = {3, 11, 0.5 - 1e-12};
-    const struct tune_distribution law = {0.5, 6};
-    assert_true(tune_holds(&law, &goal) && !tune_holds(&law, &less));
+    const struct tune_distribution distribution = {0.5, 6};
+    assert_true(tune_holds(&distribution, &goal) && !tune_holds(&distribution, &less));
     assert_int_equal(tune_fit_thresholds(&goal, 2).last, 6);
     assert_int_equal(tune_fit_thresholds(&less, 2).last, 5);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the law of a weighted partition's bytes is that of bk_advance(), and its bounds hold. Method: the
- * exact law against a sum over all ways in small cases; and against partitions that the core makes of random
- * ids. Seeds are fixed, so the test passes always or never: Kolmogorov and Smirnov's distance stays below
- * what chance passes once in 10^10 (Massart: 2 exp(-2 n d^2)), means and tails within 8 standard errors
- * (below 1e-14 each by the normal law, which sums of this many parts follow closely). */
+/* Aim: the distribution of a weighted partition's bytes is that of bk_advance(), and its bounds hold. Method:
+ * the exact distribution against a sum over all ways in small cases; and against partitions that the core
+ * makes of random ids. Seeds are fixed, so the test passes always or never: Kolmogorov and Smirnov's distance
+ * stays below what chance passes once in 10^10 (Massart: 2 exp(-2 n d^2)), means and tails within 8 standard
+ * errors (below 1e-14 each by the normal distribution, which sums of this many parts follow closely). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,80 +27,82 @@ static void assert_near(double actual, double expected, double relative)
 }
 
 /* P(N > n) by going through the counter's values row by row. */
-static double naive_above(const struct tune_weighted *law, uint64_t rows)
+static double naive_above(const struct tune_weighted *distribution, uint64_t rows)
 {
-    double at[64] = {1}, p = (double)(law->row_bytes % law->bytes) / (double)law->bytes;
-    uint64_t whole = law->row_bytes / law->bytes;
+    double at[64] = {1},
+           p = (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
+    uint64_t whole = distribution->row_bytes / distribution->bytes;
     for (uint64_t n = 0; n < rows; n++) {
         double next[64] = {0};
-        for (uint64_t count = 0; count < law->threshold; count++) {
-            if (count + whole < law->threshold)
+        for (uint64_t count = 0; count < distribution->threshold; count++) {
+            if (count + whole < distribution->threshold)
                 next[count + whole] += at[count] * (1 - p);
-            if (count + whole + 1 < law->threshold)
+            if (count + whole + 1 < distribution->threshold)
                 next[count + whole + 1] += at[count] * p;
         }
         for (size_t i = 0; i < 64; i++)
             at[i] = next[i];
     }
     double sum = 0;
-    for (uint64_t count = 0; count < law->threshold; count++)
+    for (uint64_t count = 0; count < distribution->threshold; count++)
         sum += at[count];
     return sum;
 }
 
-static void test_law_is_the_sum_over_all_ways(void **state)
+static void test_distribution_is_the_sum_over_all_sequences(void **state)
 {
     (void)state;
     for (uint64_t threshold = 1; threshold <= 40; threshold += 13) {
         for (uint64_t row_bytes = 25; row_bytes <= 700; row_bytes += 75) {
-            struct tune_weighted law = {100, threshold, row_bytes};
+            struct tune_weighted distribution = {100, threshold, row_bytes};
             double mean = 0, squares = 0;
             double above = 1;
             for (uint64_t rows = 0; above > 1e-18; rows++) {
-                above = naive_above(&law, rows);
+                above = naive_above(&distribution, rows);
                 mean += above;
                 squares += (2 * (double)rows + 1) * above;
                 if (rows % 7 != 0 || above == 0)
                     continue;
-                assert_near(tune_weighted_above(&law, rows * row_bytes), above, 1e-9);
-                assert_near(tune_weighted_above(&law, rows * row_bytes + row_bytes - 1), above, 1e-9);
-                double below = tune_weighted_below(&law, rows * row_bytes + 1);
+                assert_near(tune_weighted_above(&distribution, rows * row_bytes), above, 1e-9);
+                assert_near(tune_weighted_above(&distribution, rows * row_bytes + row_bytes - 1), above,
+                            1e-9);
+                double below = tune_weighted_below(&distribution, rows * row_bytes + 1);
                 assert_true(fabs(below - (1 - above)) < 1e-12);
             }
             double bytes = (double)row_bytes;
-            assert_near(tune_weighted_mean_bytes(&law), mean * bytes, 1e-9);
+            assert_near(tune_weighted_mean_bytes(&distribution), mean * bytes, 1e-9);
             double stddev = sqrt(fmax(squares - mean * mean, 0)) * bytes;
-            assert_true(fabs(tune_weighted_stddev_bytes(&law) - stddev) < 1e-5 * bytes);
+            assert_true(fabs(tune_weighted_stddev_bytes(&distribution) - stddev) < 1e-5 * bytes);
         }
     }
 }
 
-static void test_small_rows_have_the_probabilistic_law(void **state)
+static void test_small_rows_have_the_probabilistic_distribution(void **state)
 {
     (void)state;
-    struct tune_weighted law = {512, 40, 1};
+    struct tune_weighted distribution = {512, 40, 1};
     struct tune_distribution same = {1.0 / 512, 40};
-    assert_near(tune_weighted_mean_bytes(&law), tune_mean_rows(&same), 1e-14);
-    assert_near(tune_weighted_stddev_bytes(&law), tune_stddev_rows(&same), 1e-14);
+    assert_near(tune_weighted_mean_bytes(&distribution), tune_mean_rows(&same), 1e-14);
+    assert_near(tune_weighted_stddev_bytes(&distribution), tune_stddev_rows(&same), 1e-14);
     for (uint64_t rows = 4000; rows < 60000; rows += 1234) {
-        assert_near(tune_weighted_below(&law, rows), tune_below(&same, rows), 1e-12);
-        assert_near(tune_weighted_above(&law, rows), tune_above(&same, rows), 1e-12);
+        assert_near(tune_weighted_below(&distribution, rows), tune_below(&same, rows), 1e-12);
+        assert_near(tune_weighted_above(&distribution, rows), tune_above(&same, rows), 1e-12);
     }
     for (double p = 0.001; p < 1; p += 0.037)
-        assert_true(tune_weighted_quantile(&law, p) == tune_quantile(&same, p));
-    assert_near(tune_weighted_increments_per_1000_rows(&law), 1000.0 / 512, 1e-14);
+        assert_true(tune_weighted_quantile(&distribution, p) == tune_quantile(&same, p));
+    assert_near(tune_weighted_increments_per_1000_rows(&distribution), 1000.0 / 512, 1e-14);
 }
 
 static void test_quantile_is_the_least_that_reaches(void **state)
 {
     (void)state;
     for (uint64_t row_bytes = 30; row_bytes < 900; row_bytes += 110) {
-        struct tune_weighted law = {100, 25, row_bytes};
+        struct tune_weighted distribution = {100, 25, row_bytes};
         for (double p = 0.01; p < 1; p += 0.07) {
-            uint64_t bytes = tune_weighted_quantile(&law, p);
+            uint64_t bytes = tune_weighted_quantile(&distribution, p);
             assert_true(bytes % row_bytes == 0);
-            assert_true(1 - tune_weighted_above(&law, bytes) >= p - 1e-12);
-            assert_true(1 - tune_weighted_above(&law, bytes - row_bytes) < p + 1e-12);
+            assert_true(1 - tune_weighted_above(&distribution, bytes) >= p - 1e-12);
+            assert_true(1 - tune_weighted_above(&distribution, bytes - row_bytes) < p + 1e-12);
         }
     }
     struct tune_weighted exact = {100, 25, 500};
@@ -145,12 +147,12 @@ static int compare(const void *left, const void *right)
 
 static uint64_t sizes[PARTITIONS];
 
-static void make_partitions(const struct tune_weighted *law, size_maker *size, uint64_t seed)
+static void make_partitions(const struct tune_weighted *distribution, size_maker *size, uint64_t seed)
 {
     struct bk_strategy strategy;
     struct bk_key_state state = {0};
     struct sim_random ids, draws;
-    assert_int_equal(bk_strategy_weighted(law->bytes, law->threshold, &strategy), BK_OK);
+    assert_int_equal(bk_strategy_weighted(distribution->bytes, distribution->threshold, &strategy), BK_OK);
     sim_random_init(&ids, seed, SIM_FUZZ, 0);
     sim_random_init(&draws, seed, SIM_FUZZ, 1);
     uint64_t bytes = 0;
@@ -178,37 +180,40 @@ static double mean_of_sizes(double *stddev)
     return mean;
 }
 
-static void test_rows_of_one_size_follow_the_law(void **state)
+static void test_rows_of_one_size_follow_the_distribution(void **state)
 {
     (void)state;
     static const uint64_t row_bytes[] = {50, 333, 1000, 1500, 7300};
     for (size_t i = 0; i < sizeof row_bytes / sizeof *row_bytes; i++) {
-        struct tune_weighted law = {1000, 20, row_bytes[i]};
+        struct tune_weighted distribution = {1000, 20, row_bytes[i]};
         size_const = row_bytes[i];
-        make_partitions(&law, constant, i + 1);
-        double stddev, mean = mean_of_sizes(&stddev), own = tune_weighted_stddev_bytes(&law);
-        assert_true(fabs(mean - tune_weighted_mean_bytes(&law)) <= 8 * own / sqrt(PARTITIONS) + 1e-6);
+        make_partitions(&distribution, constant, i + 1);
+        double stddev, mean = mean_of_sizes(&stddev), own = tune_weighted_stddev_bytes(&distribution);
+        assert_true(fabs(mean - tune_weighted_mean_bytes(&distribution)) <=
+                    8 * own / sqrt(PARTITIONS) + 1e-6);
         assert_true(fabs(stddev - own) <= 0.06 * own + 1e-6);
         qsort(sizes, PARTITIONS, sizeof *sizes, compare);
         double most = sqrt(log(2e10) / (2.0 * PARTITIONS));
         for (size_t j = 0; j < PARTITIONS; j++) {
             if (j + 1 < PARTITIONS && sizes[j + 1] == sizes[j])
                 continue;
-            double below = 1 - tune_weighted_above(&law, sizes[j]);
+            double below = 1 - tune_weighted_above(&distribution, sizes[j]);
             assert_true(fabs(below - (double)(j + 1) / PARTITIONS) <= most);
         }
     }
 }
 
-static void check_bounds(const struct tune_weighted *law)
+static void check_bounds(const struct tune_weighted *distribution)
 {
-    for (uint64_t bytes = 0; bytes < 3 * law->bytes * law->threshold; bytes += law->bytes / 2) {
+    for (uint64_t bytes = 0; bytes < 3 * distribution->bytes * distribution->threshold;
+         bytes += distribution->bytes / 2) {
         double below = 0, above = 0;
         for (size_t i = 0; i < PARTITIONS; i++) {
             below += sizes[i] < bytes;
             above += sizes[i] > bytes;
         }
-        double most[] = {tune_weighted_below_most(law, bytes), tune_weighted_above_most(law, bytes)};
+        double most[] = {tune_weighted_below_most(distribution, bytes),
+                         tune_weighted_above_most(distribution, bytes)};
         assert_true(below <= PARTITIONS * most[0] + 8 * sqrt(PARTITIONS * most[0] + 8));
         assert_true(above <= PARTITIONS * most[1] + 8 * sqrt(PARTITIONS * most[1] + 8));
     }
@@ -219,28 +224,28 @@ static void check_bounds(const struct tune_weighted *law)
 static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
 {
     (void)state;
-    struct tune_weighted law = {1000, 20, 0};
-    double target = 20000, most = tune_weighted_stddev_most(&law), stddev;
-    make_partitions(&law, mixed, 11);
+    struct tune_weighted distribution = {1000, 20, 0};
+    double target = 20000, most = tune_weighted_stddev_most(&distribution), stddev;
+    make_partitions(&distribution, mixed, 11);
     double mean = mean_of_sizes(&stddev);
     double first = (1000.0 + 19 * 20) / 20, second = (1000.0 * 1000 + 19 * 400) / 20;
     double own = 1000 * sqrt(20 * (1 - second / (1000 * first)));
     assert_true(fabs(mean - target) <= 8 * own / sqrt(PARTITIONS));
     assert_true(fabs(stddev - own) <= 0.06 * own && own < 0.6 * most);
-    check_bounds(&law);
-    make_partitions(&law, in_stretches, 12);
+    check_bounds(&distribution);
+    make_partitions(&distribution, in_stretches, 12);
     mean = mean_of_sizes(&stddev);
     assert_true(fabs(mean - target) <= 8 * most / sqrt(PARTITIONS));
     assert_true(stddev <= most * 1.06);
-    check_bounds(&law);
+    check_bounds(&distribution);
 }
 
 /* Above the unit rows overshoot: by what Lorden's inequality allows on average. */
 static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
 {
     (void)state;
-    struct tune_weighted law = {1000, 20, 0};
-    make_partitions(&law, heavy, 13);
+    struct tune_weighted distribution = {1000, 20, 0};
+    make_partitions(&distribution, heavy, 13);
     double stddev, mean = mean_of_sizes(&stddev), error = 8 * stddev / sqrt(PARTITIONS);
     /* A size is 40, or 1000 + u with u uniform below 20000: w is at most 1 + floor of size / 1000. */
     double first = 0.99 * 40 / 1000 + 0.01 * (1000 + 9999.5) / 1000, second = 0.99 * 40 / 1000;
@@ -256,10 +261,10 @@ static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_is_the_sum_over_all_ways),
-        cmocka_unit_test(test_small_rows_have_the_probabilistic_law),
+        cmocka_unit_test(test_distribution_is_the_sum_over_all_sequences),
+        cmocka_unit_test(test_small_rows_have_the_probabilistic_distribution),
         cmocka_unit_test(test_quantile_is_the_least_that_reaches),
-        cmocka_unit_test(test_rows_of_one_size_follow_the_law),
+        cmocka_unit_test(test_rows_of_one_size_follow_the_distribution),
         cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
         cmocka_unit_test(test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows),
     };

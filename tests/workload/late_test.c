@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: late rows, rounded times and a backfill change when rows are about, and no row else. Method: the rows
- * with them are held against those without; lateness and history against their laws, at fixed seeds; the
- * bounds are 6.2 standard deviations, so that a false alarm has a chance below 1e-9. */
+ * with them are held against those without; lateness and history against their distributions, at fixed seeds;
+ * the bounds are 6.2 standard deviations, so that a false alarm has a chance below 1e-9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,8 +91,9 @@ static void test_late_rows_are_the_same_rows(void **state)
     }
 }
 
-/* A share of them, by an exponential law: its mean, and its median, which says that it is no other. */
-static void test_lateness_follows_its_law(void **state)
+/* A share of them, by an exponential distribution: its mean, and its median, which says that it is no other.
+ */
+static void test_lateness_follows_its_distribution(void **state)
 {
     (void)state;
     struct wl_workload workload = made_late();
@@ -166,7 +167,7 @@ static size_t check_history(const struct wl_workload *workload, uint64_t key)
     return history;
 }
 
-static void test_backfill_goes_one_way_beside_the_live_rows(void **state)
+static void test_backfill_goes_in_one_direction_during_the_live_rows(void **state)
 {
     (void)state;
     for (int order = WL_FORWARD; order <= WL_REVERSE; order++) {
@@ -203,9 +204,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_late_rows_are_the_same_rows),
-        cmocka_unit_test(test_lateness_follows_its_law),
+        cmocka_unit_test(test_lateness_follows_its_distribution),
         cmocka_unit_test(test_own_times_are_rounded_down),
-        cmocka_unit_test(test_backfill_goes_one_way_beside_the_live_rows),
+        cmocka_unit_test(test_backfill_goes_in_one_direction_during_the_live_rows),
         cmocka_unit_test(test_rows_in_batches_of_any_size_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,10 +332,14 @@ static const struct broken broken[] = {
      ":2: the file ends without table 'chat.room'; it holds one without a name"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1")
          PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",daily,", "1"),
-     NULL, ":3: sstables of a snapshot or backup beside others; as they are copies, give those of one alone"},
+     NULL,
+     ":3: sstables of a snapshot or backup together with others; as they are copies, give those of one "
+     "alone"},
     {HEADER PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",x,", "1")
          PIECE("\"a\"", "61", "2", "1", "chat", "messages", ",,x", "1"),
-     NULL, ":3: sstables of a snapshot or backup beside others; as they are copies, give those of one alone"},
+     NULL,
+     ":3: sstables of a snapshot or backup together with others; as they are copies, give those of one "
+     "alone"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") MESSAGES("\"a\"", "61", "1", "1", "1"), NULL,
      ":3: this partition stood in the same sstable before; give each sstable once, and those of one node "
      "alone, as replicas hold the same partitions"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: rows come as a Poisson stream whose rate follows popularity, bursts, the daily curve and spikes as
  * workload.h says. Method: counts within 7 standard deviations of their exact means (false alarm below 1e-11
- * each), and chi-square and Kolmogorov-Smirnov tests of whole laws (tests/kernel/law.h). */
+ * each), and chi-square and Kolmogorov-Smirnov tests of whole distributions (tests/kernel/fit.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "made.h"
 
-#include "../kernel/law.h"
+#include "../kernel/fit.h"
 
 #define PI 3.14159265358979323846
 
@@ -26,18 +26,18 @@ static void test_plain_rows_are_a_poisson_stream(void **state)
     struct wl_workload workload = made_plain(1, 10, 120000 * SIM_SECOND);
     struct made_rows rows = made_all(&workload, 0);
     assert_near((double)rows.count, 1.2e6, 1.2e6);
-    struct law gaps, places;
-    law_init(&gaps, 1024);
-    law_init(&places, 1024);
+    struct fit gaps, places;
+    fit_init(&gaps, 1024);
+    fit_init(&places, 1024);
     /* Gaps are exponential; the times, given their number, are uniform; counts of a second have as much
      * variance as mean. */
     for (size_t i = 0; i < rows.count; i++) {
-        law_add(&places, (double)(rows.times_ns[i] - workload.start_ns) / (double)workload.duration_ns);
+        fit_add(&places, (double)(rows.times_ns[i] - workload.start_ns) / (double)workload.duration_ns);
         if (i > 0)
-            law_add(&gaps, -expm1(-10 * seconds(rows.times_ns[i] - rows.times_ns[i - 1])));
+            fit_add(&gaps, -expm1(-10 * seconds(rows.times_ns[i] - rows.times_ns[i - 1])));
     }
-    law_check(&gaps);
-    law_check(&places);
+    fit_check(&gaps);
+    fit_check(&places);
     double squares = 0, in_second = 0, windows = 120000;
     for (size_t i = 0, second = 0; second < 120000; second++, in_second = 0) {
         for (; i < rows.count && rows.times_ns[i] - workload.start_ns < (int64_t)(second + 1) * SIM_SECOND;
@@ -78,7 +78,7 @@ static void test_popularity_sets_the_keys_rates(void **state)
         for (uint64_t index = 0; index < 50; index++) {
             struct made_rows rows = made_all(&workload, index);
             double mean = 2 * 86400 * pow((double)index + 1, -exponents[e]) / weights;
-            /* A small mean has a heavier tail than the normal law. */
+            /* A small mean has a heavier tail than the normal distribution. */
             assert_near((double)rows.count, mean, mean + 20);
             all += (double)rows.count;
             made_rows_free(&rows);
@@ -185,9 +185,9 @@ static void test_bursts_come_and_go_as_a_stationary_chain(void **state)
     (void)state;
     enum { KEYS = 4000, PERIODS = 40 };
     struct wl_workload workload = made_bursty(KEYS, 0, 1000 * SIM_DAY);
-    struct law lengths[2];
-    law_init(&lengths[0], 256);
-    law_init(&lengths[1], 256);
+    struct fit lengths[2];
+    fit_init(&lengths[0], 256);
+    fit_init(&lengths[1], 256);
     double on_at_start = 0, on_in_an_hour = 0;
     for (uint64_t index = 0; index < KEYS; index++) {
         struct wl_key key;
@@ -203,14 +203,14 @@ static void test_bursts_come_and_go_as_a_stationary_chain(void **state)
             }
             bool is_on = key.burst_is_on;
             double mean = (double)(is_on ? workload.burst_on_ns : workload.burst_off_ns);
-            law_add(&lengths[is_on], -expm1(-(double)(key.segment_end_ns - key.segment_begin_ns) / mean));
+            fit_add(&lengths[is_on], -expm1(-(double)(key.segment_end_ns - key.segment_begin_ns) / mean));
             assert_int_equal(wl_key_rows(&key, key.segment_end_ns + 1, 1, times_ns, ids, NULL), 0);
             assert_true(key.burst_is_on != is_on);
         }
         assert_true(is_hour_seen);
     }
-    law_check(&lengths[0]);
-    law_check(&lengths[1]);
+    fit_check(&lengths[0]);
+    fit_check(&lengths[1]);
     assert_near(on_at_start, KEYS / 6.0, KEYS * 5 / 36.0);
     assert_near(on_in_an_hour, KEYS / 6.0, KEYS * 5 / 36.0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a key's rows are the same however they are drawn, and belong to the key alone. Method: the rows of one
  * call are held bit for bit against those of many small ones; keys, sizes and modifiers are added one by one;
- * the extremes of rates and durations. The laws of the rates are tested in rates_test.c. */
+ * the extremes of rates and durations. The distributions of the rates are tested in rates_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,13 +81,13 @@ static void test_rows_drawn_up_to_any_times_are_the_same(void **state)
         while (until_ns < end_ns) {
             /* On to a random time, to the very next row, or just past it; at times back, which draws nothing.
              */
-            uint64_t way = sim_random_below(&random, 8);
+            uint64_t choice = sim_random_below(&random, 8);
             int64_t next_ns = parts.count < whole.count ? whole.times_ns[parts.count] : end_ns;
-            if (way < 5)
+            if (choice < 5)
                 until_ns +=
                     (int64_t)(sim_random_below(&random, 6 * SIM_HOUR) >> sim_random_below(&random, 20));
-            else if (way < 7)
-                until_ns = next_ns + (way == 6) > until_ns ? next_ns + (way == 6) : until_ns;
+            else if (choice < 7)
+                until_ns = next_ns + (choice == 6) > until_ns ? next_ns + (choice == 6) : until_ns;
             else
                 assert_int_equal(made_more(&parts, &key, until_ns - SIM_DAY, 5), 0);
             size_t most = sim_random_below(&random, 20), count;

@@ -13,7 +13,8 @@
  * time; agents share nothing. Functions keep no pointer that they are given. Times are nanoseconds; `now_ns`
  * is the agent's own clock, which may be wrong and may go back.
  *
- * Which actions an agent asks for, beside PUT_ROW, READ_ROWS, ACK and DONE, which all do (BK_ACT_ left out):
+ * Which actions an agent asks for, in addition to PUT_ROW, READ_ROWS, ACK and DONE, which all do (BK_ACT_
+ * left out):
  *
  *     unbucketed, time, hash  none
  *     single, rmw             READ_STATE WRITE_STATE
@@ -95,8 +96,8 @@ enum bk_source {
     BK_SOURCE_EXTERNAL, /* the row has it: an order number */
     BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; never atomic, so that rows at once
                            may read the same total, and an increment of unknown outcome may count twice */
-    BK_SOURCE_LWT,   /* the state row's counter, compare-and-set for each row: the dearest, since all agents
-                        that write a key contend for each of its rows */
+    BK_SOURCE_LWT,   /* the state row's counter, compare-and-set for each row: the most expensive, since all
+                        agents   that write a key contend for each of its rows */
     BK_SOURCE_LEASE, /* the same for many numbers at once, which the agent then hands out; those that it
                         has not when it crashes, or when its cache makes room, are lost */
     BK_SOURCE_INCREMENTAL, /* now and then, the rows newer than the last one that was counted: their number
@@ -138,8 +139,8 @@ struct bk_agent_config {
                                  first try took effect after all */
     int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0; after one
                                  of unknown outcome: no wait. The read and the update of a number are tries of
-                                 one action. Of BK_GUARDED, for grants, rolls and starts: a spread of half to
-                                 one and a half of 2^n times this (n at most 6), and after one of unknown
+                                 one action. Of BK_GUARDED, for grants, rolls and starts: randomly from half
+                                 to one and a half of 2^n times this (n at most 6), and after one of unknown
                                  outcome of the time that it took when that is longer; 0: no wait */
     int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
     int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
@@ -315,9 +316,9 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
                              const struct bk_query *query, uint32_t *operation);
 
 /* From now on the agent goes by this history: at its host's deploy, say. Rows that have a bucket keep it, and
- * retries go there. Dates that lie ahead make all agents agree wherever each hears of them in time; ones that
- * do not, agents that have not yet heard disagree with. A read under way ends its era by the old history, and
- * goes on by this one.
+ * retries go there. All agents agree as long as each hears of a date before that date comes; later, agents
+ * that have heard of it and agents that have not disagree. A read under way ends its era by the old history,
+ * and continues by this one.
  *
  * @param history  copied; all its eras are of the strategy's kind
  * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has
@@ -335,7 +336,7 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
  * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it: nothing
  *                   has changed then
  *
- * Cost: as bk_agent_write(); what ends another's waiting goes on with each operation that waits for the key.
+ * Cost: as bk_agent_write(), and once more for each operation on the key that was parked until this outcome.
  */
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
                                 const struct bk_outcome *outcome);

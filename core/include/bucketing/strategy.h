@@ -75,7 +75,7 @@ struct bk_strategy {
 };
 
 /* The constructors set *out, which is the caller's, and return BK_OK; or they return an error, and *out is
- * zeroed (kind BK_UNBUCKETED). Errors: BK_ERROR_NULL when out is NULL, and those named beside each. */
+ * zeroed (kind BK_UNBUCKETED). Errors: BK_ERROR_NULL when out is NULL, and those named with each. */
 enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 /* Windows of window_ns >= 1000 from epoch_ns; bucket 0 is [epoch, epoch + window). Error BK_ERROR_WINDOW. */
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);

@@ -134,7 +134,7 @@ void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario
         cli_outputs_input(outputs, "the observed file", scenario->observed[i].path);
 }
 
-/* SQLite follows links, and puts its other files beside the file that they lead to. */
+/* SQLite follows links, and puts its other files next to the file that they lead to. */
 void cli_outputs_database(struct cli_outputs *outputs, const char *option, const char *path, bool is_written)
 {
     char *whole = path == NULL || path[0] == '\0' ? NULL : whole_path(path);

@@ -55,7 +55,7 @@ bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
     alone.strategy_count = 1;
     alone.expect_count = 0;
     struct hearing hearing = {.number = difference->first, .buffer = buffer};
-    hearing.listener.story = (struct lab_story){
+    hearing.listener.event_trace = (struct lab_event_trace){
         .context = &hearing, .line = hear, .first = difference->first, .last = difference->first + 1};
     struct lab_result *result;
     int64_t elapsed_ms;

@@ -83,7 +83,7 @@ bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struc
     struct execution execution = {
         .scenario = scenario,
         .jobs = jobs,
-        .context = {.story = listener == NULL ? NULL : &listener->story, .team = team},
+        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace, .team = team},
         .out = out};
     const struct cli_task task = {.name = scenario->name,
                                   .unit = "rows/s",

@@ -124,7 +124,7 @@ static bool check(const struct store_unfinished *unfinished, const struct lab_sc
                     unfinished->scenario_path);
 }
 
-/* The run goes on with what it has begun with, which the database holds. */
+/* A resumed run uses the scenario that it began with, which the database holds. */
 static void tell_of_file(const struct store_unfinished *unfinished)
 {
     char *text;

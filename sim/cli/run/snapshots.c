@@ -69,8 +69,8 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
 {
     snapshots->unfinished = *unfinished;
     snapshots->before_ms = unfinished->elapsed_ms;
-    /* Before its states are read: whoever is still at work on it must not put another one meanwhile, as that
-     * would stand beside ours and hold the same part of the run. */
+    /* Before its states are read: another program that is still at work on it must not store a state
+     * meanwhile, which would hold the same part of the run as ours. */
     snapshots->is_resumed = true;
     snapshots->is_ours =
         store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&

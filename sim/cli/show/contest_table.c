@@ -19,7 +19,7 @@ static const char *const failures[TUNE_DEMAND_COUNT] = {
     [TUNE_FINDABLE] = "fails: unfound",
 };
 
-/* So many that hold are listed, and the scenario's own ones beside them. */
+/* So many that hold are listed, and the scenario's own ones in addition. */
 #define LISTED_MOST 14
 
 static size_t *choose(const struct tune_contest *contest, size_t *count);
@@ -188,9 +188,14 @@ static void print_head(const struct tune_contest *contest)
     fputs("\n\n", stdout);
 }
 
+static const char *verdict_of(enum tune_status status)
+{
+    return status == TUNE_HOLDS ? "in limits" : tune_status_name(status);
+}
+
 static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
 {
-    const char *verdict = tune_status_name(entrant->status), *colour = "";
+    const char *verdict = verdict_of(entrant->status), *colour = "";
     size_t width = cli_text_width(entrant->strategy.label);
     char text[CLI_NUMBER_SIZE];
     bool is_good = entrant->status <= TUNE_FRONT, is_refused = entrant->status == TUNE_REFUSED;
@@ -246,7 +251,7 @@ static void print_rest(const struct tune_race *race, const bool *is_chosen)
     for (unsigned status = 0; status < TUNE_STATUS_COUNT; status++) {
         if (counts[status] == 0)
             continue;
-        cli_say(&rest, "%s %zu %s", join, counts[status], tune_status_name((enum tune_status)status));
+        cli_say(&rest, "%s %zu %s", join, counts[status], verdict_of((enum tune_status)status));
         join = ",";
     }
     cli_say(&rest, "; --json lists them");

@@ -63,12 +63,12 @@ bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
 /* *chosen: SIZE_MAX for none. */
 static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error)
 {
-    struct lab_standing *standings = calloc(result->strategy_count + 1, sizeof *standings);
+    struct lab_score *scores = calloc(result->strategy_count + 1, sizeof *scores);
     *chosen = SIZE_MAX;
-    if (standings == NULL)
+    if (scores == NULL)
         return sim_fail_memory(error);
-    *chosen = lab_choose(result, standings);
-    free(standings);
+    *chosen = lab_choose(result, scores);
+    free(scores);
     return true;
 }
 

@@ -49,9 +49,9 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
         try_again(run, slot);
         return;
     }
-    if (lab_story_wants(run, item->key))
-        lab_story_tell(run, item->key, "agent %u deletes row %llu from bucket %lld", agent,
-                       (unsigned long long)item->row, (long long)item->bucket);
+    if (lab_event_trace_wants(run, item->key))
+        lab_event_trace_add(run, item->key, "agent %u deletes row %llu from bucket %lld", agent,
+                            (unsigned long long)item->row, (long long)item->bucket);
     item->is_waiting = true;
     cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial),
                  &(struct cass_statement){.kind = CASS_DELETE_ROW,

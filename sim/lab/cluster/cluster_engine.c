@@ -77,7 +77,7 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
     crew.errors = calloc(count, sizeof *crew.errors);
     bool ok = (crew.runs != NULL && crew.far != NULL && crew.errors != NULL) || sim_fail_memory(error);
     struct lab_far_strategies *far = NULL;
-    if (context->story != NULL)
+    if (context->event_trace != NULL)
         jobs = 1;
     for (uint32_t i = 1; ok && i < jobs && i < count; i++)
         is_running[i] = sim_thread_start(&threads[i], work, &crew) == 0;
@@ -276,12 +276,12 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
 
 static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error)
 {
-    run->story_key = LAB_NO_KEY;
+    run->traced_key = LAB_NO_KEY;
     run->views_next_ns = INT64_MAX;
-    if (run->context->story != NULL && run->context->story->key != NULL)
+    if (run->context->event_trace != NULL && run->context->event_trace->key != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
-                        run->scenario->path, run->context->story->key);
+                        run->scenario->path, run->context->event_trace->key);
     lab_health_begin(run);
     lab_conditions_begin(run);
     lab_faults_begin(run);
@@ -296,8 +296,8 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
         return fail_memory(run, error);
     if (run->key_count >= MANY_KEYS)
         sim_queue_tell_soon(&run->queue, lab_prefetch, run);
-    run->story_key = LAB_NO_KEY;
-    bool is_named = run->context->story != NULL && run->context->story->key != NULL;
+    run->traced_key = LAB_NO_KEY;
+    bool is_named = run->context->event_trace != NULL && run->context->event_trace->key != NULL;
     double busiest = -1;
     for (uint32_t i = 0; i < run->key_count; i++) {
         struct lab_cluster_key *key = &run->keys[i];
@@ -310,8 +310,8 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
             return fail_stopped(error);
         char name[256];
         lab_rows_key_name(run->rows, i, name, sizeof name);
-        if (is_named && strcmp(name, run->context->story->key) == 0)
-            run->story_key = i;
+        if (is_named && strcmp(name, run->context->event_trace->key) == 0)
+            run->traced_key = i;
         if (lab_rows_next(run->rows, i, &key->cursor, &key->coming)) {
             run->arrivals_pending++;
             lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, i);
@@ -322,9 +322,10 @@ static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
         run->arrivals_pending++;
         lab_push(run, run->end_ns, LAB_EVENT_END, 0);
     }
-    if (is_named && run->story_key == LAB_NO_KEY)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: no key is named '%s'; made keys are key-0 to key-%u",
-                        run->scenario->path, run->context->story->key, run->key_count - 1);
+    if (is_named && run->traced_key == LAB_NO_KEY)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s: no key is named '%s'; synthetic keys are key-0 to key-%u", run->scenario->path,
+                        run->context->event_trace->key, run->key_count - 1);
     return true;
 }
 
@@ -332,8 +333,8 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
-    lab_story_tell(run, LAB_NO_KEY, "strategy %s %s", run->strategy->label,
-                   run->is_resumed ? "goes on" : "begins");
+    lab_event_trace_add(run, LAB_NO_KEY, "strategy %s %s", run->strategy->label,
+                        run->is_resumed ? "goes on" : "begins");
     while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
         if (run->events.events >= run->pause_at && !pause(run, error))
             return false;
@@ -485,11 +486,11 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
         if (log->events % log->stride == 0)
             log->marks[log->mark_count++] = (uint16_t)log->digest;
     }
-    const struct lab_story *story = run->context->story;
-    if (story != NULL && story->first != 0 && log->events >= story->first && log->events <= story->last)
-        lab_story_tell(run, LAB_NO_KEY, "event %llu: %s, for %u (%llx %llx)", (unsigned long long)log->events,
-                       event_name(event->kind), event->target, (unsigned long long)event->a,
-                       (unsigned long long)event->b);
+    const struct lab_event_trace *trace = run->context->event_trace;
+    if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
+        lab_event_trace_add(run, LAB_NO_KEY, "event %llu: %s, for %u (%llx %llx)",
+                            (unsigned long long)log->events, event_name(event->kind), event->target,
+                            (unsigned long long)event->a, (unsigned long long)event->b);
 }
 
 static const char *event_name(uint32_t kind)

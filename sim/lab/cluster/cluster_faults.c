@@ -31,8 +31,9 @@ static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds);
 static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
                             struct sim_random *draws);
 static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins);
-static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended);
-static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut);
+static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended);
+static void change_network_partition(struct lab_cluster_run *run, const struct lab_active_fault *fault,
+                                     bool is_separated);
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places);
 static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
 static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal);
@@ -75,7 +76,7 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
         made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
         if (made.kind == LAB_FAULT_NETWORK_PARTITION) {
-            /* Drawn: one node is cut off from all agents. */
+            /* Drawn: one node is separated from all agents. */
             made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
             made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
         }
@@ -280,7 +281,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
         cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
         break;
     case LAB_FAULT_NETWORK_PARTITION:
-        apply_cuts(run, begins ? NULL : fault);
+        apply_network_partitions(run, begins ? NULL : fault);
         break;
     case LAB_FAULT_LOST_MESSAGE:
     case LAB_FAULT_DUPLICATE_MESSAGE:
@@ -302,24 +303,25 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
     }
 }
 
-/* Heals the one that ended (NULL: one begins), and cuts again what others still cut. In between nobody
- * notices: who is long believed to be gone stays so. */
-static void apply_cuts(struct lab_cluster_run *run, const struct lab_active_fault *ended)
+/* Ends the network partition `ended` (NULL: one begins), and separates again what others still separate.
+ * Nobody notices what is joined in between: a process that was believed to be gone stays so. */
+static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended)
 {
     if (ended != NULL)
-        change_cut(run, ended, false);
+        change_network_partition(run, ended, false);
     for (size_t i = 0; i < run->active_count; i++) {
         if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_NETWORK_PARTITION)
-            change_cut(run, &run->active[i], true);
+            change_network_partition(run, &run->active[i], true);
     }
     cass_network_partitions_tell(run->cluster);
 }
 
-static void change_cut(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_cut)
+static void change_network_partition(struct lab_cluster_run *run, const struct lab_active_fault *fault,
+                                     bool is_separated)
 {
     fill_group(run, &fault->between[0], run->places[0]);
     fill_group(run, &fault->between[1], run->places[1]);
-    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_cut);
+    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
 }
 
 static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
@@ -399,15 +401,15 @@ static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fau
     if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
         for (int i = 0; i < 2; i++)
             group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
-        lab_story_tell(run, LAB_NO_KEY, "fault: network partition between %s and %s %s", sides[0], sides[1],
-                       what);
+        lab_event_trace_add(run, LAB_NO_KEY, "fault: network partition between %s and %s %s", sides[0],
+                            sides[1], what);
     } else if (is_global) {
-        lab_story_tell(run, LAB_NO_KEY, "fault: %s %s", name, what);
+        lab_event_trace_add(run, LAB_NO_KEY, "fault: %s %s", name, what);
     } else if (is_of_key) {
-        lab_story_tell(run, fault->target, "fault: %s %s", name, what);
+        lab_event_trace_add(run, fault->target, "fault: %s %s", name, what);
     } else {
-        lab_story_tell(run, LAB_NO_KEY, "fault: %s at %s %u %s", name,
-                       is_of_agent(fault->kind) ? "agent" : "node", fault->target, what);
+        lab_event_trace_add(run, LAB_NO_KEY, "fault: %s at %s %u %s", name,
+                            is_of_agent(fault->kind) ? "agent" : "node", fault->target, what);
     }
 }
 

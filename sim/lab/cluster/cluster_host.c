@@ -163,9 +163,9 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
         run->refused++;
         lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
         if (chosen == UINT32_MAX)
-            lab_story_tell(run, key_index, "no agent is up to take a row");
+            lab_event_trace_add(run, key_index, "no agent is up to take a row");
         else
-            lab_story_tell(run, key_index, "agent %u is busy and refuses a row", chosen);
+            lab_event_trace_add(run, key_index, "agent %u is busy and refuses a row", chosen);
         return;
     }
     assert(status == BK_OK);
@@ -180,9 +180,10 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, arrival->bytes,
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
-    if (lab_story_wants(run, key_index))
-        lab_story_tell(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
-                       operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires" : "");
+    if (lab_event_trace_wants(run, key_index))
+        lab_event_trace_add(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
+                            operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires"
+                                                                                         : "");
     lab_agent_pump(run, chosen);
     lab_parked_begins(run, chosen, operation);
 }
@@ -217,7 +218,7 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
         return;
     operation->outstanding = 0;
     operation->outcome.kind = BK_OUTCOME_UNKNOWN;
-    lab_story_tell(run, operation->key, "agent %u gives up waiting", event->target);
+    lab_event_trace_add(run, operation->key, "agent %u gives up waiting", event->target);
     conclude(run, event->target, (uint32_t)event->a);
 }
 
@@ -272,7 +273,7 @@ void lab_agents_leave(struct lab_cluster_run *run)
 
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
-    lab_story_tell(run, LAB_NO_KEY, "agent %u is back", number);
+    lab_event_trace_add(run, LAB_NO_KEY, "agent %u is back", number);
     lab_health_fault(run, false);
     if (run->idgen != NULL)
         lab_idgen_restart(run, number);
@@ -450,8 +451,8 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         run->is_damaged = true;
         return;
     }
-    if (lab_story_wants(run, operation->key))
-        lab_story_action(run, agent, action);
+    if (lab_event_trace_wants(run, operation->key))
+        lab_event_trace_action(run, agent, action);
     if (operation->is_awaited)
         lab_waits_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
@@ -578,8 +579,8 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
         keep_latency(run, operation);
         lab_read_step_done(operation);
     }
-    if (lab_story_wants(run, operation->key))
-        lab_story_outcome(run, agent, operation, number, &outcome);
+    if (lab_event_trace_wants(run, operation->key))
+        lab_event_trace_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
     /* A start that is missing is asked for again like one that could not be read. */
     operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;

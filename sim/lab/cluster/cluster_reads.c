@@ -69,7 +69,7 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
     }
     if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
         run->tally.reads_failed++;
-        lab_story_tell(run, key_index, "agent %u would have to walk too far, and does not read", chosen);
+        lab_event_trace_add(run, key_index, "agent %u would have to walk too far, and does not read", chosen);
     } else if (status != BK_ERROR_BUSY) {
         assert(status == BK_OK);
         run->agents[chosen].has_heard = run->agents[chosen].is_paused;
@@ -80,13 +80,13 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
         lab_findable_begun(run, operation, query.now_ns, query.birth_ns);
         if (kind == LAB_READ_LATEST)
-            lab_story_tell(run, key_index, "agent %u reads the newest %llu rows", chosen,
-                           (unsigned long long)query.rows);
+            lab_event_trace_add(run, key_index, "agent %u reads the newest %llu rows", chosen,
+                                (unsigned long long)query.rows);
         else if (kind == LAB_READ_RANGE)
-            lab_story_tell(run, key_index, "agent %u reads the rows from %.6f s to before %.6f s", chosen,
-                           lab_seconds(run, query.from_ns), lab_seconds(run, query.until_ns));
+            lab_event_trace_add(run, key_index, "agent %u reads the rows from %.6f s to before %.6f s",
+                                chosen, lab_seconds(run, query.from_ns), lab_seconds(run, query.until_ns));
         else
-            lab_story_tell(run, key_index, "agent %u reads all rows", chosen);
+            lab_event_trace_add(run, key_index, "agent %u reads all rows", chosen);
         lab_agent_pump(run, chosen);
         lab_parked_begins(run, chosen, operation);
     }

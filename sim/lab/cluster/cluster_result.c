@@ -143,7 +143,7 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     return ok;
 }
 
-/* What readers met of rows that are gone, and where they met too many. */
+/* The tombstones that readers met, and where they met too many. */
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     const struct lab_tally *tally = &run->tally;

@@ -183,7 +183,7 @@ struct lab_cluster_run {
     const struct lab_scenario *scenario;
     const struct lab_strategy *strategy;
     const struct lab_rows *rows;
-    uint32_t story_key; /* LAB_NO_KEY: all */
+    uint32_t traced_key; /* LAB_NO_KEY: all */
     const struct lab_run_context *context;
     struct lab_row_stamps stamps; /* of rows written from start_ns on, which follows from the scenario */
     struct sim_queue queue;
@@ -202,7 +202,7 @@ struct lab_cluster_run {
     size_t active_count, active_capacity;
     struct sim_random *fault_draws; /* one a fault of the scenario */
     struct lab_backup *backups;     /* likewise */
-    uint8_t *places[2];             /* room for the two sides of a cut */
+    uint8_t *places[2];             /* room for the two sides of a network partition */
     struct lab_deletes_open deletes;
     struct lab_idgen *idgen; /* NULL: the strategy places rows */
     struct lab_oracles oracles;
@@ -279,7 +279,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
 /* The agent made of its checkpoint; false when there is none that it can be made of. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
 
-/* cluster_twin.c: beside the agent, when it begins; after the agent was told the same; it has taken an
+/* cluster_twin.c: with the agent, when it begins; after the agent was told the same; it has taken an
  * action; it has no more of them. */
 void lab_twin_begin(struct lab_cluster_run *run, uint32_t agent);
 void lab_twin_destroy(struct lab_host_agent *agent);
@@ -376,15 +376,16 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
 void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
 void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
 
-/* cluster_story.c: a line an event, virtual time first, when somebody listens (and cares for this key). */
+/* cluster_event_trace.c: a line an event, virtual time first, when somebody listens (and cares for this key).
+ */
 #define LAB_NO_KEY UINT32_MAX
-bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key);
-void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key);
+void lab_event_trace_add(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
-                       const struct lab_host_operation *operation, uint32_t number,
-                       const struct bk_outcome *outcome);
+void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
+                             const struct lab_host_operation *operation, uint32_t number,
+                             const struct bk_outcome *outcome);
 
 /* cluster_result.c: what was stored, into the tally and the metrics. */
 void lab_cluster_tally(struct lab_cluster_run *run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* restored: an agent that goes on from its own checkpoint asks for the same as one that never stopped.
  *
- * Beside each agent stands a twin that is told the same at the same times by the same clock, and whose
+ * Each agent has a twin that is told the same at the same times by the same clock, and whose
  * actions nobody carries out. After a drawn share of the agent's steps the twin is saved and loaded in its
  * own place. An agent hangs on nothing but what it is told, so each of its answers, actions and deadlines is
  * the twin's too; a field that the checkpoint leaves out, or does not load as it was, parts them as soon as

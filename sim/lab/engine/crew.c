@@ -117,7 +117,7 @@ static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
     return true;
 }
 
-/* One thread is enough to go on with. */
+/* One thread is enough to run. */
 static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
 {
     uint32_t made = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What this rank does for others: whole runs here, parts of a run beside the engine that they belong to. */
+/* What this rank does for others: whole runs here, parts of a run next to the engine that they belong to. */
 #include "lab/cluster_engine.h"
 #include "lab/request.h"
 #include "lab/run.h"

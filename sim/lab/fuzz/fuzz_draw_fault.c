@@ -27,7 +27,8 @@
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind);
 static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind, struct sim_random *random,
                        struct lab_writer *writer);
-static void draw_cut(const struct lab_fuzz_plan *plan, struct sim_random *random, struct lab_writer *writer);
+static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,
+                                   struct lab_writer *writer);
 static int64_t longest_of(const struct lab_fuzz_plan *plan);
 static bool is_at_once(enum lab_fault_kind kind);
 static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer);
@@ -111,7 +112,7 @@ static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kin
         lab_writer_add(writer, "node: %" PRIu64 ", ", node);
         break;
     case LAB_FAULT_NETWORK_PARTITION:
-        draw_cut(plan, random, writer);
+        draw_network_partition(plan, random, writer);
         break;
     case LAB_FAULT_LOST_MESSAGE:
     case LAB_FAULT_DUPLICATE_MESSAGE:
@@ -167,7 +168,8 @@ static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, str
                        lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_of(plan)), span));
 }
 
-static void draw_cut(const struct lab_fuzz_plan *plan, struct sim_random *random, struct lab_writer *writer)
+static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,
+                                   struct lab_writer *writer)
 {
     uint64_t node = lab_draw_whole(random, 0, plan->nodes - 1);
     uint64_t other =

@@ -15,7 +15,7 @@
 /* A change, and another, then have a moment of their own. */
 #define THEN_LEAST_NS  (10 * SIM_SECOND)
 #define WEIGHTED_SHARE 0.1
-#define COUNTS         0.08 /* beside those below */
+#define COUNTS         0.08 /* in addition to those below */
 #define SMALL_COUNTS   0.6
 #define WINDOWS_SHORT  12
 #define PLAN_SHARE     0.15

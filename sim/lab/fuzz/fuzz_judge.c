@@ -105,9 +105,9 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
     const struct lab_verdict *verdict = &strategy->verdict;
     enum bk_kind kind = lab_settings_kind(&strategy->settings);
     *out = (struct lab_fuzz_run){
-        .kind = kind, .way = lab_settings_way(&strategy->settings), .rolls = verdict->rolls};
+        .kind = kind, .protocol = lab_settings_protocol(&strategy->settings), .rolls = verdict->rolls};
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        bool is_broken = lab_guarantee_is_broken(kind, out->way, (enum lab_oracle)oracle, verdict);
+        bool is_broken = lab_guarantee_is_broken(kind, out->protocol, (enum lab_oracle)oracle, verdict);
         out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
         out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
         out->broken |= (uint32_t)is_broken << oracle;
@@ -118,15 +118,15 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
 
 static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run)
 {
-    assert((unsigned)run->kind < LAB_FUZZ_KINDS && run->way < LAB_WAY_COUNT);
-    tally->runs[run->kind][run->way]++;
+    assert((unsigned)run->kind < LAB_FUZZ_KINDS && run->protocol < LAB_PROTOCOL_COUNT);
+    tally->runs[run->kind][run->protocol]++;
     lab_histogram_add(&tally->rolls, run->rolls, 1, 1);
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
         if ((run->judged >> oracle & 1) == 0)
             continue;
-        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][oracle];
         const struct lab_guarantee *guarantee =
-            lab_guarantee_find(run->kind, run->way, (enum lab_oracle)oracle);
+            lab_guarantee_find(run->kind, run->protocol, (enum lab_oracle)oracle);
         bool is_violated = run->violated >> oracle & 1, is_broken = run->broken >> oracle & 1;
         uint32_t excuses = is_broken ? 0 : run->excuses[oracle];
         cell->judged++;
@@ -138,14 +138,14 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
     }
 }
 
-/* Runs of one kind and way are one observation: the last of them counts for all. */
+/* Runs of one kind and protocol are one observation: the last of them counts for all. */
 static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index)
 {
     const struct lab_fuzz_run *run = &outcome->runs[index];
     uint32_t judged = 0, uncovered = 0;
     for (size_t i = 0; i < outcome->run_count; i++) {
         const struct lab_fuzz_run *other = &outcome->runs[i];
-        if (other->kind != run->kind || other->way != run->way)
+        if (other->kind != run->kind || other->protocol != run->protocol)
             continue;
         if (i > index)
             return;
@@ -153,7 +153,7 @@ static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome
         uncovered |= other->judged & other->violated & ~other->broken;
     }
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->way][oracle];
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][oracle];
         cell->seeds_judged += judged >> oracle & 1;
         cell->seeds_uncovered += uncovered >> oracle & 1;
     }

@@ -366,7 +366,7 @@ static struct lab_node *find(const struct lab_node *mapping, const char *name)
     return mapping == NULL ? NULL : lab_node_find(mapping, name);
 }
 
-/* Of {kind: {...}}, perhaps with a label beside it. */
+/* Of {kind: {...}}, perhaps with a label next to it. */
 static struct lab_node *settings_of(const struct lab_node *item)
 {
     struct lab_node *field = item->kind == LAB_NODE_MAPPING ? item->first : NULL;

@@ -48,7 +48,7 @@ void lab_values_clear(struct lab_values *values)
 }
 
 /* A stream of splitmix64 for each (key, column), of which a row takes the draw with its number: so a row's
- * values do not depend on who asks for them, and in what order. */
+ * values depend neither on the caller nor on the order of calls. */
 uint64_t lab_values_of_row(const struct lab_values *values, uint64_t seed, uint64_t key_hash, uint64_t row)
 {
     uint64_t combination = 0, unit = 1;

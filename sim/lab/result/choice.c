@@ -18,38 +18,37 @@ double lab_cost_of(const struct lab_strategy_result *strategy)
                     : (double)NAN;
 }
 
-struct lab_standing lab_standing_of(const struct lab_result *result,
-                                    const struct lab_strategy_result *strategy)
+struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const double nothing = (double)NAN;
     const double total = figure(strategy, "partitions.total", 0);
     const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
-    struct lab_standing standing = {.over = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
+    struct lab_score score = {.over = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
-        standing.bars |= LAB_BAR_OBSERVED;
+        score.disqualifiers |= LAB_DISQUALIFIER_OBSERVED;
     else if (is_endless(strategy))
-        standing.bars |= LAB_BAR_ENDLESS;
+        score.disqualifiers |= LAB_DISQUALIFIER_ENDLESS;
     if (figure(strategy, "partitions.over_limit_rows", 0) > 0)
-        standing.bars |= LAB_BAR_ROWS;
+        score.disqualifiers |= LAB_DISQUALIFIER_ROWS;
     if (figure(strategy, "partitions.over_limit_bytes", 0) > 0)
-        standing.bars |= LAB_BAR_BYTES;
+        score.disqualifiers |= LAB_DISQUALIFIER_BYTES;
     if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
         0)
-        standing.bars |= LAB_BAR_HIDDEN;
+        score.disqualifiers |= LAB_DISQUALIFIER_HIDDEN;
     if ((result->limits.partition_rows != 0 || result->limits.partition_bytes != 0) && total > 0)
-        standing.over = figure(strategy, "partitions.over_limit", 0) / total;
+        score.over = figure(strategy, "partitions.over_limit", 0) / total;
     if (mean > 0)
-        standing.cv = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
-    return standing;
+        score.cv = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
+    return score;
 }
 
-size_t lab_choose(const struct lab_result *result, struct lab_standing *standings)
+size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
 {
     size_t cheapest = SIZE_MAX;
     for (size_t i = 0; i < result->strategy_count; i++) {
-        standings[i] = lab_standing_of(result, &result->strategies[i]);
-        if (standings[i].bars == 0 && !isnan(standings[i].cost) &&
-            (cheapest == SIZE_MAX || standings[i].cost < standings[cheapest].cost))
+        scores[i] = lab_score_of(result, &result->strategies[i]);
+        if (scores[i].disqualifiers == 0 && !isnan(scores[i].cost) &&
+            (cheapest == SIZE_MAX || scores[i].cost < scores[cheapest].cost))
             cheapest = i;
     }
     if (cheapest == SIZE_MAX || result->is_tuned ||
@@ -58,8 +57,8 @@ size_t lab_choose(const struct lab_result *result, struct lab_standing *standing
     size_t chosen = SIZE_MAX;
     for (size_t i = 0; i < result->strategy_count; i++) {
         bool is_as_cheap =
-            standings[i].bars == 0 && standings[i].cost <= standings[cheapest].cost * LAB_AS_CHEAP;
-        if (is_as_cheap && (chosen == SIZE_MAX || is_less(standings[i].cv, standings[chosen].cv)))
+            scores[i].disqualifiers == 0 && scores[i].cost <= scores[cheapest].cost * LAB_AS_CHEAP;
+        if (is_as_cheap && (chosen == SIZE_MAX || is_less(scores[i].cv, scores[chosen].cv)))
             chosen = i;
     }
     return chosen;

@@ -31,15 +31,15 @@
  * bucket as well. */
 #define COUNTED (PLAIN | C(COUNTED_AT_ROLL) | UNEVEN)
 
-/* Rows of a kind, of a way, of an oracle. */
-#define ROW(kind, way, oracle, except)                                                                       \
+/* Rows of a kind, a protocol and an oracle. */
+#define ROW(kind, protocol, oracle, except)                                                                  \
     {                                                                                                        \
-        BK_##kind, BK_##way, LAB_ORACLE_##oracle, except                                                     \
+        BK_##kind, BK_##protocol, LAB_ORACLE_##oracle, except                                                \
     }
-#define STORED_UNLESS(kind, way, refused)                                                                    \
-    ROW(kind, way, NO_DUPLICATES, ALWAYS), ROW(kind, way, CONSERVED, ALWAYS),                                \
-        ROW(kind, way, RESTORED, ALWAYS), ROW(kind, way, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
-#define STORED(kind, way) STORED_UNLESS(kind, way, ALWAYS)
+#define STORED_UNLESS(kind, protocol, refused)                                                               \
+    ROW(kind, protocol, NO_DUPLICATES, ALWAYS), ROW(kind, protocol, CONSERVED, ALWAYS),                      \
+        ROW(kind, protocol, RESTORED, ALWAYS), ROW(kind, protocol, AVAILABLE, C(SHORT_TIMEOUTS) | (refused))
+#define STORED(kind, protocol) STORED_UNLESS(kind, protocol, ALWAYS)
 
 const struct lab_guarantee lab_guarantees[] = {
     STORED(UNBUCKETED, SINGLE),
@@ -136,14 +136,14 @@ const struct lab_guarantee lab_guarantees[] = {
 };
 const size_t lab_guarantee_count = sizeof lab_guarantees / sizeof *lab_guarantees;
 
-const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
     /* They differ in what a row adds to the counter, and in nothing that a guarantee goes by. */
     if (kind == BK_WEIGHTED)
         kind = BK_PROBABILISTIC;
     for (size_t i = 0; i < lab_guarantee_count; i++) {
         const struct lab_guarantee *guarantee = &lab_guarantees[i];
-        if (guarantee->kind == kind && guarantee->way == way && guarantee->oracle == oracle)
+        if (guarantee->kind == kind && guarantee->protocol == protocol && guarantee->oracle == oracle)
             return guarantee;
     }
     return NULL;
@@ -154,9 +154,9 @@ uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee)
     return guarantee->except | C(ROUTE_AGAIN); /* which breaks the rules */
 }
 
-bool lab_guarantee_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+bool lab_guarantee_is_broken(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                              const struct lab_verdict *verdict)
 {
-    return lab_guarantee_find(kind, way, oracle) != NULL && verdict->is_judged[oracle] &&
+    return lab_guarantee_find(kind, protocol, oracle) != NULL && verdict->is_judged[oracle] &&
            lab_violation_is_bare(&verdict->violations[oracle]);
 }

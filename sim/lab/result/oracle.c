@@ -53,7 +53,7 @@ const char *lab_probe_name(enum lab_probe probe)
 /* All that a guarantee can be of. */
 static const struct {
     enum bk_kind kind;
-    unsigned way;
+    unsigned protocol;
     const char *name;
 } protocols[] = {
     {BK_UNBUCKETED, BK_SINGLE, "unbucketed"},
@@ -79,10 +79,10 @@ static const struct {
 };
 #define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
 
-const char *lab_protocol_name(enum bk_kind kind, unsigned way)
+const char *lab_protocol_name(enum bk_kind kind, unsigned protocol)
 {
     size_t i = 0;
-    while (i < PROTOCOL_COUNT && (protocols[i].kind != kind || protocols[i].way != way))
+    while (i < PROTOCOL_COUNT && (protocols[i].kind != kind || protocols[i].protocol != protocol))
         i++;
     assert(i < PROTOCOL_COUNT);
     return protocols[i].name;

@@ -228,7 +228,7 @@ static bool check_datacenter(struct lab_reader *reader, const struct lab_node *m
     return true;
 }
 
-/* A cut names datacenters beside `agents`, `agent 3` and `node 3`. */
+/* A network partition names datacenters as it does `agents`, `agent 3` and `node 3`. */
 static bool check_datacenter_name(struct lab_reader *reader, const struct lab_node *node)
 {
     static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";

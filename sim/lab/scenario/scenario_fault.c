@@ -301,7 +301,7 @@ static bool check_times(struct lab_reader *reader, const struct lab_node *node, 
                               "after the run's end; lower it, leave it out, or make duration longer");
     if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH && fault->lasts_ns == INT64_MAX)
         fault->lasts_ns = scenario->agents.restart_ns;
-    /* Its end would be beyond all time. */
+    /* Its end would overflow a timestamp. */
     if (fault->lasts_ns > INT64_MAX - scenario->workload.start_ns - fault->at_ns)
         fault->lasts_ns = INT64_MAX;
     return true;

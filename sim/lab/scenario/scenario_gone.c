@@ -25,7 +25,7 @@ bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     if (scenario->reads.present && lab_rows_go(scenario) && !is_cluster)
         return lab_fail_at(&reader->tree, &lab_node_find(root, "reads")->name_place,
-                           "'reads' beside '%s' needs agents; add 'agents: {count: N}', or remove 'reads'",
+                           "'reads' with '%s' needs agents; add 'agents: {count: N}', or remove 'reads'",
                            deletes != NULL ? "deletes" : "ttl");
     if (deletes != NULL && ttl != NULL && is_cluster)
         return lab_fail_at(&reader->tree, &deletes->name_place,

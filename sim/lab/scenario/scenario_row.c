@@ -152,7 +152,7 @@ static bool read_column(struct lab_reader *reader, const struct lab_node *node)
     return check_column(reader, node, column);
 }
 
-/* Counters stand alone beside the primary key. */
+/* A table of counters has nothing else but its primary key. */
 static bool check_counters(struct lab_reader *reader, const struct lab_node *columns)
 {
     const struct lab_design *design = &reader->scenario->design;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What rows of a checked scenario weigh, from its table and its columns. Where columns are missing in some
- * rows, nobody draws which: the bytes beside a row's values (flags, lengths, the bits that say which columns
- * are there) are estimated from its payload by the line of least squares, whose coefficients follow from the
- * columns' sizes and shares. Of counters that is exact, as the payload says how many there are. */
+ * rows, nobody draws which: the bytes in addition to a row's values (flags, lengths, the bits that say which
+ * columns are there) are estimated from its payload by the line of least squares, whose coefficients follow
+ * from the columns' sizes and shares. Of counters that is exact, as the payload says how many there are. */
 #include <string.h>
 
 #include "lab/scenario_part.h"
@@ -119,7 +119,7 @@ struct moments {
     double cells, cells_payload;
 };
 
-/* What is in the payload, and what stands in the cell beside that; a column that shares has its part later.
+/* What is in the payload, and what is in the cell in addition; a column that shares has its part later.
  */
 static void add_cell(struct moments *out, const struct lab_column *column)
 {

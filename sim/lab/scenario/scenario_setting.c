@@ -13,7 +13,7 @@
 
 #define SETTINGS(member) (offsetof(struct lab_strategy, settings) + offsetof(struct lab_settings, member))
 
-/* It may stand beside the kind or among its settings. */
+/* It may be next to the kind or among its settings. */
 bool lab_read_label(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                     void *out)
 {

@@ -60,7 +60,7 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
         return fail_name(reader, lab_node_find(node, "then"), "conflicts with 'max_age'; remove one of them");
     return settings->source == BK_SOURCE_EXTERNAL ||
            lab_fail_value(reader, lab_node_find(node, "max_age"),
-                          "of all ways to count, external alone has one; remove this, or 'counter'");
+                          "only 'counter: external' has one; remove this, or 'counter'");
 }
 
 /* Of a kind of the core. */

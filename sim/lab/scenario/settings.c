@@ -19,7 +19,7 @@ const char *lab_kind_name(enum bk_kind kind)
     return kind == LAB_KIND_IDGEN ? "idgen" : bk_kind_name(kind);
 }
 
-unsigned lab_settings_way(const struct lab_settings *settings)
+unsigned lab_settings_protocol(const struct lab_settings *settings)
 {
     if (settings->is_idgen)
         return (unsigned)settings->idgen.lock;

@@ -197,7 +197,7 @@ static double rows_in(const struct lint *lint, double rate, double sigmas)
     return most < all ? most : all;
 }
 
-/* Each of a key's writers fills a bucket by its own count. */
+/* Each of a key's writers fills a bucket by its local count. */
 static double counters_of_key(const struct lint *lint)
 {
     const struct lab_agents *agents = &lint->scenario->agents;

@@ -198,7 +198,9 @@ const struct lab_rule *lab_rules_of(const struct lab_strategy *strategy, size_t 
 bool lab_rule_applies(const struct lab_rule *rule, const struct lab_strategy *strategy)
 {
     bool is_count = strategy->settings.strategy.kind == BK_COUNT;
-    unsigned way = is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
-    return (rule->ways & BIT(way)) != 0 && (rule->counters & BIT(strategy->settings.counter)) != 0 &&
+    unsigned protocol =
+        is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
+    return (rule->protocols & BIT(protocol)) != 0 &&
+           (rule->counters & BIT(strategy->settings.counter)) != 0 &&
            (!rule->at_threshold_1 || bk_threshold(&strategy->settings.strategy) == 1);
 }

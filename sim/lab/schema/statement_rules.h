@@ -12,7 +12,7 @@
 
 #define LAB_SIDE_COLUMNS_MAX 4
 
-/* The tables beside that of the rows: a key, or a key and a bucket, and numbers. */
+/* The tables in addition to that of the rows: a key, or a key and a bucket, and numbers. */
 enum lab_side {
     LAB_SIDE_STATE,
     LAB_SIDE_BASE,
@@ -30,7 +30,7 @@ enum lab_side {
 
 struct lab_side_table {
     const char *suffix;                        /* behind the name of the table of rows */
-    const char *columns[LAB_SIDE_COLUMNS_MAX]; /* beside the key; NULL ends them */
+    const char *columns[LAB_SIDE_COLUMNS_MAX]; /* in addition to the key; NULL ends them */
     const char *types[LAB_SIDE_COLUMNS_MAX];   /* " text" and the like; NULL: bigint */
     bool by_bucket, is_counter;
     const char *about;
@@ -50,7 +50,7 @@ enum lab_form {
 enum lab_level { LAB_LEVEL_STATE, LAB_LEVEL_SERIAL, LAB_LEVEL_CAS, LAB_LEVEL_READ };
 
 struct lab_rule {
-    uint32_t ways;       /* bit n: coordination n of probabilistic and weighted; source n of count */
+    uint32_t protocols;  /* bit n: coordination n of probabilistic and weighted; source n of count */
     uint32_t counters;   /* bit n: counter n of probabilistic and weighted */
     bool at_threshold_1; /* only then can it come to this */
     enum lab_side side;

@@ -21,7 +21,7 @@ struct maker {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     struct lab_statements *out;
-    const char *key;          /* what the tables beside the rows call the key */
+    const char *key;          /* what the tables next to that of the rows call the key */
     bool is_weighted;         /* a row adds what it weighs, not 1 */
     bool is_hash, takes_bits; /* takes_bits: of rows' ids */
     uint32_t sides_made;
@@ -443,7 +443,7 @@ static void add_list(struct lab_cql_text *text, const struct lab_side_table *sid
     }
 }
 
-/* The user's name for it, unless a column beside it has that name. */
+/* The user's name for it, unless another column has that name. */
 static const char *key_name(const struct lab_design *design)
 {
     const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);

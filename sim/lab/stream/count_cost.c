@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the ways to count cost in the stream engine. */
+/* What the protocols of count cost in the stream engine. */
 #include "count_cost.h"
 
 #include <assert.h>

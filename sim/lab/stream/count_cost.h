@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ways to count in the stream engine: one writer who never forgets, whose operations take no time. What a
- * key's rows cost then follows from their number. */
+/* The protocols of count in the stream engine: one writer who never forgets, whose operations take no time.
+ * What a key's rows cost then follows from their number. */
 #ifndef LAB_COUNT_COST_H
 #define LAB_COUNT_COST_H
 

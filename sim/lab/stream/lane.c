@@ -67,7 +67,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
                   const struct lab_key_name *key, int64_t end_ns)
 {
     if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
-        lab_count_cost(settings->way, lane->placement.rows, tally);
+        lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
     if (tally->stored != NULL && lane->placement.rows > 0)
         lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
     tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
@@ -168,7 +168,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         assert(status == BK_OK);
         tally->counter_increments += effect.counter_increments;
         tally->state_writes += effect.state_writes;
-        if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->way))
+        if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
         from = end;
     }

@@ -80,9 +80,9 @@ struct lab_lane {
 struct lab_lane_settings {
     const struct lab_scenario *scenario;
     const struct cass_ring *ring;
-    const struct bk_strategy *strategy; /* as rows are placed by it */
-    const struct lab_strategy *way;     /* the same as the scenario has it */
-    const struct lab_regimes *regimes;  /* NULL: the settings hold throughout */
+    const struct bk_strategy *strategy;           /* as rows are placed by it */
+    const struct lab_strategy *scenario_strategy; /* the same as the scenario has it */
+    const struct lab_regimes *regimes;            /* NULL: the settings hold throughout */
 };
 
 /* A read that is due. */

@@ -166,8 +166,8 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     struct bk_query query;
     struct bk_history_reader reader;
     struct bk_read_step step;
-    lab_read_query(settings->scenario, settings->way, LAB_READ_LATEST, event->now_ns, event->birth_ns,
-                   &query);
+    lab_read_query(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, event->now_ns,
+                   event->birth_ns, &query);
     enum bk_status status = bk_history_read_begin(history, &eras->state, &query, &reader);
     assert(status == BK_OK);
     (void)status;

@@ -49,7 +49,7 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     }
     struct reading reading = {.lane = lane, .settings = settings, .event = event};
     bool ok = true;
-    if (settings->way->settings.reading.remembers_empty && lane->empties == NULL) {
+    if (settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
         lane->empties = calloc(1, sizeof *lane->empties);
         ok = lane->empties != NULL;
     }
@@ -101,7 +101,8 @@ static void begin(struct reading *reading)
     const struct lab_lane *lane = reading->lane;
     const struct lab_read_event *event = reading->event;
     struct bk_query query;
-    lab_read_query(settings->scenario, settings->way, event->kind, event->now_ns, event->birth_ns, &query);
+    lab_read_query(settings->scenario, settings->scenario_strategy, event->kind, event->now_ns,
+                   event->birth_ns, &query);
     /* The state of a strategy that keeps one has the date of its last change. */
     struct bk_bucket_start start = {lane->state.bucket, lane->state.last_change_ns};
     if (bk_kind_fires(settings->strategy->kind) && lane->state.bucket > 0) {
@@ -165,7 +166,7 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     uint64_t rows = 0;
     int64_t empty_high = step->bucket_high;
     bool saw_older = false;
-    const struct lab_reading *named = &reading->settings->way->settings.reading;
+    const struct lab_reading *named = &reading->settings->scenario_strategy->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
     while (next_down(reading, &past) && past.bucket >= step->bucket_low) {
         uint64_t wanted = wanted_of(reading, &past);
@@ -299,7 +300,7 @@ static bool keeps_all(const struct lab_lane_settings *settings)
 {
     const struct lab_reads *reads = &settings->scenario->reads;
     return reads->kinds[LAB_READ_ALL].rate_per_s > 0 &&
-           (reads->limit != 0 || settings->way->settings.reading.remembers_empty);
+           (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
 /* The most buckets that one step asks. */
@@ -309,7 +310,8 @@ static uint32_t widest(const struct lab_lane_settings *settings)
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
         enum bk_plan plan;
         uint32_t at_once;
-        lab_read_plan(settings->scenario, settings->way, (enum lab_read_kind)kind, &plan, &at_once);
+        lab_read_plan(settings->scenario, settings->scenario_strategy, (enum lab_read_kind)kind, &plan,
+                      &at_once);
         uint32_t width = plan == BK_PLAN_PAIR ? 2 : plan != BK_PLAN_PARALLEL ? 1 : BK_AT_ONCE_DEFAULT;
         if (plan == BK_PLAN_PARALLEL && at_once != 0)
             width = at_once;

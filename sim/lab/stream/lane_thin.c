@@ -133,7 +133,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         if (fires)
             row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
         advance(lane, settings, tally, &row);
-        if (sequence == route.sequence_high && lab_closes_when_full(settings->way))
+        if (sequence == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
         take(&rest, rows);
         if (rest.rows == 0) {

@@ -15,7 +15,7 @@
 /* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
  * cut, so that the sums of a batch stay far from overflow. */
 
-/* From one safe point to the next: beside rows, and between the rows of one batch. */
+/* From one safe point to the next: between rows, and between the rows of one batch. */
 #define READS_AT_ONCE  1024u
 #define READS_IN_BATCH 16384.0
 

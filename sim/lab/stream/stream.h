@@ -54,8 +54,8 @@ struct lab_worker {
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
                        const struct lab_run_context *context, struct lab_worker **out,
                        struct sim_error *error);
-/* Before the first row: the run starts at start_ns, and settings change by that. False: a change lies beyond
- * all time. */
+/* Before the first row: the run starts at start_ns, and settings change by that. False: the date of a change
+ * overflows a timestamp. */
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
 /* Of one strategy by one worker; false without memory, and it is to be cleared in any case. */
 bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,

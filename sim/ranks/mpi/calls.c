@@ -327,7 +327,7 @@ static void tell(struct ranks_task *task)
     send_message(task->ranks, 0, &head, NULL);
 }
 
-void ranks_post(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
+void ranks_send(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                 unsigned char *body)
 {
     pthread_mutex_lock(&ranks->lock);

@@ -20,7 +20,7 @@ static bool tell_about(struct ranks *ranks, const char *program, struct sim_erro
 static bool compare(const struct ranks *ranks, struct sim_error *error);
 static uint32_t own_threads(void);
 static uint32_t online(void);
-static bool open_office(struct ranks *ranks, struct sim_error *error);
+static bool start_progress_thread(struct ranks *ranks, struct sim_error *error);
 
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)
 {
@@ -39,7 +39,7 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_fine = join(ranks, program, error) && (ranks->count == 1 || open_office(ranks, error));
+    bool is_fine = join(ranks, program, error) && (ranks->count == 1 || start_progress_thread(ranks, error));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_fine && (ranks->own != 0 || compare(ranks, error));
 }
@@ -122,7 +122,7 @@ static uint32_t online(void)
     return count < 1 ? 1 : count > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)count;
 }
 
-static bool open_office(struct ranks *ranks, struct sim_error *error)
+static bool start_progress_thread(struct ranks *ranks, struct sim_error *error)
 {
     ranks->has_progress_thread = sim_thread_start(&ranks->progress_thread, ranks_progress_thread, ranks) == 0;
     return ranks->has_progress_thread ||
@@ -140,9 +140,9 @@ void ranks_end(struct ranks *ranks, int code)
         _exit(code);
     }
     for (uint32_t i = 1; ranks->own == 0 && i < ranks->count; i++)
-        ranks_post(ranks, i, &(struct ranks_message_head){.kind = RANKS_MESSAGE_END}, NULL);
+        ranks_send(ranks, i, &(struct ranks_message_head){.kind = RANKS_MESSAGE_END}, NULL);
     if (ranks->own != 0)
-        ranks_post(ranks, 0, &(struct ranks_message_head){.kind = RANKS_MESSAGE_LEAVE}, NULL);
+        ranks_send(ranks, 0, &(struct ranks_message_head){.kind = RANKS_MESSAGE_LEAVE}, NULL);
     pthread_mutex_lock(&ranks->lock);
     ranks->is_closing = true;
     pthread_cond_signal(&ranks->queued);

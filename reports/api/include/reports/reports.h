@@ -3,7 +3,7 @@
  * (backend), so that what it says is tested as text and that nothing overlaps is tested on the boxes.
  *
  * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine,
- * no path. Files appear under their names only when whole (written beside, flushed, renamed). */
+ * no path. Files appear under their names only when whole (written next to the target, flushed, renamed). */
 #ifndef REPORTS_REPORTS_H
 #define REPORTS_REPORTS_H
 
@@ -32,7 +32,7 @@ char *report_verdict(const struct lab_result *result);
 /* A line for each chart of the result that has nothing to show, and so is no file: "bucket-changes: no agent
  * was seen while a key's bucket changed". The lines are the caller's, as paths of report_write() are. */
 bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error);
-/* A file with this text beside the charts, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
+/* A file with this text next to the charts, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
  * failure. */
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
                        struct sim_error *error);

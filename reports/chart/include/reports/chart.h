@@ -32,11 +32,11 @@ enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,
     REPORT_INK_DISTRIBUTION,
-    REPORT_INK_DASHES,   /* a distribution beside a line, in a key */
+    REPORT_INK_DASHES,   /* a distribution next to a line, in a key */
     REPORT_INK_OVER,     /* the shade beyond a limit */
     REPORT_INK_TINY,     /* the shade below the tiny size */
     REPORT_INK_COST,     /* bars of the cost table */
-    REPORT_INK_SLOW,     /* the 99th percentile beside a mean */
+    REPORT_INK_SLOW,     /* the 99th percentile next to a mean */
     REPORT_INK_ALARM,    /* the share over a limit */
     REPORT_INK_WASTE,    /* the share that is tiny */
     REPORT_INK_OLD,      /* an agent believes in the bucket before a change */

@@ -2,7 +2,7 @@
 /* One chart of candidates by two figures of which less is better, from plain data: what each costs and what
  * it buys, the front of those that none is better than in both, and the recommended one.
  *
- * On a log axis the value 0 has a strip of its own. Names that find no free place are left out, and the
+ * On a log axis the value 0 has a strip of its own. Labels that would overlap are hidden, and the
  * chart says how many; the recommended one is named in the key. Made as the other charts are: the same
  * data gives the same bytes, and the file appears only when whole. */
 #ifndef REPORTS_FRONT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that appear under their names only when whole: all are written beside their targets and flushed, then
- * all are renamed. When one cannot be written, none appears, nor a folder that was made for them. */
+/* Files that appear under their names only when whole: all are written next to their targets and flushed,
+ * then all are renamed. When one cannot be written, none appears, nor a folder that was made for them. */
 #ifndef REPORTS_OUTPUT_H
 #define REPORTS_OUTPUT_H
 

@@ -15,7 +15,7 @@ struct report_answer {
     const char *verdict; /* which to choose and why; or who passed which limit, and by what share */
     const char *beware;  /* what the others cost, what stands against them; or how far the nearest is off */
     size_t chosen;       /* index of the strategy; SIZE_MAX: none */
-    const struct lab_standing *standings; /* one a strategy */
+    const struct lab_score *scores; /* one a strategy */
 };
 
 /* Failures stay in the arena; then the texts are "". */
@@ -23,7 +23,7 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
 /* What stands against a strategy, for a badge: "48 of 10,000 partitions (0.48%) above 100,000 rows"; ""
  * when nothing does. */
 const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                                  const struct lab_standing *standing, struct report_arena *arena);
+                                  const struct lab_score *score, struct report_arena *arena);
 /* "100,000 rows or 100 MB"; "" without limits. */
 const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena);
 

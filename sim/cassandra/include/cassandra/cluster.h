@@ -83,7 +83,7 @@ struct cass_cluster_config {
     int64_t write_ns, read_ns, scan_row_ns, scan_tombstone_ns;
     int64_t gc_every_ns, gc_lasts_ns; /* means of exponentials; either 0: none */
     int64_t timeout_write_ns, timeout_read_ns, timeout_counter_ns, timeout_cas_ns;
-    int64_t detect_ns;      /* from a crash or a cut until a process believes it */
+    int64_t detect_ns;      /* from a crash or a network partition until a process believes it */
     int64_t hint_window_ns; /* no more hints for a node that is gone for longer */
     int64_t hint_retry_ns;  /* between two looks at whether hints can be delivered */
     int64_t slow_query_ns;
@@ -204,7 +204,8 @@ bool cass_cluster_is_sound(const struct cass_cluster *cluster);
 #define CASS_ANY_NODE UINT32_MAX
 void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
                   const struct cass_statement *statement);
-/* What an event of that kind is, for a story: "a message arrives". NULL for a kind that is not the cluster's.
+/* What an event of that kind is, for an event trace: "a message arrives". NULL for a kind that is not the
+ * cluster's.
  */
 const char *cass_event_name(uint32_t kind);
 /* Handles one of the cluster's events. */
@@ -229,13 +230,14 @@ void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
 /* A GC pause from now on. */
 void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
-/* Cuts or heals both ways between every pair of a and b (one byte a place, not 0: in the group). */
+/* Separates every place of group_a from every place of group_b in both directions, or joins them again. A
+ * group has one byte for each place, not 0: in the group. */
 void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
-                                bool is_cut);
+                                bool is_separated);
 /* The same, without a word to anybody, for several changes at one moment; cass_network_partitions_tell() ends
  * them. */
 void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
-                                   const uint8_t *group_b, bool is_cut);
+                                   const uint8_t *group_b, bool is_separated);
 void cass_network_partitions_tell(struct cass_cluster *cluster);
 void cass_set_loss(struct cass_cluster *cluster, double loss, double duplicate);
 void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency times factor */

@@ -81,7 +81,7 @@ struct cli_gate {
     const char *database; /* NULL: nothing is stored */
     const char *baseline; /* NULL: there is none */
     const char *junit;    /* NULL: none is asked for */
-    uint64_t seeds;       /* beside the scenario's own, for intervals */
+    uint64_t seeds;       /* in addition to the scenario's own, for intervals */
     uint64_t confirmed;   /* by so many seeds a figure that drifted was found; 0: none had to */
     bool is_update, is_updated;
     bool digest_counts; /* a digest that moved is a failure */

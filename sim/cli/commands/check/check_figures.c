@@ -87,10 +87,10 @@ bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error)
 uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures)
 {
     /* C(n + m, n) grows by (n + m) / m with each m. */
-    double ways = 1, wanted = 2 * (double)figures / FALSE_ALARM;
+    double combinations = 1, wanted = 2 * (double)figures / FALSE_ALARM;
     uint64_t runs = 1;
-    for (ways = (double)seeds + 1; ways < wanted && runs < 100000;
-         ways *= (double)(seeds + runs) / (double)runs)
+    for (combinations = (double)seeds + 1; combinations < wanted && runs < 100000;
+         combinations *= (double)(seeds + runs) / (double)runs)
         runs++;
     return runs;
 }

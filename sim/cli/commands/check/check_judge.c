@@ -97,14 +97,14 @@ static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_
                             enum lab_oracle oracle, struct sim_error *error)
 {
     enum bk_kind kind = lab_settings_kind(&strategy->settings);
-    unsigned way = lab_settings_way(&strategy->settings);
-    const struct lab_guarantee *guarantee = lab_guarantee_find(kind, way, oracle);
+    unsigned protocol = lab_settings_protocol(&strategy->settings);
+    const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, oracle);
     const struct lab_verdict *verdict = &strategy->verdict;
     if (guarantee == NULL || !verdict->is_judged[oracle])
         return true;
     if (!cli_check_begin(item, CLI_CHECK_GUARANTEE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
         return sim_fail_memory(error);
-    if (lab_guarantee_is_broken(kind, way, oracle, verdict))
+    if (lab_guarantee_is_broken(kind, protocol, oracle, verdict))
         return fail_guarantee(item, strategy, oracle, error);
     uint32_t excuses = 0;
     for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)

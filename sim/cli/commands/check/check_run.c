@@ -97,7 +97,7 @@ static bool run_one(void *context, uint64_t job, struct lab_progress *progress, 
     *out = made;
     if (crew->wanted != NULL && !crew->wanted(crew->context, index, offset))
         return true;
-    /* Past the last seed it goes on with 0. */
+    /* After the last seed comes 0. */
     bool is_fine = lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + offset,
                                       &scenario, error) &&
                    lab_run(scenario, crew->threads, progress, &made->result, error);

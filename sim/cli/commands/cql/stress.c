@@ -28,7 +28,7 @@ struct profile {
 
 static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error);
 static bool fill_from_run(struct profile *profile, const struct lab_result *result, struct sim_error *error);
-static bool fill_from_law(struct profile *profile, struct sim_error *error);
+static bool fill_from_distribution(struct profile *profile, struct sim_error *error);
 static bool fail(const struct profile *profile, struct sim_error *error, const char *text);
 static void write_head(FILE *stream, const struct profile *profile);
 static void write_keyspace(FILE *stream, const struct lab_scenario *scenario);
@@ -78,7 +78,7 @@ static bool fill(struct profile *profile, const struct lab_result *result, struc
     stress_distribution_of_size(&workload->row_bytes, profile->row_bytes);
     if (scenario->trace_path == NULL)
         profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
-    if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_law(profile, error)))
+    if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_distribution(profile, error)))
         return false;
     /* One partition a key is read: its newest. */
     uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
@@ -124,7 +124,7 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
 }
 
 /* Those whose partitions follow from their settings, whatever the stream. */
-static bool fill_from_law(struct profile *profile, struct sim_error *error)
+static bool fill_from_distribution(struct profile *profile, struct sim_error *error)
 {
     const struct bk_strategy *strategy = &profile->strategy->settings.strategy;
     if (profile->scenario->trace_path != NULL)

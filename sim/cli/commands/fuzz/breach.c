@@ -30,7 +30,7 @@ struct trial {
     struct sim_error error; /* of the machine, not of the scenario */
 };
 
-/* The last lines of a story, up to the violation and a little beyond. */
+/* The last lines of an event trace, up to the violation and a little beyond. */
 struct hearing {
     struct cli_listener listener;
     int64_t until_ns;
@@ -48,8 +48,8 @@ static char *add_quoted(char *end, const char *text);
 static char *add_comment(char *begin, const char *limit, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer);
-static bool hear_story(const char *path, bool is_quiet, struct cli_signals *signals,
-                       struct cli_finding *finding, struct sim_error *error);
+static bool hear_events(const char *path, bool is_quiet, struct cli_signals *signals,
+                        struct cli_finding *finding, struct sim_error *error);
 static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
 static void hear(void *context, const char *text);
 static void print_breach(const struct cli_breach *breach);
@@ -77,7 +77,7 @@ bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach 
         is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
     out->tries = trial.tries;
     return is_fine && write_file(base, replay, folder, out, error) &&
-           (signals->caught != 0 || hear_story(trial.path, is_quiet, signals, out, error));
+           (signals->caught != 0 || hear_events(trial.path, is_quiet, signals, out, error));
 }
 
 void cli_finding_print(const struct cli_finding *finding)
@@ -170,10 +170,10 @@ static bool still_breaks(void *context, const char *text)
         for (size_t i = 0; !is_kept && i < result->strategy_count; i++) {
             const struct lab_strategy_result *one = &result->strategies[i];
             const struct lab_breach breach = {i, trial->oracle};
-            is_kept =
-                lab_guarantee_is_broken(lab_settings_kind(&one->settings), lab_settings_way(&one->settings),
-                                        trial->oracle, &one->verdict) &&
-                cli_breach_describe(scenario, result, &breach, trial->last, &error);
+            is_kept = lab_guarantee_is_broken(lab_settings_kind(&one->settings),
+                                              lab_settings_protocol(&one->settings), trial->oracle,
+                                              &one->verdict) &&
+                      cli_breach_describe(scenario, result, &breach, trial->last, &error);
         }
     }
     if (error.class == SIM_ERROR_ENVIRONMENT)
@@ -267,8 +267,8 @@ void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer)
     }
 }
 
-static bool hear_story(const char *path, bool is_quiet, struct cli_signals *signals,
-                       struct cli_finding *finding, struct sim_error *error)
+static bool hear_events(const char *path, bool is_quiet, struct cli_signals *signals,
+                        struct cli_finding *finding, struct sim_error *error)
 {
     const struct cli_breach *breach = &finding->after;
     struct lab_scenario *scenario, alone;
@@ -281,7 +281,7 @@ static bool hear_story(const char *path, bool is_quiet, struct cli_signals *sign
     bool is_fine = (hearing.lines != NULL && finding->lines != NULL) || sim_fail_memory(error);
     if (is_fine) {
         only_strategy(scenario, breach->label, &alone);
-        hearing.listener.story = (struct lab_story){
+        hearing.listener.event_trace = (struct lab_event_trace){
             .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
         is_fine =
             cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A broken guarantee made plain: the scenario shrunk and kept as a file, the story of the key, the line that
- * replays it. */
+/* A broken guarantee made plain: the scenario shrunk and kept as a file, the event trace of the key, and
+ * the command that replays it. */
 #ifndef CLI_BREACH_H
 #define CLI_BREACH_H
 
@@ -11,13 +11,13 @@ struct cli_finding {
     char *path;                      /* of the file that was written */
     char *text;                      /* of the scenario in it */
     uint32_t tries;                  /* of shrinking */
-    char **lines;                    /* the end of the story of the file's key */
+    char **lines;                    /* the end of the event trace of the file's key */
     size_t line_count;
 };
 
 /* Shrinks the scenario of the seed for as long as the same oracle is broken, writes it into `folder` (made
- * when it is missing; whole or not at all), and hears its story. A signal ends the shrinking: what it has
- * come to is written all the same. */
+ * when it is missing; whole or not at all), and takes its event trace. A signal ends the shrinking: what it
+ * has come to is written all the same. */
 bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
                       const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
                       struct sim_error *error);

@@ -22,23 +22,23 @@
 #define SEEDS_MAX 1000000000 /* of either campaign: the test's counts have 32 bits */
 #define TEXT_MAX  (1u << 20)
 
-static struct cli_fuzz_cell *cell_at(const struct cli_fuzz_baseline *baseline, unsigned kind, unsigned way,
-                                     unsigned oracle)
+static struct cli_fuzz_cell *cell_at(const struct cli_fuzz_baseline *baseline, unsigned kind,
+                                     unsigned protocol, unsigned oracle)
 {
-    return &baseline->cells[(kind * LAB_WAY_COUNT + way) * LAB_ORACLE_COUNT + oracle];
+    return &baseline->cells[(kind * LAB_PROTOCOL_COUNT + protocol) * LAB_ORACLE_COUNT + oracle];
 }
 
-/* Kinds without ways have one. */
-static bool has_way(unsigned kind, unsigned way)
+/* Whether the kind has that protocol. Kinds that know no others have protocol 0. */
+static bool has_protocol(unsigned kind, unsigned protocol)
 {
-    unsigned ways = 1;
+    unsigned count = 1;
     if (kind == BK_COUNT)
-        ways = LAB_WAY_COUNT;
+        count = LAB_PROTOCOL_COUNT;
     else if (bk_kind_fires((enum bk_kind)kind))
-        ways = BK_GUARDED + 1;
+        count = BK_GUARDED + 1;
     else if (kind == (unsigned)LAB_KIND_IDGEN)
-        ways = 2;
-    return way < ways;
+        count = 2;
+    return protocol < count;
 }
 
 static bool fail_damaged(const struct cli_fuzz_baseline *baseline, const char *why, struct sim_error *error)
@@ -68,13 +68,14 @@ static bool read_pair(const json_t *value, uint64_t most, uint64_t *first, uint6
 static bool read_cells(struct cli_fuzz_baseline *baseline, const json_t *protocols, struct sim_error *error)
 {
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
-            const json_t *cells = has_way(kind, way)
-                                      ? json_object_get(protocols, lab_protocol_name((enum bk_kind)kind, way))
-                                      : NULL;
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            const json_t *cells =
+                has_protocol(kind, protocol)
+                    ? json_object_get(protocols, lab_protocol_name((enum bk_kind)kind, protocol))
+                    : NULL;
             for (unsigned oracle = 0; cells != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
                 const json_t *pair = json_object_get(cells, lab_oracle_name((enum lab_oracle)oracle));
-                struct cli_fuzz_cell *cell = cell_at(baseline, kind, way, oracle);
+                struct cli_fuzz_cell *cell = cell_at(baseline, kind, protocol, oracle);
                 if (pair != NULL && (!read_pair(pair, SEEDS_MAX, &cell->seeds, &cell->violated) ||
                                      cell->violated > cell->seeds))
                     return fail_damaged(baseline, "a cell is not [seeds, seeds with a violation]", error);
@@ -158,14 +159,14 @@ static int by_chance(const void *a, const void *b)
     if (one->chance != other->chance)
         return one->chance < other->chance ? -1 : 1;
     int order = (int)one->kind - (int)other->kind;
-    order = order != 0 ? order : (int)one->way - (int)other->way;
+    order = order != 0 ? order : (int)one->protocol - (int)other->protocol;
     return order != 0 ? order : (int)one->oracle - (int)other->oracle;
 }
 
-static bool has_protocol(const struct cli_fuzz_baseline *baseline, unsigned kind, unsigned way)
+static bool has_seeds(const struct cli_fuzz_baseline *baseline, unsigned kind, unsigned protocol)
 {
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        if (cell_at(baseline, kind, way, oracle)->seeds > 0)
+        if (cell_at(baseline, kind, protocol, oracle)->seeds > 0)
             return true;
     }
     return false;
@@ -176,18 +177,18 @@ static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_ta
                     struct sim_error *error)
 {
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
-            if (tally->runs[kind][way] > 0 && !has_protocol(baseline, kind, way))
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            if (tally->runs[kind][protocol] > 0 && !has_seeds(baseline, kind, protocol))
                 return sim_fail(error, SIM_ERROR_INPUT,
                                 "%s: knows nothing of %s; repeat this with --update-baseline", baseline->path,
-                                lab_protocol_name((enum bk_kind)kind, way));
+                                lab_protocol_name((enum bk_kind)kind, protocol));
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-                const struct lab_fuzz_cell *cell = &tally->cells[kind][way][oracle];
-                const struct cli_fuzz_cell *before = cell_at(baseline, kind, way, oracle);
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
+                const struct cli_fuzz_cell *before = cell_at(baseline, kind, protocol, oracle);
                 if (cell->seeds_judged == 0 || before->seeds == 0)
                     continue;
                 struct cli_fuzz_shift shift = {.kind = (enum bk_kind)kind,
-                                               .way = way,
+                                               .protocol = protocol,
                                                .oracle = (enum lab_oracle)oracle,
                                                .before = *before,
                                                .now = {cell->seeds_judged, cell->seeds_uncovered}};
@@ -234,16 +235,16 @@ bool cli_fuzz_baseline_compare(struct cli_fuzz_baseline *baseline, const struct 
 /* --- writing */
 
 static void write_protocol(struct lab_writer *writer, const struct cli_campaign *campaign, unsigned kind,
-                           unsigned way, bool *is_first)
+                           unsigned protocol, bool *is_first)
 {
     bool has_cell = false;
     for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        const struct lab_fuzz_cell *cell = &campaign->tally.cells[kind][way][oracle];
+        const struct lab_fuzz_cell *cell = &campaign->tally.cells[kind][protocol][oracle];
         if (cell->seeds_judged == 0)
             continue;
         if (!has_cell)
             lab_writer_add(writer, "%s\n    \"%s\": {", *is_first ? "" : ",",
-                           lab_protocol_name((enum bk_kind)kind, way));
+                           lab_protocol_name((enum bk_kind)kind, protocol));
         lab_writer_add(writer, "%s\n      \"%s\": [%" PRIu64 ", %" PRIu64 "]", has_cell ? "," : "",
                        lab_oracle_name((enum lab_oracle)oracle), cell->seeds_judged, cell->seeds_uncovered);
         has_cell = true;
@@ -263,9 +264,9 @@ bool cli_fuzz_baseline_write(const struct cli_fuzz_baseline *baseline, const str
                    "  \"seeds\": [%" PRIu64 ", %" PRIu64 "],\n  \"protocols\": {",
                    FORMAT, baseline->identity, campaign->first, campaign->last);
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
-            if (campaign->tally.runs[kind][way] > 0)
-                write_protocol(&writer, campaign, kind, way, &is_first);
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            if (campaign->tally.runs[kind][protocol] > 0)
+                write_protocol(&writer, campaign, kind, protocol, &is_first);
         }
     }
     lab_writer_add(&writer, "\n  }\n}\n");
@@ -287,8 +288,9 @@ static double percent(const struct cli_fuzz_cell *cell)
 static void print_shift(const char *word, const struct cli_fuzz_shift *shift)
 {
     printf("%s: %s, '%s': %.2f %% of %" PRIu64 " seeds, before %.2f %% of %" PRIu64 " (chance %.1g)\n", word,
-           lab_protocol_name(shift->kind, shift->way), lab_oracle_name(shift->oracle), percent(&shift->now),
-           shift->now.seeds, percent(&shift->before), shift->before.seeds, shift->chance);
+           lab_protocol_name(shift->kind, shift->protocol), lab_oracle_name(shift->oracle),
+           percent(&shift->now), shift->now.seeds, percent(&shift->before), shift->before.seeds,
+           shift->chance);
 }
 
 void cli_fuzz_baseline_print(const struct cli_fuzz_baseline *baseline)
@@ -315,7 +317,7 @@ bool cli_fuzz_baseline_judge(const struct cli_fuzz_baseline *baseline, struct si
                     "%s: '%s' of %s is worse: violated in %.2f %% of %" PRIu64 " seeds, %.2f %% of %" PRIu64
                     " before%s; find out why, or if it is meant, repeat this with --update-baseline",
                     baseline->path, lab_oracle_name(worst->oracle),
-                    lab_protocol_name(worst->kind, worst->way), percent(&worst->now), worst->now.seeds,
+                    lab_protocol_name(worst->kind, worst->protocol), percent(&worst->now), worst->now.seeds,
                     percent(&worst->before), worst->before.seeds, more);
 }
 
@@ -326,7 +328,7 @@ static json_t *shifts_of(const struct cli_fuzz_shift *shifts, size_t count)
         const struct cli_fuzz_shift *shift = &shifts[i];
         json_t *object = json_object();
         bool is_fine =
-            cli_json_set(object, "strategy", json_string(lab_protocol_name(shift->kind, shift->way))) &&
+            cli_json_set(object, "strategy", json_string(lab_protocol_name(shift->kind, shift->protocol))) &&
             cli_json_set(object, "oracle", json_string(lab_oracle_name(shift->oracle))) &&
             cli_json_set(object, "seeds", cli_json_whole(shift->now.seeds)) &&
             cli_json_set(object, "violated", cli_json_whole(shift->now.violated)) &&

@@ -15,7 +15,7 @@
 static void print_head(const struct cli_campaign *campaign);
 static void print_breaches(const struct cli_campaign *campaign);
 static void print_guarantees(const struct lab_fuzz_tally *tally);
-static void print_cell(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell);
 static void print_probes(const struct lab_fuzz_tally *tally);
 static double rate_of(const struct cli_campaign *campaign);
@@ -23,9 +23,9 @@ static json_t *probes_of(const struct lab_fuzz_tally *tally);
 static json_t *failures_of(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                            const struct cli_finding *finding);
 static json_t *guarantees_of(const struct lab_fuzz_tally *tally);
-static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell);
-static bool is_guaranteed(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
+static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle);
 
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
 {
@@ -132,14 +132,14 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
     uint64_t not_live = 0;
     printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned way = 0; way < LAB_WAY_COUNT; way++) {
-            uint64_t runs = tally->runs[kind][way];
-            const struct lab_fuzz_cell *cells = tally->cells[kind][way];
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            uint64_t runs = tally->runs[kind][protocol];
+            const struct lab_fuzz_cell *cells = tally->cells[kind][protocol];
             if (runs > 0)
-                printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, way), runs,
+                printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, protocol), runs,
                        runs == 1 ? "" : "s");
             for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
-                print_cell((enum bk_kind)kind, way, (enum lab_oracle)oracle, &cells[oracle]);
+                print_cell((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]);
             if (bk_kind_fires((enum bk_kind)kind))
                 not_live += runs - cells[LAB_ORACLE_LIVE].judged;
         }
@@ -150,13 +150,13 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
 }
 
 /* What is guaranteed, and by which conditions a run was excused from it, most frequent first. */
-static void print_cell(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
     if (cell->judged == 0)
         return;
     printf("  %-22s %8" PRIu64 " %8" PRIu64, lab_oracle_name(oracle), cell->judged, cell->violated);
-    if (!is_guaranteed(kind, way, oracle)) {
+    if (!is_guaranteed(kind, protocol, oracle)) {
         printf(" %8s %8s\n", "-", "-");
         return;
     }
@@ -232,22 +232,22 @@ static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
 {
     json_t *list = json_array();
     for (unsigned kind = 0; list != NULL && kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned way = 0; list != NULL && way < LAB_WAY_COUNT; way++) {
+        for (unsigned protocol = 0; list != NULL && protocol < LAB_PROTOCOL_COUNT; protocol++) {
             for (unsigned oracle = 0; list != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
-                const struct lab_fuzz_cell *cell = &tally->cells[kind][way][oracle];
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
                 if (cell->judged > 0)
-                    list = cli_json_append(list,
-                                           cell_of((enum bk_kind)kind, way, (enum lab_oracle)oracle, cell));
+                    list = cli_json_append(
+                        list, cell_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, cell));
             }
         }
     }
     return list;
 }
 
-static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
-    bool has_guarantee = is_guaranteed(kind, way, oracle);
+    bool has_guarantee = is_guaranteed(kind, protocol, oracle);
     json_t *object = json_object(), *excuses = json_object();
     bool is_fine = true;
     for (unsigned i = 0; is_fine && i < LAB_CONDITION_COUNT; i++) {
@@ -258,7 +258,7 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
     excuses = cli_json_complete(excuses, is_fine);
     is_fine =
         cli_json_set(object, "excused", excuses) &&
-        cli_json_set(object, "strategy", json_string(lab_protocol_name(kind, way))) &&
+        cli_json_set(object, "strategy", json_string(lab_protocol_name(kind, protocol))) &&
         cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
         cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
         cli_json_set(object, "violated", cli_json_whole(cell->violated)) &&
@@ -267,7 +267,7 @@ static json_t *cell_of(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
     return cli_json_complete(object, is_fine);
 }
 
-static bool is_guaranteed(enum bk_kind kind, unsigned way, enum lab_oracle oracle)
+static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
-    return lab_guarantee_find(kind, way, oracle) != NULL;
+    return lab_guarantee_find(kind, protocol, oracle) != NULL;
 }

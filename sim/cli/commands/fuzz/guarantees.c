@@ -17,7 +17,7 @@ void cli_guarantees_print(void)
 
 static void print_row(const struct lab_guarantee *guarantee)
 {
-    printf("| `%s` | `%s` | ", lab_protocol_name(guarantee->kind, guarantee->way),
+    printf("| `%s` | `%s` | ", lab_protocol_name(guarantee->kind, guarantee->protocol),
            lab_oracle_name(guarantee->oracle));
     const char *comma = "";
     for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {

@@ -9,6 +9,7 @@
 
 #include "cli/charts.h"
 #include "cli/commands/run.h"
+#include "cli/event_trace.h"
 #include "cli/execute.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
@@ -16,7 +17,6 @@
 #include "cli/resume.h"
 #include "cli/sample.h"
 #include "cli/snapshots.h"
-#include "cli/story.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cli/warnings.h"
@@ -85,7 +85,7 @@ struct batch {
     struct lab_team team;
     bool is_quiet, is_json, has_charts;
     struct cli_charts charts; /* as asked for; each job has a copy */
-    struct cli_story story;
+    struct cli_event_trace event_trace;
     struct cli_signals signals;
     int64_t every_ns;                   /* of snapshots; 0: none */
     struct store_unfinished unfinished; /* --resume; run 0: none */
@@ -123,8 +123,8 @@ static int run(const struct cli_args *args, struct sim_error *error)
     }
     if (is_fine) {
         cli_signals_hold(&batch.signals);
-        is_fine =
-            execute_all(&batch, error) && store_all(&batch, error) && cli_story_name(&batch.story, error);
+        is_fine = execute_all(&batch, error) && store_all(&batch, error) &&
+                  cli_event_trace_name(&batch.event_trace, error);
         for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
             is_fine = draw(&batch, &batch.jobs[i], error);
         code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
@@ -183,7 +183,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     if (batch->is_finished)
         return true;
     if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
-        !cli_story_read(args, batch->jobs[0].scenario, batch->count, &batch->story, error))
+        !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error))
         return false;
     for (size_t i = 0; i < batch->count; i++)
         batch->jobs[i].charts = batch->charts;
@@ -285,24 +285,24 @@ static bool check_database(const char *path, struct sim_error *error)
 
 static bool execute_all(struct batch *batch, struct sim_error *error)
 {
-    if (!cli_story_begin(&batch->story, error))
+    if (!cli_event_trace_begin(&batch->event_trace, error))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
         if (execute_one(batch, &batch->jobs[i], error))
             continue;
-        /* A story that could not be written on ends its run: then that is the error. */
-        if (batch->story.code == 0 || batch->signals.caught != 0) {
+        /* An event trace that can no longer be written ends its run: then that is the error. */
+        if (batch->event_trace.code == 0 || batch->signals.caught != 0) {
             keep_finished(batch, i);
             return false;
         }
     }
-    return cli_story_end(&batch->story, error);
+    return cli_event_trace_end(&batch->event_trace, error);
 }
 
-/* One that is listened to cannot be resumed: its story would lack its beginning. */
+/* A traced run cannot be resumed: its event trace would lack its beginning. */
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
-    struct cli_listener *listener = cli_story_listener(&batch->story);
+    struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
     if (listener != NULL || is_shared(batch, job))
         return cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener,
                            &batch->signals, &job->result, &job->elapsed_ms, error);
@@ -442,5 +442,5 @@ static void free_batch(struct batch *batch)
     }
     free(batch->jobs);
     store_unfinished_clear(&batch->unfinished);
-    cli_story_free(&batch->story);
+    cli_event_trace_free(&batch->event_trace);
 }

@@ -68,7 +68,8 @@ struct question {
     size_t quantile_count;
 };
 
-static bool read_law(const struct cli_args *args, struct question *question, struct sim_error *error);
+static bool read_distribution(const struct cli_args *args, struct question *question,
+                              struct sim_error *error);
 static bool read_probability(const char *text, double *out, struct sim_error *error);
 static bool read_tails(const struct cli_args *args, const char *name,
                        const struct tune_distribution *distribution, struct tail **out, size_t *count,
@@ -90,7 +91,7 @@ static int odds(const struct cli_args *args, struct sim_error *error)
                (int)error->class;
     struct question question = {0};
     bool is_fine =
-        read_law(args, &question, error) &&
+        read_distribution(args, &question, error) &&
         read_tails(args, "below", &question.distribution, &question.below, &question.below_count, error) &&
         read_tails(args, "above", &question.distribution, &question.above, &question.above_count, error) &&
         read_quantiles(args, &question, error);
@@ -104,7 +105,7 @@ static int odds(const struct cli_args *args, struct sim_error *error)
     return is_fine ? 0 : (int)error->class;
 }
 
-static bool read_law(const struct cli_args *args, struct question *question, struct sim_error *error)
+static bool read_distribution(const struct cli_args *args, struct question *question, struct sim_error *error)
 {
     struct tune_distribution *distribution = &question->distribution;
     question->has_bits = cli_has(args, "bits");

@@ -21,7 +21,7 @@ struct question {
 
 typedef double tail_of(const struct tune_weighted *distribution, uint64_t bytes);
 
-static bool read_law(const struct cli_args *args, struct question *out, struct sim_error *error);
+static bool read_distribution(const struct cli_args *args, struct question *out, struct sim_error *error);
 static bool read_size(const char *name, const char *text, uint64_t *out, struct sim_error *error);
 static bool check_tails(const struct cli_args *args, const char *name, struct sim_error *error);
 static bool read_quantile(const struct cli_args *args, size_t index, double *out, struct sim_error *error);
@@ -36,7 +36,7 @@ static void print_tails(const struct question *question, const struct cli_args *
 int cli_odds_weighted(const struct cli_args *args, struct sim_error *error)
 {
     struct question question = {0};
-    if (!read_law(args, &question, error) || !check_tails(args, "below", error) ||
+    if (!read_distribution(args, &question, error) || !check_tails(args, "below", error) ||
         !check_tails(args, "above", error))
         return (int)error->class;
     double probability;
@@ -55,7 +55,7 @@ int cli_odds_weighted(const struct cli_args *args, struct sim_error *error)
     return 0;
 }
 
-static bool read_law(const struct cli_args *args, struct question *out, struct sim_error *error)
+static bool read_distribution(const struct cli_args *args, struct question *out, struct sim_error *error)
 {
     struct tune_weighted *distribution = &out->distribution;
     if (cli_has(args, "bits") || cli_has(args, "probability"))

@@ -9,7 +9,7 @@
 
 #include "reports/reports.h"
 
-/* Columns beside the recommended chance's: rarer ones fail, commoner ones hold in ever more tiles. */
+/* Columns in addition to the recommended chance's: rarer ones fail, commoner ones hold in ever more tiles. */
 enum {
     RARER = 2,
     COMMONER = 4,

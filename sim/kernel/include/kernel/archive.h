@@ -26,8 +26,8 @@
 
 #include "kernel/error.h"
 
-/* Beside each function that archives a struct: a condition on the struct's size, which a new field breaks, so
- * that it is not forgotten there. Sizes are those of x86-64, and held there alone. */
+/* Next to each function that archives a struct: a condition on the struct's size, which a new field breaks,
+ * so that it is not forgotten there. Sizes are those of x86-64, and held there alone. */
 #ifdef __x86_64__
 #define SIM_ARCHIVE_KNOWS(condition, text) _Static_assert(condition, text)
 #else

@@ -4,7 +4,7 @@
  *
  * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
  * docs/performance.md says what each choice bought. Events that are pushed for later wait in a calendar
- * beside it, and come into the heap when their time is near. All state is indexed arrays and plain numbers.
+ * next to it, and come into the heap when their time is near. All state is indexed arrays and plain numbers.
  * Push and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the
  * pending events fit the capacity. What is called in the hot loop is inline; only functions are the
  * interface, the structs are open for the compiler's sake. */
@@ -110,8 +110,8 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
                                       const struct sim_event *event);
 
 /* The same, for an event that has long to wait among others that come soon, or will most likely be cancelled:
- * until its time is near it makes no push, pop or cancel of others dearer, and a cancellation is final at
- * once. The order of events is the same as if it had been pushed. */
+ * until its time is near it makes no push, pop or cancel of others more expensive, and a cancellation is
+ * final at once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
 /* From now on soon() is told of most waiting events before they come, each up to three times, so that it can

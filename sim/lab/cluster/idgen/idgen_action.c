@@ -88,9 +88,9 @@ void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct 
     };
     count(run, action);
     watch_lock(run, number, action);
-    if (lab_story_wants(run, LAB_NO_KEY))
-        lab_story_tell(run, LAB_NO_KEY, "client %u %s of stripe %u%s", number, texts[action->kind],
-                       action->stripe, action->is_retry ? ", again" : "");
+    if (lab_event_trace_wants(run, LAB_NO_KEY))
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u %s of stripe %u%s", number, texts[action->kind],
+                            action->stripe, action->is_retry ? ", again" : "");
 }
 
 void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
@@ -98,15 +98,15 @@ void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
 {
     static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
     const struct lab_id_client *client = &run->idgen->clients[number];
-    if (!lab_story_wants(run, LAB_NO_KEY))
+    if (!lab_event_trace_wants(run, LAB_NO_KEY))
         return;
     if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_COLUMNS)
-        lab_story_tell(run, LAB_NO_KEY, "client %u finds %zu columns", number, outcome->column_count);
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %zu columns", number, outcome->column_count);
     else if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_LAST)
-        lab_story_tell(run, LAB_NO_KEY, "client %u finds %lld", number,
-                       outcome->found ? (long long)outcome->values[0] : 0);
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %lld", number,
+                            outcome->found ? (long long)outcome->values[0] : 0);
     else
-        lab_story_tell(run, LAB_NO_KEY, "client %u: %s", number, texts[outcome->kind]);
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u: %s", number, texts[outcome->kind]);
 }
 
 static bool is_release(const struct bk_idgen_action *action)

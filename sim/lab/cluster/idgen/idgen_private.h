@@ -43,7 +43,7 @@ void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idge
 /* Takes the reply. */
 void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind kind, uint64_t slot,
                        struct bk_idgen_outcome *out);
-/* Counts an action, and tells the story of it. */
+/* Counts an action, and adds it to the event trace. */
 void lab_idgen_watch(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *action);
 void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t client,
                             const struct bk_idgen_outcome *outcome);

@@ -180,10 +180,10 @@ void lab_excuses_begin(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
     enum bk_kind kind = lab_settings_kind(&run->strategy->settings);
-    unsigned way = lab_settings_way(&run->strategy->settings);
+    unsigned protocol = lab_settings_protocol(&run->strategy->settings);
     oracles->jumps_until_ns = INT64_MIN;
     for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
-        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, way, (enum lab_oracle)i);
+        const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, (enum lab_oracle)i);
         oracles->is_guaranteed[i] = guarantee != NULL;
         oracles->except[i] = guarantee == NULL ? 0 : lab_guarantee_excepts(guarantee);
     }

@@ -3,7 +3,7 @@
  * ended too, which a client's patience bounds. */
 #include "cluster_run.h"
 
-static void go_ill(struct lab_health *health, int64_t now_ns, int64_t until_ns);
+static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns);
 
 void lab_health_begin(struct lab_cluster_run *run)
 {
@@ -21,7 +21,7 @@ void lab_health_fault(struct lab_cluster_run *run, bool begins)
     lab_condition_set(run, LAB_CONDITION_FAULTS);
     if (begins) {
         health->active++;
-        go_ill(health, now_ns, INT64_MAX);
+        mark_unhealthy(health, now_ns, INT64_MAX);
     } else if (--health->active == 0) {
         int64_t settled_ns = lab_until(now_ns, health->settle_ns);
         health->until_ns = settled_ns > health->pulse_until_ns ? settled_ns : health->pulse_until_ns;
@@ -35,7 +35,8 @@ void lab_health_pulse(struct lab_cluster_run *run, int64_t until_ns)
     lab_condition_set(run, LAB_CONDITION_FAULTS);
     if (settled_ns > health->pulse_until_ns)
         health->pulse_until_ns = settled_ns;
-    go_ill(health, sim_queue_now(&run->queue), health->active > 0 ? INT64_MAX : health->pulse_until_ns);
+    mark_unhealthy(health, sim_queue_now(&run->queue),
+                   health->active > 0 ? INT64_MAX : health->pulse_until_ns);
 }
 
 int64_t lab_health_unhealthy_ns(const struct lab_cluster_run *run)
@@ -54,7 +55,7 @@ int64_t lab_health_well_ns(const struct lab_cluster_run *run)
     return now_ns < health->until_ns ? -1 : now_ns - health->until_ns;
 }
 
-static void go_ill(struct lab_health *health, int64_t now_ns, int64_t until_ns)
+static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns)
 {
     if (health->is_unhealthy && now_ns >= health->until_ns) {
         health->total_ns += health->until_ns - health->since_ns;

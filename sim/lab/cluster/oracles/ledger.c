@@ -317,7 +317,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
     struct lab_violation *violation = &run->oracles.verdict.violations[oracle];
     bool is_first = violation->count == 0 || (violation->is_excused && !is_excused);
     violation->count += count;
-    if (!is_first && !lab_story_wants(run, key))
+    if (!is_first && !lab_event_trace_wants(run, key))
         return;
     char text[sizeof violation->text];
     vsnprintf(text, sizeof text, format, arguments);
@@ -327,7 +327,7 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
         violation->is_excused = is_excused;
         memcpy(violation->text, text, sizeof text);
     }
-    lab_story_tell(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
+    lab_event_trace_add(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
 }
 
 void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,

@@ -5,8 +5,8 @@
  * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket
  * holds (cluster_state.c). After the run all faults end, and the cluster is left alone for as long as it may
  * take to deliver what it owes: then each row that any replica holds is on all of them, unless a node has
- * forgotten what it owed. Who holds what is kept by the oracle itself, as copies due less copies made
- * (ledger.c); what the cluster says of its hints is not asked. */
+ * forgotten what it owed. The oracle itself counts which replica holds which row, as copies due less
+ * copies made (ledger.c); it does not rely on what the cluster says of its hints. */
 #include <inttypes.h>
 
 #include "cluster_run.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available, how long an operation waits between hearing an outcome and its next action. core's agent.h has
  * the rule, and this judges by it: at once after an outcome that is no failure, and after a try of unknown
- * outcome; n times the back-off after the n-th refusal of an action; for grants and lock rows a spread around
- * a mean, and the waits of several contenders differ. A wait is never shorter than the rule by the agent's
- * own clock. It is longer by what its clock's drift and resolution hide at most, since the host wakes the
- * agent by the true time; what falls into a pause of the agent or a jump of its clock is not judged. Of waits
- * that are spread five of different agents and tries that agree to a thousandth of their mean are a
- * violation: the chance is 5e-12. */
+ * outcome; n times the back-off after the n-th refusal of an action; for grants and lock rows a random time
+ * around a mean, and the waits of several contenders differ. By the agent's own
+ * clock a wait is never shorter than the rule says. It may be longer, but only by the drift and the
+ * resolution of that clock, since the host wakes the agent by the true time. Waits during a pause of the
+ * agent or a jump of its clock are not judged. Random waits must differ: five of different agents and tries
+ * that agree to a thousandth of their mean are a violation, which chance alone makes with probability 5e-12.
+ */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -18,7 +19,7 @@
 
 struct wait {
     int64_t least_ns, most_ns;
-    int64_t mean_ns; /* of a spread; else 0 */
+    int64_t mean_ns; /* of a random wait; else 0 */
 };
 
 static bool is_of_state(enum bk_action_kind kind)
@@ -54,7 +55,7 @@ static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_
            (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED);
 }
 
-static struct wait spread_of(int64_t mean_ns)
+static struct wait random_around(int64_t mean_ns)
 {
     return (struct wait){mean_ns / 2, lab_until(mean_ns, mean_ns / 2 + 1), mean_ns};
 }
@@ -66,13 +67,13 @@ static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t age
 {
     const struct lab_host_agent *host = &run->agents[agent];
     uint32_t doublings = operation->tried < DOUBLINGS_MAX ? operation->tried : DOUBLINGS_MAX;
-    struct wait wait = spread_of(lab_times(INT64_C(1) << doublings, run->config.retry_backoff_ns));
+    struct wait wait = random_around(lab_times(INT64_C(1) << doublings, run->config.retry_backoff_ns));
     if (operation->outcome.kind != BK_OUTCOME_UNKNOWN)
         return wait;
     int64_t longest_ns = lab_times(INT64_C(1) << BK_GRANT_DOUBLINGS_MAX, run->config.grant_ns);
     int64_t spent_ns = lab_agent_clock_at(run, agent, operation->heard_ns) -
                        lab_agent_clock_at(run, agent, operation->asked_ns);
-    struct wait spent = spread_of(spent_ns < 0 ? 0 : spent_ns < longest_ns ? spent_ns : longest_ns);
+    struct wait spent = random_around(spent_ns < 0 ? 0 : spent_ns < longest_ns ? spent_ns : longest_ns);
     /* By an agent that stood still, or whose clock jumped, the try took another time. */
     if (host->disturbed_ns >= operation->asked_ns)
         return (struct wait){wait.least_ns, SIM_QUEUE_TIME_MAX, 0};
@@ -102,7 +103,7 @@ static struct wait wait_of(const struct lab_cluster_run *run, uint32_t agent,
 {
     bool is_again = is_same_action(run, operation, next);
     if (is_again && is_locked_out(run, agent, operation))
-        return spread_of(run->config.lock_backoff_ns);
+        return random_around(run->config.lock_backoff_ns);
     if (!has_failed(run, operation) || !is_again)
         return (struct wait){0, 0, 0};
     if (is_of_grant(run, operation->action))

@@ -26,7 +26,7 @@ enum store_mode {
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error);
 void store_close(struct store *store); /* NULL is fine */
 
-/* What the caller knows about a run beside its result. */
+/* What the caller knows about a run in addition to its result. */
 struct store_run_info {
     int64_t run;    /* number; set by store_save_run() */
     int64_t number; /* that it is to have, which was given to it before; 0: the next */

@@ -3,10 +3,11 @@
  *
  * First a pilot, one run of `unbucketed`, tells how many rows there are, how large they are on average and
  * how many the busiest key gets. Then settings are made of templates: what the scenario's own strategies say
- * beside their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age), and, for
- * kinds that it lacks, the plainest form. The numbers are those that the exact distribution allows within the
- * limits, the limit in bytes taken in rows of mean size, and below these, since bursts, lag and the sizes of
- * rows only show in a run. Own settings enter as they are; one that the distribution refuses is refused. */
+ * in addition to their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age),
+ * and, for kinds that it lacks, the plainest form. The numbers are those that the exact distribution allows
+ * within the limits, the limit in bytes taken in rows of mean size, and below these, since bursts, lag and
+ * the sizes of rows only show in a run. Own settings enter as they are; one that the distribution refuses is
+ * refused. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A key's rows as they arrive, and how late each is: the live stream of workload.h, of which some rows come
- * late, and beside it a backfill, which loads the key's history while the live stream runs.
+ * late, and at the same time a backfill, which loads the key's history while the live stream runs.
  *
  * A row's own time is the one that its writer's clock shows at its arrival, less what it is late, rounded
  * down to the workload's resolution: wl_own_time(). Lateness and history are drawn from streams of their own,

@@ -30,7 +30,7 @@ struct cli_command {
     const char *summary;   /* one line */
     const char *example;   /* command lines, each ended by a line break */
     const struct cli_option *options;
-    size_t least, most; /* arguments beside the options */
+    size_t least, most; /* arguments in addition to the options */
     int (*run)(const struct cli_args *args, struct sim_error *error);
 };
 

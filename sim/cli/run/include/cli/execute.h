@@ -17,7 +17,7 @@ struct cli_signals {
 
 /* Who listens to a cluster run. */
 struct cli_listener {
-    struct lab_story story;
+    struct lab_event_trace event_trace;
     _Atomic bool is_over; /* set by the listener: it has heard enough, and the run may end with an error */
 };
 

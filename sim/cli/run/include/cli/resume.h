@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "store/unfinished.h"
 
-/* --resume RUN: what the database holds of it, and its scenario. *is_finished: there is nothing to go on
- * with, and no scenario. The rest is the caller's to free. */
+/* --resume RUN: what the database holds of it, and its scenario. *is_finished: there is nothing to
+ * resume, and no scenario. The rest is the caller's to free. */
 bool cli_resume_find(const char *database, const char *run, bool is_quiet,
                      struct store_unfinished *unfinished, struct lab_scenario **scenario, bool *is_finished,
                      struct sim_error *error);

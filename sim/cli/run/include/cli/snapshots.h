@@ -38,8 +38,8 @@ struct cli_snapshots {
 void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
                         const struct lab_scenario *scenario, const char *path, int64_t every_ms,
                         bool is_quiet);
-/* A run that is neither finished nor stopped has failed: nobody is at work on it any more, and it can be gone
- * on with when anything of it was kept. */
+/* A run that is neither finished nor stopped has failed: nobody is at work on it any more, and it can be
+ * resumed when anything of it was kept. */
 void cli_snapshots_free(struct cli_snapshots *snapshots);
 /* Before the run. */
 bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error);

@@ -28,7 +28,7 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
 /* At how many times the rate it still holds. */
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
                         struct cli_saying *out);
-/* What beside it is worth knowing: what grows without end, what costs nothing, what was not tried. */
+/* What else is worth knowing: what grows without end, what costs nothing, what was not tried. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
 /* Without a recommendation: which limit binds, and the nearest that would do. SIM_ERROR_CHECK. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --format html: the page of one run, with what the program knows beside its result. */
+/* --format html: the page of one run, with what the program knows in addition to its result. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 

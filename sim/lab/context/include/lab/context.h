@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run may use beside its scenario: whoever watches it, other ranks, and a place for its snapshots. */
+/* What a run may use in addition to its scenario: whoever watches it, other ranks, and a place for its
+ * snapshots. */
 #ifndef LAB_CONTEXT_H
 #define LAB_CONTEXT_H
 
@@ -8,9 +9,9 @@
 struct lab_snapshots;
 struct lab_team;
 
-/* Who wants to hear what happens in a cluster run, a line an event, virtual time first. Strategies then run
- * one after the other. */
-struct lab_story {
+/* Takes the events of a cluster run, one a line that begins with the virtual time. Strategies then run one
+ * after the other. */
+struct lab_event_trace {
     void *context;
     void (*line)(void *context, const char *text);
     const char *key;      /* this key's events alone, and the faults; NULL: everything */
@@ -21,9 +22,9 @@ struct lab_story {
 /* Each member may be NULL. All of it is the caller's and outlives the run. */
 struct lab_run_context {
     struct lab_progress *progress;
-    const struct lab_story *story;   /* who listens */
-    const struct lab_team *team;     /* other ranks that may do parts of the run (lab/team.h) */
-    struct lab_snapshots *snapshots; /* where states of the run are kept (lab/snapshot.h) */
+    const struct lab_event_trace *event_trace; /* who listens */
+    const struct lab_team *team;               /* other ranks that may do parts of the run (lab/team.h) */
+    struct lab_snapshots *snapshots;           /* where states of the run are kept (lab/snapshot.h) */
 };
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {

@@ -57,7 +57,7 @@ bool lab_breach_find(const struct lab_result *result, struct lab_breach *out);
 /* One strategy's run, as far as a campaign counts it. Bit o of a mask: oracle o. */
 struct lab_fuzz_run {
     enum bk_kind kind;
-    unsigned way;
+    unsigned protocol;
     uint32_t judged, violated, broken;
     uint32_t excuses[LAB_ORACLE_COUNT]; /* of its violations; bit c: condition c */
     uint64_t rolls;
@@ -75,7 +75,7 @@ void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcom
 /* Those that place rows, and LAB_KIND_IDGEN. */
 #define LAB_FUZZ_KINDS ((unsigned)LAB_KIND_IDGEN + 1)
 
-/* Strategies of one kind, and way, against one oracle, in numbers of runs. */
+/* Strategies of one kind and protocol against one oracle, in numbers of runs. */
 struct lab_fuzz_cell {
     uint64_t judged, violated;
     uint64_t excused; /* guaranteed and violated, and each violation was excused */
@@ -87,8 +87,8 @@ struct lab_fuzz_cell {
 };
 struct lab_fuzz_tally {
     uint64_t seeds;
-    uint64_t runs[LAB_FUZZ_KINDS][LAB_WAY_COUNT];
-    struct lab_fuzz_cell cells[LAB_FUZZ_KINDS][LAB_WAY_COUNT][LAB_ORACLE_COUNT];
+    uint64_t runs[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT];
+    struct lab_fuzz_cell cells[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT][LAB_ORACLE_COUNT];
     uint64_t probes[LAB_PROBE_COUNT]; /* seeds that walked the path */
     struct lab_histogram rows, rolls; /* of a seed; of a strategy's run */
 };

@@ -15,7 +15,8 @@ struct lab_batch {
     const int64_t *late_ns; /* how late each is; NULL: none */
     const uint64_t *ids;
     const uint64_t *bytes;       /* of each row's payload; NULL when no strategy goes by it */
-    const uint32_t *gone_before; /* count + 1 running sums of the rows that are gone at the end; NULL: none */
+    const uint32_t *gone_before; /* count + 1 running sums of the rows that have expired or were deleted at
+                                    the end; NULL: none */
     const uint64_t
         *bytes_before; /* count + 1 running sums of what rows weigh; NULL when each weighs bytes_each */
     const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */

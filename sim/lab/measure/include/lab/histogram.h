@@ -49,7 +49,7 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
 /* The bins in order of size, malloc'ed, the caller's; NULL when empty or without memory. *count is their
  * number. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
-/* Rebuilds one from sorted or unsorted bins and the exact figures that were kept beside them. */
+/* Rebuilds one from sorted or unsorted bins and the exact figures that were kept with them. */
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
                            const struct lab_histogram *figures);
 

@@ -10,17 +10,17 @@
 
 #include "lab/result.h"
 
-/* What stands against a strategy, as bits. */
-enum lab_bar {
-    LAB_BAR_ROWS = 1,     /* a partition above the limit of rows */
-    LAB_BAR_BYTES = 2,    /* and of bytes */
-    LAB_BAR_HIDDEN = 4,   /* rows that a reader does not find, or not among the newest */
-    LAB_BAR_ENDLESS = 8,  /* nothing ends a partition: it grows for as long as rows come */
-    LAB_BAR_OBSERVED = 16 /* it was not run: its sizes were read from a file */
+/* What disqualifies a strategy, as bits. */
+enum lab_disqualifier {
+    LAB_DISQUALIFIER_ROWS = 1,     /* a partition above the limit of rows */
+    LAB_DISQUALIFIER_BYTES = 2,    /* and of bytes */
+    LAB_DISQUALIFIER_HIDDEN = 4,   /* rows that a reader does not find, or not among the newest */
+    LAB_DISQUALIFIER_ENDLESS = 8,  /* nothing ends a partition: it grows for as long as rows come */
+    LAB_DISQUALIFIER_OBSERVED = 16 /* it was not run: its sizes were read from a file */
 };
 
-struct lab_standing {
-    unsigned bars;
+struct lab_score {
+    unsigned disqualifiers;
     double over; /* share of the partitions above a limit; NaN without limits */
     double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows;
                     NaN when nothing was run */
@@ -33,12 +33,11 @@ struct lab_standing {
 
 /* The cost alone. */
 double lab_cost_of(const struct lab_strategy_result *strategy);
-struct lab_standing lab_standing_of(const struct lab_result *result,
-                                    const struct lab_strategy_result *strategy);
-/* Fills in a standing each (`standings` is the caller's and has room for all). Returns the index of the one
- * to choose: without bars, of the least cost, and of those that cost as much the one of the least CV,
- * then the first. SIZE_MAX when none is without bars, when the scenario sets no limit, so that nothing was
- * asked, or when `tune` has chosen, by more than one run. */
-size_t lab_choose(const struct lab_result *result, struct lab_standing *standings);
+struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
+/* Scores every strategy (`scores` is the caller's and has room for all). Returns the index of the one to
+ * choose: the cheapest that nothing disqualifies; of those that cost as much, the one with the least CV; of
+ * those, the first. SIZE_MAX when all are disqualified, when the scenario sets no limit to judge by, or when
+ * `tune` has chosen from more than one run. */
+size_t lab_choose(const struct lab_result *result, struct lab_score *scores);
 
 #endif

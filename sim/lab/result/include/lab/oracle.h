@@ -84,14 +84,14 @@ const char *lab_condition_name(enum lab_condition condition);
 const char *lab_condition_about(enum lab_condition condition);
 
 /* Rare paths. The first fifteen: a fault of that kind (in the order of enum lab_fault_kind) struck or was
- * under way during a roll, that is from when its write was asked until it was known, and until its date has
- * come.
+ * under protocol during a roll, that is from when its write was asked until it was known, and until its date
+ * has come.
  */
 #define LAB_PROBE_MAP(X)                                                                                     \
     X(ROLL_NODE_DOWN, "roll_during_node_down")                                                               \
     X(ROLL_SLOW_NODE, "roll_during_slow_node")                                                               \
     X(ROLL_GC_STORM, "roll_during_gc_storm")                                                                 \
-    X(ROLL_CUT, "roll_during_cut")                                                                           \
+    X(ROLL_NETWORK_PARTITION, "roll_during_network_partition")                                               \
     X(ROLL_LOST_MESSAGE, "roll_during_lost_message")                                                         \
     X(ROLL_DUPLICATE_MESSAGE, "roll_during_duplicate_message")                                               \
     X(ROLL_DELAY, "roll_during_delay")                                                                       \
@@ -166,32 +166,32 @@ struct lab_verdict {
     uint64_t rolls;
 };
 
-/* As lab_settings_way() tells them. */
-#define LAB_WAY_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
-_Static_assert(BK_GUARDED < LAB_WAY_COUNT, "there are no more coordinations than ways");
+/* As lab_settings_protocol() tells them. */
+#define LAB_PROTOCOL_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
+_Static_assert(BK_GUARDED < LAB_PROTOCOL_COUNT, "LAB_PROTOCOL_COUNT is the larger");
 
-/* "three-state", "weighted, three-state", "count, lease", "idgen, lwt": a kind in a way, as guarantees,
- * campaigns and baselines name it. The kind and the way are those of a strategy. */
-const char *lab_protocol_name(enum bk_kind kind, unsigned way);
+/* "three-state", "weighted, three-state", "count, lease", "idgen, lwt": a protocol of a kind of strategy, as
+ * guarantees, campaigns and baselines name it. */
+const char *lab_protocol_name(enum bk_kind kind, unsigned protocol);
 
-/* A guarantee: this kind in this way keeps the oracle, but for violations of keys and times on which one of
- * the conditions in `except` can have had an effect. What stands in no row is not guaranteed. */
+/* A guarantee: this protocol of this kind keeps the oracle, but for violations of keys and times on which one
+ * of the conditions in `except` can have had an effect. What stands in no row is not guaranteed. */
 struct lab_guarantee {
     enum bk_kind kind; /* or LAB_KIND_IDGEN */
-    unsigned way;      /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
+    unsigned protocol; /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };
 extern const struct lab_guarantee lab_guarantees[];
 extern const size_t lab_guarantee_count;
 /* The guarantee that stands, or NULL. */
-const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned way, enum lab_oracle oracle);
+const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle);
 /* Its conditions, and those that no guarantee survives. */
 uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee);
 /* Whether there is a violation that nothing excuses. */
 bool lab_violation_is_bare(const struct lab_violation *violation);
 /* Whether the oracle is guaranteed, and was violated where nothing excuses it. */
-bool lab_guarantee_is_broken(enum bk_kind kind, unsigned way, enum lab_oracle oracle,
+bool lab_guarantee_is_broken(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                              const struct lab_verdict *verdict);
 
 #endif

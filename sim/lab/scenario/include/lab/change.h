@@ -22,8 +22,8 @@ struct lab_regimes {
     struct lab_regime items[LAB_CHANGES_MAX + 1];
 };
 
-/* Of a strategy in a run that starts at start_ns. False: a date is beyond all time, or the changes cannot be
- * made; the scenario's checks let none of these through. */
+/* Of a strategy in a run that starts at start_ns. False: a date overflows a timestamp, or the changes cannot
+ * be made; the scenario's checks let none of these through. */
 bool lab_regimes_make(const struct lab_strategy *strategy, int64_t start_ns, struct lab_regimes *out);
 /* The newest that has begun by then. */
 uint32_t lab_regime_at(const struct lab_regimes *regimes, int64_t time_ns);

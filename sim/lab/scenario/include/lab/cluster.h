@@ -70,7 +70,7 @@ enum lab_fault_kind {
 /* As the scenario has it: "node_down". */
 const char *lab_fault_kind_name(enum lab_fault_kind kind);
 
-/* One side of a cut: all agents, one agent, a datacenter, a node. */
+/* One side of a network partition: all agents, one agent, a datacenter, a node. */
 enum lab_group_kind { LAB_GROUP_AGENTS, LAB_GROUP_AGENT, LAB_GROUP_DATACENTER, LAB_GROUP_NODE };
 struct lab_group {
     enum lab_group_kind kind;
@@ -87,7 +87,7 @@ struct lab_fault {
     double rate_per_s; /* 0: on the timetable */
     int64_t until_ns;  /* of those at random; INT64_MAX: the whole run */
     uint32_t target;   /* node, agent or key; UINT32_MAX: drawn each time */
-    struct lab_group between[2]; /* of a cut on the timetable */
+    struct lab_group between[2]; /* of a network partition on the timetable */
     double factor;  /* slow_node and delay, default 10; chance of lost_message and duplicate_message, default
                        5 %, and of late_message, default 1 %; of `random`: 10 */
     int64_t by_ns;  /* clock_jump; of `random`: drawn within plus or minus this, default 2s; late_message,

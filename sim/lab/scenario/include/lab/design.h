@@ -18,7 +18,7 @@ extern "C" {
 
 #define LAB_COLUMNS_MAX         32u
 #define LAB_COLUMN_NAME_MAX     48u      /* bytes of UTF-8 */
-#define LAB_TABLE_NAME_MAX      36u      /* so that NAME_... of the tables beside it is a name as well */
+#define LAB_TABLE_NAME_MAX      36u      /* so that NAME_... of the tables next to it is a name as well */
 #define LAB_COLUMN_VALUES_MAX   1000000u /* different values of a column */
 #define LAB_DESIGN_CELL_TIME_NS INT64_C(1000000) /* CQL's timestamp counts milliseconds */
 

@@ -25,8 +25,8 @@ int64_t lab_deleted_after(const struct lab_scenario *scenario, uint64_t entity, 
 enum lab_fate lab_row_fate(const struct lab_scenario *scenario, uint64_t entity, uint64_t row,
                            int64_t written_ns, int64_t end_ns);
 
-/* The tombstones of rows that are gone: an expired row is one for each of its cells. Which of them expired is
- * not known where rows are deleted too; each then counts as one. */
+/* The tombstones of expired and deleted rows: an expired row is one for each of its cells. Which of them
+ * expired is not known where rows are deleted too; each then counts as one. */
 static inline uint64_t lab_tombstones_of(const struct lab_scenario *scenario, uint64_t gone)
 {
     bool expires = scenario->row_ttl_ns > 0 && scenario->deletes.share <= 0;

@@ -33,8 +33,9 @@ struct lab_row_cost {
     bool clusters_by_key; /* the key stands in each row's clustering */
     bool partitions_by_key;
     int64_t ttl_ns; /* 0: rows stay */
-    /* Columns are missing in some rows, or are counters, each with its own time of writing. What stands
-     * beside the values, and how many cells there are, in a row of the mean payload and for each byte more.
+    /* Columns are missing in some rows, or are counters, each with its own time of writing. The bytes in
+     * addition to the values, and how many cells there are, in a row of the mean payload and for each byte
+     * more.
      */
     bool is_estimated, is_counter;
     double shares_present; /* of `shares`, on average */
@@ -94,7 +95,7 @@ static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t p
 }
 /* The tombstone that stands for a deleted row: its clustering and its deletion. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp);
-/* What a partition of so many rows and bytes of rows weighs beside them. */
+/* What a partition of so many rows and bytes of rows weighs in addition to them. */
 uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes);
 /* In each row of a table that clusters by the key: the key with its length. */
 static inline uint64_t lab_key_in_row_bytes(const struct lab_row_cost *cost, size_t key_size)

@@ -55,7 +55,7 @@ struct lab_settings {
     char *observed_file, *observed_table; /* malloc'ed; without folder; "keyspace.table", "" where not told */
 };
 
-/* Kinds of strategies beside those of the core, whose own come first. */
+/* Kinds of strategies in addition to those of the core, whose own come first. */
 #define LAB_KIND_IDGEN    BK_KIND_COUNT
 #define LAB_KIND_OBSERVED ((enum bk_kind)(BK_KIND_COUNT + 1))
 #define LAB_KIND_COUNT    (BK_KIND_COUNT + 2)
@@ -64,8 +64,8 @@ struct lab_settings {
 enum bk_kind lab_settings_kind(const struct lab_settings *settings);
 /* "probabilistic" and the like; "idgen", "observed". */
 const char *lab_kind_name(enum bk_kind kind);
-/* How agents come to agree, or rows are counted: an enum bk_coordination, of BK_COUNT an enum bk_source, of
- * LAB_KIND_IDGEN an enum bk_idgen_lock. */
-unsigned lab_settings_way(const struct lab_settings *settings);
+/* The protocol by which agents agree or rows are counted: an enum bk_coordination, of BK_COUNT an enum
+ * bk_source, of LAB_KIND_IDGEN an enum bk_idgen_lock. */
+unsigned lab_settings_protocol(const struct lab_settings *settings);
 
 #endif

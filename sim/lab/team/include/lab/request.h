@@ -37,8 +37,8 @@ typedef bool lab_team_work(const struct lab_scenario *scenario, const struct lab
 bool lab_serve_result(struct ranks_task *task, const struct ranks_bytes *bytes, lab_team_work *work,
                       struct ranks_bytes *answer, struct sim_error *error);
 
-/* Who may do parts of this run; NULL: nobody does. The keys of a trace come together, and a story is told in
- * one place. */
+/* Who may do parts of this run; NULL: nobody may. The rows of a workload trace come in one stream, and events
+ * are traced in one process. */
 const struct lab_team *lab_team_for(const struct lab_scenario *scenario,
                                     const struct lab_run_context *context);
 

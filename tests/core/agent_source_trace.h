@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the stories of count's sources share: partitions of three rows, leases of four, a count after every
+/* What the traces of count's sources share: partitions of three rows, leases of four, a count after every
  * second row. */
-#ifndef TESTS_CORE_AGENT_SOURCE_STORY_H
-#define TESTS_CORE_AGENT_SOURCE_STORY_H
+#ifndef TESTS_CORE_AGENT_SOURCE_TRACE_H
+#define TESTS_CORE_AGENT_SOURCE_TRACE_H
 
-#include "agent_story.h"
+#include "agent_trace.h"
 
 static inline struct bk_agent_config source_config(enum bk_source source)
 {
@@ -18,16 +18,16 @@ static inline struct bk_agent_config source_config(enum bk_source source)
     return config;
 }
 
-static inline struct actor source_of(struct story *story, enum bk_source source)
+static inline struct actor source_of(struct trace *trace, enum bk_source source)
 {
     struct bk_agent_config config = source_config(source);
-    return actor_of(story, "A", &config);
+    return actor_of(trace, "A", &config);
 }
 
-/* Reads of keys that are new at each time fill the cache, and leave no trace in the story. */
+/* Reads of keys that are new at each time fill the cache, and leave nothing in the trace. */
 static inline void fill_cache(const struct actor *actor, int64_t now_ns)
 {
-    struct story aside = {.length = 0};
+    struct trace aside = {.length = 0};
     struct actor other = {actor->name, actor->agent, &aside};
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t key = (uint64_t)now_ns * 4 + i;
@@ -53,15 +53,15 @@ static inline void put_two(const struct actor *actor, int64_t now_ns)
     put_one(actor, now_ns + 10);
 }
 
-/* Told the state first, so that the story may begin at its point. */
+/* Told the state first, so that the trace may begin at its point. */
 static inline void knows_state(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
                                int64_t last_ns, int64_t last_id)
 {
     read_rows(actor, now_ns, 1, BK_PLAN_WALK);
     is_state(actor, now_ns, 0, bucket, counter, last_ns, last_id);
     found_rows(actor, now_ns, 0, 1);
-    actor->story->length = 0;
-    actor->story->text[0] = '\0';
+    actor->trace->length = 0;
+    actor->trace->text[0] = '\0';
 }
 
 #endif

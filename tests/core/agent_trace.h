@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Stories: each event that an agent is told, with its time, is a line of text, and what the agent then asks
+/* Traces: each event that an agent is told, with its time, is a line of text, and what the agent then asks
  * for ends the line. A0 is operation 0 of agent A. */
-#ifndef TESTS_CORE_AGENT_STORY_H
-#define TESTS_CORE_AGENT_STORY_H
+#ifndef TESTS_CORE_AGENT_TRACE_H
+#define TESTS_CORE_AGENT_TRACE_H
 
 #include <stdio.h>
 
 #include "agent_host.h"
 
-struct story {
+struct trace {
     bool is_guarded; /* the names of columns are those of guarded */
     char text[16384];
     size_t length;
@@ -17,118 +17,118 @@ struct story {
 struct actor {
     const char *name;
     struct bk_agent *agent;
-    struct story *story;
+    struct trace *trace;
 };
 
 static const char *const state_names[] = {"bucket", "counter", "last", "next"};
 static const char *const guarded_names[] = {"bucket", "before", "start", "until"};
 static const char *const lock_names[] = {"owner", "until"};
 
-static inline void say(struct story *story, const char *format, ...)
+static inline void say(struct trace *trace, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     int length =
-        vsnprintf(story->text + story->length, sizeof story->text - story->length, format, arguments);
+        vsnprintf(trace->text + trace->length, sizeof trace->text - trace->length, format, arguments);
     va_end(arguments);
-    assert_true(length >= 0 && (size_t)length < sizeof story->text - story->length);
-    story->length += (size_t)length;
+    assert_true(length >= 0 && (size_t)length < sizeof trace->text - trace->length);
+    trace->length += (size_t)length;
 }
 
-static inline struct actor actor_of(struct story *story, const char *name,
+static inline struct actor actor_of(struct trace *trace, const char *name,
                                     const struct bk_agent_config *config)
 {
-    return (struct actor){name, make_agent(config), story};
+    return (struct actor){name, make_agent(config), trace};
 }
 
-static inline const char *const *names_of(const struct story *story)
+static inline const char *const *names_of(const struct trace *trace)
 {
-    return story->is_guarded ? guarded_names : state_names;
+    return trace->is_guarded ? guarded_names : state_names;
 }
 
-static inline void say_columns(struct story *story, const char *const *names, uint32_t mask,
+static inline void say_columns(struct trace *trace, const char *const *names, uint32_t mask,
                                const int64_t *columns)
 {
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++) {
         if ((mask & 1u << i) != 0 && columns[i] == INT64_MIN)
-            say(story, " %s=-inf", names[i]);
+            say(trace, " %s=-inf", names[i]);
         else if (mask & 1u << i)
-            say(story, " %s=%lld", names[i], (long long)columns[i]);
+            say(trace, " %s=%lld", names[i], (long long)columns[i]);
     }
 }
 
-static inline void say_condition(struct story *story, const char *const *names,
+static inline void say_condition(struct trace *trace, const char *const *names,
                                  const struct bk_action *action)
 {
-    say(story, " if");
+    say(trace, " if");
     if (action->if_mask == 0)
-        say(story, " absent");
-    say_columns(story, names, action->if_mask, action->expected);
+        say(trace, " absent");
+    say_columns(trace, names, action->if_mask, action->expected);
 }
 
-static inline void say_action(struct story *story, const struct bk_action *action)
+static inline void say_action(struct trace *trace, const struct bk_action *action)
 {
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
-        say(story, "put %llu.%lld", (unsigned long long)action->key, (long long)action->bucket);
+        say(trace, "put %llu.%lld", (unsigned long long)action->key, (long long)action->bucket);
         break;
     case BK_ACT_READ_STATE:
-        say(story, "read state%s", action->serial ? " serially" : "");
+        say(trace, "read state%s", action->serial ? " serially" : "");
         break;
     case BK_ACT_WRITE_STATE:
-        say(story, "set");
-        say_columns(story, names_of(story), action->mask, action->columns);
+        say(trace, "set");
+        say_columns(trace, names_of(trace), action->mask, action->columns);
         break;
     case BK_ACT_CAS_STATE:
-        say(story, "set");
-        say_columns(story, names_of(story), action->mask, action->columns);
-        say_condition(story, names_of(story), action);
+        say(trace, "set");
+        say_columns(trace, names_of(trace), action->mask, action->columns);
+        say_condition(trace, names_of(trace), action);
         break;
     case BK_ACT_ADD_COUNTER:
-        say(story, "add 1");
-        if (story->is_guarded)
-            say(story, " to %lld", (long long)action->bucket);
+        say(trace, "add 1");
+        if (trace->is_guarded)
+            say(trace, " to %lld", (long long)action->bucket);
         break;
     case BK_ACT_READ_COUNTER:
-        say(story, "read counter");
-        if (story->is_guarded)
-            say(story, " of %lld", (long long)action->bucket);
+        say(trace, "read counter");
+        if (trace->is_guarded)
+            say(trace, " of %lld", (long long)action->bucket);
         break;
     case BK_ACT_READ_START:
-        say(story, "read start of %lld", (long long)action->bucket);
+        say(trace, "read start of %lld", (long long)action->bucket);
         break;
     case BK_ACT_WRITE_START:
-        say(story, "set start of %lld to %lld", (long long)action->bucket, (long long)action->columns[0]);
+        say(trace, "set start of %lld to %lld", (long long)action->bucket, (long long)action->columns[0]);
         break;
     case BK_ACT_CAS_LOCK:
-        say(story, "lock");
-        say_columns(story, lock_names, action->mask, action->columns);
-        say_condition(story, lock_names, action);
+        say(trace, "lock");
+        say_columns(trace, lock_names, action->mask, action->columns);
+        say_condition(trace, lock_names, action);
         break;
     case BK_ACT_COUNT_ROWS:
-        say(story, "count rows of %lld", (long long)action->bucket);
+        say(trace, "count rows of %lld", (long long)action->bucket);
         if (action->mask != 0)
-            say(story, " after %lld.%lld", (long long)action->columns[BK_PLACE_TIME],
+            say(trace, " after %lld.%lld", (long long)action->columns[BK_PLACE_TIME],
                 (long long)action->columns[BK_PLACE_ID]);
         break;
     case BK_ACT_READ_ROWS:
-        say(story, "read %llu.%lld..%lld for %llu", (unsigned long long)action->key,
+        say(trace, "read %llu.%lld..%lld for %llu", (unsigned long long)action->key,
             (long long)action->step.bucket_low, (long long)action->step.bucket_high,
             (unsigned long long)action->step.rows);
         break;
     case BK_ACT_ACK:
-        say(story, "ack %lld", (long long)action->bucket);
+        say(trace, "ack %lld", (long long)action->bucket);
         break;
     case BK_ACT_DONE:
-        say(story, "done %s", ((const char *[]){"ok", "refused", "unknown"})[action->status]);
+        say(trace, "done %s", ((const char *[]){"ok", "refused", "unknown"})[action->status]);
         if (action->fired)
-            say(story, " fired%s", action->counted ? " counted" : "");
+            say(trace, " fired%s", action->counted ? " counted" : "");
         if (action->partitions_asked > 0)
-            say(story, " found %llu in %llu", (unsigned long long)action->rows_found,
+            say(trace, " found %llu in %llu", (unsigned long long)action->rows_found,
                 (unsigned long long)action->partitions_asked);
         break;
     }
-    say(story, "%s", action->is_retry ? " again" : "");
+    say(trace, "%s", action->is_retry ? " again" : "");
 }
 
 /* Ends the event's line. `about`: the operation that the event speaks of; actions of others are named. */
@@ -136,12 +136,12 @@ static inline void say_actions(const struct actor *actor, int64_t about)
 {
     struct bk_action action;
     for (const char *before = ": "; bk_agent_next(actor->agent, &action); before = ", ") {
-        say(actor->story, "%s", before);
+        say(actor->trace, "%s", before);
         if (action.operation != about)
-            say(actor->story, "%s%u ", actor->name, action.operation);
-        say_action(actor->story, &action);
+            say(actor->trace, "%s%u ", actor->name, action.operation);
+        say_action(actor->trace, &action);
     }
-    say(actor->story, "\n");
+    say(actor->trace, "\n");
 }
 
 static inline uint32_t write_row(const struct actor *actor, int64_t now_ns, uint64_t key, bool fires)
@@ -149,7 +149,7 @@ static inline uint32_t write_row(const struct actor *actor, int64_t now_ns, uint
     struct bk_row row = row_at(now_ns, fires);
     uint32_t operation;
     assert_int_equal(bk_agent_write(actor->agent, now_ns, key, &row, &operation), BK_OK);
-    say(actor->story, "%lld %s%u %s %llu", (long long)now_ns, actor->name, operation,
+    say(actor->trace, "%lld %s%u %s %llu", (long long)now_ns, actor->name, operation,
         fires ? "fires" : "writes", (unsigned long long)key);
     say_actions(actor, operation);
     return operation;
@@ -159,7 +159,7 @@ static inline uint32_t read_rows(const struct actor *actor, int64_t now_ns, uint
 {
     uint32_t operation;
     assert_int_equal(bk_agent_read_latest(actor->agent, now_ns, 7, 0, 25, rows, plan, &operation), BK_OK);
-    say(actor->story, "%lld %s%u reads %llu", (long long)now_ns, actor->name, operation,
+    say(actor->trace, "%lld %s%u reads %llu", (long long)now_ns, actor->name, operation,
         (unsigned long long)rows);
     say_actions(actor, operation);
     return operation;
@@ -169,7 +169,7 @@ static inline uint32_t read_rows(const struct actor *actor, int64_t now_ns, uint
 static inline void tell(const struct actor *actor, int64_t now_ns, uint32_t operation, const char *words,
                         const struct bk_outcome *outcome)
 {
-    say(actor->story, "%lld %s%u %s", (long long)now_ns, actor->name, operation, words);
+    say(actor->trace, "%lld %s%u %s", (long long)now_ns, actor->name, operation, words);
     assert_int_equal(bk_agent_outcome(actor->agent, now_ns, operation, outcome), BK_OK);
     say_actions(actor, operation);
 }
@@ -194,7 +194,7 @@ static inline void tell_columns(const struct actor *actor, int64_t now_ns, uint3
                                 const int64_t *columns)
 {
     struct bk_outcome outcome = {.kind = kind, .mask = mask};
-    struct story words = {.length = 0};
+    struct trace words = {.length = 0};
     say(&words, kind == BK_OUTCOME_APPLIED ? "is" : "not applied,");
     if (mask == 0)
         say(&words, " absent");
@@ -206,20 +206,20 @@ static inline void tell_columns(const struct actor *actor, int64_t now_ns, uint3
 
 static inline void is_absent(const struct actor *actor, int64_t now_ns, uint32_t operation)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->story), 0, (int64_t[4]){0});
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->trace), 0, (int64_t[4]){0});
 }
 
 static inline void is_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
                             int64_t counter, int64_t last_ns, int64_t next_ns)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->story), 15,
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names_of(actor->trace), 15,
                  (int64_t[]){bucket, counter, last_ns, next_ns});
 }
 
 static inline void but_state(const struct actor *actor, int64_t now_ns, uint32_t operation, int64_t bucket,
                              int64_t counter, int64_t last_ns, int64_t next_ns)
 {
-    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, names_of(actor->story), 15,
+    tell_columns(actor, now_ns, operation, BK_OUTCOME_NOT_APPLIED, names_of(actor->trace), 15,
                  (int64_t[]){bucket, counter, last_ns, next_ns});
 }
 
@@ -250,7 +250,7 @@ static inline void counts(const struct actor *actor, int64_t now_ns, uint32_t op
 {
     struct bk_outcome outcome = {
         .kind = BK_OUTCOME_APPLIED, .mask = 3, .rows = rows, .columns = {last_ns, last_id}};
-    struct story words = {.length = 0};
+    struct trace words = {.length = 0};
     say(&words, "counts %llu to %lld.%lld", (unsigned long long)rows, (long long)last_ns, (long long)last_id);
     tell(actor, now_ns, operation, words.text, &outcome);
 }
@@ -259,30 +259,30 @@ static inline void tick(const struct actor *actor, int64_t now_ns)
 {
     int64_t deadline_ns = bk_agent_deadline(actor->agent);
     if (deadline_ns == INT64_MAX)
-        say(actor->story, "%lld %s ticks", (long long)now_ns, actor->name);
+        say(actor->trace, "%lld %s ticks", (long long)now_ns, actor->name);
     else
-        say(actor->story, "%lld %s ticks, due at %lld", (long long)now_ns, actor->name,
+        say(actor->trace, "%lld %s ticks, due at %lld", (long long)now_ns, actor->name,
             (long long)deadline_ns);
     assert_int_equal(bk_agent_tick(actor->agent, now_ns), BK_OK);
     say_actions(actor, -1);
 }
 
-/* The whole story, word for word; and the agent has nothing left to do. */
+/* The whole trace, word for word; and the agent has nothing left to do. */
 static inline void ends(const struct actor *actor, const char *expected)
 {
-    assert_string_equal(actor->story->text, expected);
+    assert_string_equal(actor->trace->text, expected);
     assert_true(bk_agent_deadline(actor->agent) == INT64_MAX);
     free(actor->agent);
 }
 
-static inline struct actor lone(struct story *story, enum bk_coordination coordination,
+static inline struct actor lone(struct trace *trace, enum bk_coordination coordination,
                                 enum bk_counter counter)
 {
     struct bk_agent_config config = small_config(coordination, counter);
-    return actor_of(story, "A", &config);
+    return actor_of(trace, "A", &config);
 }
 
-/* Fills the cache, so that a story may begin at its point. */
+/* Fills the cache, so that a trace may begin at its point. */
 static inline void knows(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
                          int64_t last_ns, int64_t next_ns)
 {
@@ -293,8 +293,8 @@ static inline void knows(const struct actor *actor, int64_t now_ns, int64_t buck
     refused(actor, now_ns + 5, a);
     tick(actor, now_ns + 15);
     refused(actor, now_ns + 15, a);
-    actor->story->length = 0;
-    actor->story->text[0] = '\0';
+    actor->trace->length = 0;
+    actor->trace->text[0] = '\0';
 }
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the stories of guarded share. Grants reach 100 beyond the row, clocks are right to within 10, three
+/* What the traces of guarded share. Grants reach 100 beyond the row, clocks are right to within 10, three
  * rows that fire fill a bucket. */
-#ifndef TESTS_CORE_AGENT_GUARDED_STORY_H
-#define TESTS_CORE_AGENT_GUARDED_STORY_H
+#ifndef TESTS_CORE_AGENT_GUARDED_TRACE_H
+#define TESTS_CORE_AGENT_GUARDED_TRACE_H
 
-#include "agent_story.h"
+#include "agent_trace.h"
 
 #define BEGINNING INT64_MIN
 
-static inline struct actor guarded(struct story *story)
+static inline struct actor guarded(struct trace *trace)
 {
     struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
     config.operations = 4;
     config.cache_ttl_ns = 0; /* not looked at */
     config.retry_backoff_ns = 0;
-    story->is_guarded = true;
-    return actor_of(story, "A", &config);
+    trace->is_guarded = true;
+    return actor_of(trace, "A", &config);
 }
 
 /* Its agent knows bucket 5 from 500, bucket 4 from 400, granted until 600. */
-static inline struct actor knowing(struct story *story)
+static inline struct actor knowing(struct trace *trace)
 {
-    struct actor a = guarded(story);
+    struct actor a = guarded(trace);
     knows(&a, 510, 5, 400, 500, 600);
     return a;
 }
@@ -44,7 +44,7 @@ static inline uint32_t write_at(const struct actor *actor, int64_t now_ns, int64
     struct bk_row row = row_at(time_ns, fires);
     uint32_t operation;
     assert_int_equal(bk_agent_write(actor->agent, now_ns, 7, &row, &operation), BK_OK);
-    say(actor->story, "%lld %s%u %s 7 at %lld", (long long)now_ns, actor->name, operation,
+    say(actor->trace, "%lld %s%u %s 7 at %lld", (long long)now_ns, actor->name, operation,
         fires ? "fires" : "writes", (long long)time_ns);
     say_actions(actor, operation);
     return operation;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: one writer counts its rows in memory, and counts a bucket's rows when it does not know them: after a
- * start, when the state tells another bucket, when the cache had no room. Method: one story a situation; the
- * host's events are told by hand, and the whole trace of events and actions is asserted as text
- * (agent_story.h). Partitions have three rows. */
-#include "agent_source_story.h"
+ * start, when the state tells another bucket, when the cache had no room. Method: one situation a test; the
+ * host's events are given by hand, and the whole trace of events and actions is asserted as text
+ * (agent_trace.h). Partitions have three rows. */
+#include "agent_source_trace.h"
 
 /* A key whose newest bucket has so many rows, which the agent has counted. */
 static void knows_rows(const struct actor *actor, int64_t now_ns, int64_t bucket, uint64_t rows)
@@ -12,15 +12,15 @@ static void knows_rows(const struct actor *actor, int64_t now_ns, int64_t bucket
     is_state(actor, now_ns, 0, bucket, 0, 600, 0);
     found_rows(actor, now_ns, 0, rows);
     applied(actor, now_ns, 0);
-    actor->story->length = 0;
-    actor->story->text[0] = '\0';
+    actor->trace->length = 0;
+    actor->trace->text[0] = '\0';
 }
 
 static void test_memory_counts_a_new_key_once_and_then_its_own_rows(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1010, 0);
     found_rows(&a, 1020, 0, 0);
@@ -59,8 +59,8 @@ static void test_memory_counts_a_new_key_once_and_then_its_own_rows(void **state
 static void test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 5, 0, 600, 0);
     found_rows(&a, 1020, 0, 3);
@@ -95,8 +95,8 @@ static void test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too(voi
 static void test_memory_that_starts_on_rows_of_others_counts_the_next_bucket(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     knows_rows(&a, 1000, 5, 2);
     write_row(&a, 1010, 7, false);
     applied(&a, 1020, 0);
@@ -111,8 +111,8 @@ static void test_memory_that_starts_on_rows_of_others_counts_the_next_bucket(voi
 static void test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     knows_rows(&a, 1000, 5, 0);
     write_row(&a, 2000, 7, false);
     is_state(&a, 2500, 0, 5, 0, 600,
@@ -147,8 +147,8 @@ static void test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays(vo
 static void test_memory_counts_again_when_a_reader_learned_another_bucket(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     knows_rows(&a, 1000, 5, 0);
     read_rows(&a, 2000, 1, BK_PLAN_WALK);
     is_state(&a, 2010, 0, 8, 0, 1900, 0);
@@ -175,8 +175,8 @@ static void test_memory_counts_again_when_a_reader_learned_another_bucket(void *
 static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     for (int i = 0; i < 4; i++)
         write_row(&a, 1000 + i, i == 3 ? 8 : 7, false);
     is_absent(&a, 1010, 0);
@@ -213,8 +213,8 @@ static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **stat
 static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     int64_t bucket;
     bool is_changing;
     knows_rows(&a, 1000, 5, 0);
@@ -242,10 +242,10 @@ static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **sta
 static void test_memory_without_a_cache_asks_for_one_row_after_the_other(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_MEMORY);
     config.cache_ttl_ns = 0;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     for (int i = 0; i < 3; i++)
         write_row(&a, 1000 + i, 7, false);
     is_absent(&a, 1010, 0);
@@ -273,10 +273,10 @@ static void test_memory_without_a_cache_asks_for_one_row_after_the_other(void **
 static void test_memory_question_refused_is_left_to_the_next(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_MEMORY);
     config.retries = 1;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     for (int i = 0; i < 4; i++)
         write_row(&a, 1000 + i, 7, false);
     refused(&a, 1010, 0);
@@ -315,10 +315,10 @@ static void test_memory_question_refused_is_left_to_the_next(void **state)
 static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_MEMORY);
     config.retries = 0;
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
     write_row(&a, 1001, 7, false);
     is_state(&a, 1010, 0, 5, 0, 600, 0);
@@ -339,8 +339,8 @@ static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void 
 static void test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 5, 0, 600, 0);
     fill_cache(&a, 1011);
@@ -373,8 +373,8 @@ static void test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again
 static void test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     write_row(&a, 1000, 7, false);
     write_row(&a, 1000, 7, false);
     for (int64_t i = 1; i < 64; i++) {
@@ -384,7 +384,7 @@ static void test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row(void
     }
     is_absent(&a, 1640, 0);
     fill_cache(&a, 1641);
-    story.length = 0;
+    trace.length = 0;
     found_rows(&a, 1642, 0, 0);
     is_absent(&a, 1650, 1);
     found_rows(&a, 1651, 1, 0);
@@ -398,8 +398,8 @@ static void test_memory_of_a_key_that_never_keeps_its_place_refuses_the_row(void
 static void test_memory_last_bucket_full_refuses_rows(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     knows_rows(&a, 1000, INT64_MAX - 1, 2);
     write_row(&a, 1010, 7, false);
     write_row(&a, 1020, 7, false);
@@ -411,20 +411,20 @@ static void test_memory_last_bucket_full_refuses_rows(void **state)
 static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
-    struct actor a = source_of(&story, BK_SOURCE_MEMORY);
+    struct trace trace = {.length = 0};
+    struct actor a = source_of(&trace, BK_SOURCE_MEMORY);
     write_row(&a, 1000, 7, false);
     is_absent(&a, 1000, 0);
     for (int raised = 0; raised < 64; raised++) {
         found_rows(&a, 1000, 0, 1000);
         applied(&a, 1000, 0);
     }
-    assert_null(strstr(story.text, "done"));
+    assert_null(strstr(trace.text, "done"));
     found_rows(&a, 1000, 0, 1000);
-    assert_non_null(strstr(story.text, "found 1000: done refused\n"));
+    assert_non_null(strstr(trace.text, "found 1000: done refused\n"));
     /* The next one goes on from there. */
     write_row(&a, 1001, 7, false);
-    assert_non_null(strstr(story.text, "1001 A0 writes 7: set bucket=65 "));
+    assert_non_null(strstr(trace.text, "1001 A0 writes 7: set bucket=65 "));
     free(a.agent);
 }
 
@@ -432,9 +432,9 @@ static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **stat
 static void test_memory_moved_while_it_asks_goes_on(void **state)
 {
     (void)state;
-    struct story story = {.length = 0};
+    struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_MEMORY);
-    struct actor a = actor_of(&story, "A", &config);
+    struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
     write_row(&a, 1001, 7, false);
     is_absent(&a, 1010, 0);

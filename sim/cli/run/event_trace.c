@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes --trace-events: every event of a cluster run as a line of JSON. */
+/* Writes --trace-events: the event trace of a cluster run, one event a line. */
 #define _XOPEN_SOURCE 700
-#include "cli/story.h"
+#include "cli/event_trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,10 +25,11 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
         return true;
     if (path[0] == '\0')
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events: no file named; write --trace-events story.txt");
+                        "bucketlab: --trace-events: no file named; write --trace-events events.txt");
     if (strcmp(path, "-") == 0 && cli_has(args, "json"))
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-events - and --json both want stdout; name a file for the story");
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --trace-events - and --json both want stdout; name a file for the events");
     if (scenario_count > 1)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --trace-events tells of one scenario, and %zu are named; run them one by "
@@ -80,50 +81,50 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
                              : "free space there, or name a file where you may write");
 }
 
-static bool find_target(struct cli_story *story, struct sim_error *error)
+static bool find_target(struct cli_event_trace *trace, struct sim_error *error)
 {
-    story->target = whole_path(story->path);
-    int code = story->target == NULL ? errno : 0;
+    trace->target = whole_path(trace->path);
+    int code = trace->target == NULL ? errno : 0;
     if (code != 0)
-        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, story->path, error);
-    char *slash = strrchr(story->target, '/');
+        return code == ENOMEM ? sim_fail_memory(error) : fail_with(code, trace->path, error);
+    char *slash = strrchr(trace->target, '/');
     *slash = '\0';
-    code = access(story->target[0] == '\0' ? "/" : story->target, W_OK | X_OK) == 0 ? 0 : errno;
+    code = access(trace->target[0] == '\0' ? "/" : trace->target, W_OK | X_OK) == 0 ? 0 : errno;
     *slash = '/';
-    return code == 0 || fail_with(code, story->path, error);
+    return code == 0 || fail_with(code, trace->path, error);
 }
 
-static bool open_special(struct cli_story *story, struct sim_error *error)
+static bool open_special(struct cli_event_trace *trace, struct sim_error *error)
 {
-    story->stream = fopen(story->path, "w");
-    return story->stream != NULL || fail_with(errno, story->path, error);
+    trace->stream = fopen(trace->path, "w");
+    return trace->stream != NULL || fail_with(errno, trace->path, error);
 }
 
 /* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
 static void write_line(void *context, const char *text)
 {
-    struct cli_story *story = context;
-    if (story->code != 0)
+    struct cli_event_trace *trace = context;
+    if (trace->code != 0)
         return;
     errno = 0;
-    cli_print_text(story->stream, text);
-    putc('\n', story->stream);
-    if (ferror(story->stream)) {
-        story->code = errno != 0 ? errno : EIO;
-        story->listener.is_over = true;
+    cli_print_text(trace->stream, text);
+    putc('\n', trace->stream);
+    if (ferror(trace->stream)) {
+        trace->code = errno != 0 ? errno : EIO;
+        trace->listener.is_over = true;
     }
 }
 
-bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scenario, size_t scenario_count,
-                    struct cli_story *out, struct sim_error *error)
+bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario *scenario,
+                          size_t scenario_count, struct cli_event_trace *out, struct sim_error *error)
 {
-    *out = (struct cli_story){.path = cli_value(args, "trace-events", NULL)};
+    *out = (struct cli_event_trace){.path = cli_value(args, "trace-events", NULL)};
     if (!check_options(args, scenario, scenario_count, error))
         return false;
     if (out->path == NULL)
         return true;
-    out->listener.story =
-        (struct lab_story){.context = out, .line = write_line, .key = cli_value(args, "key", NULL)};
+    out->listener.event_trace =
+        (struct lab_event_trace){.context = out, .line = write_line, .key = cli_value(args, "key", NULL)};
     if (strcmp(out->path, "-") == 0) {
         out->stream = stdout;
         return true;
@@ -134,60 +135,60 @@ bool cli_story_read(const struct cli_args *args, const struct lab_scenario *scen
     return find_target(out, error);
 }
 
-bool cli_story_begin(struct cli_story *story, struct sim_error *error)
+bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *error)
 {
-    if (story->path == NULL || story->stream != NULL)
+    if (trace->path == NULL || trace->stream != NULL)
         return true;
     char *part;
-    int file = report_partial_create(story->target, &part);
+    int file = report_partial_create(trace->target, &part);
     if (file == -1)
-        return fail_with(errno, story->path, error);
-    story->part = part;
-    story->stream = fdopen(file, "w");
-    if (story->stream != NULL)
+        return fail_with(errno, trace->path, error);
+    trace->part = part;
+    trace->stream = fdopen(file, "w");
+    if (trace->stream != NULL)
         return true;
     close(file);
     return sim_fail_memory(error);
 }
 
-struct cli_listener *cli_story_listener(struct cli_story *story)
+struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace)
 {
-    return story->path == NULL ? NULL : &story->listener;
+    return trace->path == NULL ? NULL : &trace->listener;
 }
 
-bool cli_story_end(struct cli_story *story, struct sim_error *error)
+bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
 {
-    if (story->path == NULL)
+    if (trace->path == NULL)
         return true;
-    bool is_stdout = story->stream == stdout;
-    if (story->code == 0 && fflush(story->stream) != 0)
-        story->code = errno;
+    bool is_stdout = trace->stream == stdout;
+    if (trace->code == 0 && fflush(trace->stream) != 0)
+        trace->code = errno;
     /* Some file systems, and no pipe, can flush further; that is no failure of ours. */
-    if (story->code == 0 && story->part != NULL && fsync(fileno(story->stream)) != 0 && errno != EINVAL)
-        story->code = errno;
-    if (!is_stdout && fclose(story->stream) != 0 && story->code == 0)
-        story->code = errno;
-    story->stream = NULL;
-    return story->code == 0 || fail_with(story->code, is_stdout ? "standard output" : story->path, error);
+    if (trace->code == 0 && trace->part != NULL && fsync(fileno(trace->stream)) != 0 && errno != EINVAL)
+        trace->code = errno;
+    if (!is_stdout && fclose(trace->stream) != 0 && trace->code == 0)
+        trace->code = errno;
+    trace->stream = NULL;
+    return trace->code == 0 || fail_with(trace->code, is_stdout ? "standard output" : trace->path, error);
 }
 
-bool cli_story_name(struct cli_story *story, struct sim_error *error)
+bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error)
 {
-    if (story->part == NULL)
+    if (trace->part == NULL)
         return true;
-    if (rename(story->part, story->target) != 0)
-        return fail_with(errno, story->path, error);
-    free(story->part);
-    story->part = NULL;
+    if (rename(trace->part, trace->target) != 0)
+        return fail_with(errno, trace->path, error);
+    free(trace->part);
+    trace->part = NULL;
     return true;
 }
 
-void cli_story_free(struct cli_story *story)
+void cli_event_trace_free(struct cli_event_trace *trace)
 {
-    if (story->stream != NULL && story->stream != stdout)
-        fclose(story->stream);
-    if (story->part != NULL)
-        unlink(story->part);
-    free(story->part);
-    free(story->target);
+    if (trace->stream != NULL && trace->stream != stdout)
+        fclose(trace->stream);
+    if (trace->part != NULL)
+        unlink(trace->part);
+    free(trace->part);
+    free(trace->target);
 }

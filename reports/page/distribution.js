@@ -7,71 +7,72 @@
 // an edge is Loader's saddle-point form (Fast and Accurate Computation of Binomial Probabilities, 2000), the
 // tail beyond it a sum of positive terms or an integral of a positive function: nothing cancels, in either
 // direction, down to the smallest double.
-const bucketlabLaw = (function () {
+const bucketlabDistribution = (function () {
     "use strict";
     const EPSILON = Number.EPSILON;
     // Above this variance a tail is integrated: its sum would have more than about a thousand terms.
     const SUM_VARIANCE_MAX = 1e4;
-    // About the error of a tail, so that a share that the law takes exactly is reached where it is taken.
+    // About the error of a tail, so that a share that the distribution takes exactly is reached where it is taken.
     const TIE = 256 * EPSILON;
 
     function make(bits, threshold) {
         return { bits: bits, threshold: threshold, p: 2 ** -bits };
     }
 
-    function mean(law) {
-        return law.threshold / law.p;
+    function mean(distribution) {
+        return distribution.threshold / distribution.p;
     }
 
-    function stddev(law) {
-        return Math.sqrt(law.threshold * (1 - law.p)) / law.p;
+    function stddev(distribution) {
+        return Math.sqrt(distribution.threshold * (1 - distribution.p)) / distribution.p;
     }
 
-    function incrementsPer1000Rows(law) {
-        return 1000 * law.p;
+    function incrementsPer1000Rows(distribution) {
+        return 1000 * distribution.p;
     }
 
     // P(N < rows), rows whole.
-    function below(law, rows) {
-        return rows <= law.threshold ? 0 : upper(rows - 1, law.threshold, law.p);
+    function below(distribution, rows) {
+        return rows <= distribution.threshold ? 0 : upper(rows - 1, distribution.threshold, distribution.p);
     }
 
     // P(N > rows), rows whole.
-    function above(law, rows) {
-        return rows < law.threshold ? 1 : lower(rows, law.threshold - 1, law.p);
+    function above(distribution, rows) {
+        return rows < distribution.threshold ? 1 : lower(rows, distribution.threshold - 1, distribution.p);
     }
 
     // P(N = rows): the last row increments, those before it have threshold - 1 increments.
-    function pmf(law, rows) {
-        return rows < law.threshold ? 0 : law.p * binomial(rows - 1, law.threshold - 1, law.p);
+    function pmf(distribution, rows) {
+        const { p, threshold } = distribution;
+        return rows < threshold ? 0 : p * binomial(rows - 1, threshold - 1, p);
     }
 
     // The smallest n with P(N <= n) >= share, 0 <= share < 1: gallops from a guess until it lies in
     // (low, high], then halves.
-    function quantile(law, share) {
-        const least = law.threshold;
-        if (reaches(law, least, share))
+    function quantile(distribution, share) {
+        const least = distribution.threshold;
+        if (reaches(distribution, least, share))
             return least;
-        const guess = Math.max(least, Math.floor(guessQuantile(law, share)));
+        const guess = Math.max(least, Math.floor(guessQuantile(distribution, share)));
         let low = guess;
         let high = guess;
         let step = 1;
-        if (reaches(law, guess, share)) {
+        if (reaches(distribution, guess, share)) {
             do {
                 high = low;
                 low = Math.max(least, low - step);
                 step *= 2;
-            } while (reaches(law, low, share));
+            } while (reaches(distribution, low, share));
         } else {
             do {
                 low = high;
                 high += step;
                 step *= 2;
-            } while (!reaches(law, high, share));
+            } while (!reaches(distribution, high, share));
         }
         while (high - low > 1) {
             const middle = low + Math.floor((high - low) / 2);
-            if (reaches(law, middle, share))
+            if (reaches(distribution, middle, share))
                 high = middle;
             else
                 low = middle;
@@ -80,17 +81,17 @@ const bucketlabLaw = (function () {
     }
 
     // By the tail that keeps its digits: 1 - share is exact from 1/2 on.
-    function reaches(law, rows, share) {
+    function reaches(distribution, rows, share) {
         if (share < 0.5)
-            return below(law, rows + 1) >= share * (1 - TIE);
-        return above(law, rows) <= (1 - share) * (1 + TIE);
+            return below(distribution, rows + 1) >= share * (1 - TIE);
+        return above(distribution, rows) <= (1 - share) * (1 + TIE);
     }
 
-    // The Wilson-Hilferty cube of a gamma law with the same mean and variance: a start, not an answer.
-    function guessQuantile(law, share) {
-        const relative = stddev(law) / mean(law);
+    // The Wilson-Hilferty cube of a gamma distribution with the same mean and variance: a start, not an answer.
+    function guessQuantile(distribution, share) {
+        const relative = stddev(distribution) / mean(distribution);
         const root = 1 - relative * relative / 9 + normalQuantile(share) * relative / 3;
-        return mean(law) * Math.max(root, 0) ** 3;
+        return mean(distribution) * Math.max(root, 0) ** 3;
     }
 
     // Abramowitz and Stegun 26.2.23, to 4.5e-4.

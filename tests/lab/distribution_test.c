@@ -54,19 +54,20 @@ static void first_partitions(const struct wl_workload *workload, const struct bk
     assert_int_equal(closed, m);
 }
 
-static void assert_quantile(const uint64_t *sizes, size_t n, const struct tune_distribution *law, double p)
+static void assert_quantile(const uint64_t *sizes, size_t n, const struct tune_distribution *distribution,
+                            double p)
 {
     /* The standard error of a quantile is sqrt(p (1 - p) / n) / density; in ranks it needs no density. */
     double error = sqrt(p * (1 - p) * (double)n);
     double low = floor(p * (double)n - 4 * error) - 1, high = ceil(p * (double)n + 4 * error);
-    uint64_t exact = tune_quantile(law, p);
+    uint64_t exact = tune_quantile(distribution, p);
     if (low >= 0)
         assert_true(sizes[(size_t)low] <= exact);
     if (high < (double)n)
         assert_true(sizes[(size_t)high] >= exact);
 }
 
-static void assert_law(const struct bk_strategy *strategy, double p, uint64_t threshold, size_t m)
+static void assert_distribution(const struct bk_strategy *strategy, double p, uint64_t threshold, size_t m)
 {
     struct wl_workload workload = {
         .seed = 20,
@@ -77,7 +78,7 @@ static void assert_law(const struct bk_strategy *strategy, double p, uint64_t th
         .row_cells = 1,
     };
     sim_zipf_init(&workload.popularity, 0, KEYS);
-    struct tune_distribution law = {p, threshold};
+    struct tune_distribution distribution = {p, threshold};
     size_t n = KEYS * m;
     uint64_t *sizes = malloc(n * sizeof *sizes);
     assert_non_null(sizes);
@@ -90,52 +91,52 @@ static void assert_law(const struct bk_strategy *strategy, double p, uint64_t th
         mean += (double)sizes[i] / (double)n;
     for (size_t i = 0; i < n; i++)
         square += ((double)sizes[i] - mean) * ((double)sizes[i] - mean) / (double)n;
-    double stddev = tune_stddev_rows(&law), root = sqrt((double)n);
-    assert_true(fabs(mean - tune_mean_rows(&law)) < 4 * stddev / root);
+    double stddev = tune_stddev_rows(&distribution), root = sqrt((double)n);
+    assert_true(fabs(mean - tune_mean_rows(&distribution)) < 4 * stddev / root);
     /* Excess kurtosis of the negative binomial; the error of the deviation is sd sqrt((kurtosis - 1) / 4n).
      */
     double kurtosis = 3 + 6.0 / (double)threshold + p * p / ((1 - p) * (double)threshold);
     assert_true(fabs(sqrt(square) - stddev) <
                 4 * stddev * sqrt((kurtosis - 1) / 4) / root + stddev / (double)n);
-    assert_quantile(sizes, n, &law, 0.01);
-    assert_quantile(sizes, n, &law, 0.50);
-    assert_quantile(sizes, n, &law, 0.99);
+    assert_quantile(sizes, n, &distribution, 0.01);
+    assert_quantile(sizes, n, &distribution, 0.50);
+    assert_quantile(sizes, n, &distribution, 0.99);
 
     double distance = 0;
     for (size_t i = 0; i < n; i++) {
-        double below = tune_below(&law, sizes[i]), upto = 1 - tune_above(&law, sizes[i]);
+        double below = tune_below(&distribution, sizes[i]), upto = 1 - tune_above(&distribution, sizes[i]);
         distance = fmax(distance, fmax((double)(i + 1) / (double)n - upto, below - (double)i / (double)n));
     }
     assert_true(distance < sqrt(log(2 / 1e-9) / 2) / root);
     free(sizes);
 }
 
-static void test_law_of_9_bits_and_40_holds(void **state)
+static void test_distribution_of_9_bits_and_40_holds(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(9, 40, &strategy), BK_OK);
-    assert_law(&strategy, 1.0 / 512, 40, 16);
+    assert_distribution(&strategy, 1.0 / 512, 40, 16);
 }
 
-static void test_law_of_4_bits_and_10_holds(void **state)
+static void test_distribution_of_4_bits_and_10_holds(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic(4, 10, &strategy), BK_OK);
-    assert_law(&strategy, 1.0 / 16, 10, 2500);
+    assert_distribution(&strategy, 1.0 / 16, 10, 2500);
 }
 
-static void test_law_of_a_chance_of_1_in_300_holds(void **state)
+static void test_distribution_of_a_chance_of_1_in_300_holds(void **state)
 {
     (void)state;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_probabilistic_chance(1, 300, 40, &strategy), BK_OK);
-    assert_law(&strategy, 1.0 / 300, 40, 30);
+    assert_distribution(&strategy, 1.0 / 300, 40, 30);
 }
 
-/* The test itself is tested: the law of a threshold one lower is refused. */
-static void test_law_of_another_threshold_is_told_apart(void **state)
+/* The test itself is tested: the distribution of a threshold one lower is refused. */
+static void test_distribution_of_another_threshold_is_told_apart(void **state)
 {
     (void)state;
     struct tune_distribution right = {1.0 / 16, 10}, wrong = {1.0 / 16, 9};
@@ -148,10 +149,10 @@ static void test_law_of_another_threshold_is_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_of_9_bits_and_40_holds),
-        cmocka_unit_test(test_law_of_4_bits_and_10_holds),
-        cmocka_unit_test(test_law_of_a_chance_of_1_in_300_holds),
-        cmocka_unit_test(test_law_of_another_threshold_is_told_apart),
+        cmocka_unit_test(test_distribution_of_9_bits_and_40_holds),
+        cmocka_unit_test(test_distribution_of_4_bits_and_10_holds),
+        cmocka_unit_test(test_distribution_of_a_chance_of_1_in_300_holds),
+        cmocka_unit_test(test_distribution_of_another_threshold_is_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
  * STREAM_FALSE_ALARM is the chance that one comparison fails although nothing is wrong. A seed makes at most
  * 1,800 comparisons, so it fails wrongly with a chance below 2e-15; a campaign of 20,000 seeds, of which
  * every eighth is checked, with one below 1e-11. */
-#ifndef TESTS_LAB_STREAM_LAW_H
-#define TESTS_LAB_STREAM_LAW_H
+#ifndef TESTS_LAB_STREAM_DISTRIBUTION_H
+#define TESTS_LAB_STREAM_DISTRIBUTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define STREAM_FALSE_ALARM 1e-18
 
 /* 500 runs of either mode, each with a seed of its own; all metrics that both have. */
-bool stream_check_law(uint64_t seed, char *message, size_t size);
+bool stream_check_distribution(uint64_t seed, char *message, size_t size);
 /* One key, many partitions; either mode. */
 bool stream_check_sizes(uint64_t seed, char *message, size_t size);
 

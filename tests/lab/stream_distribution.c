@@ -8,7 +8,7 @@
  * Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on the
  * sizes. So their distance from the exact distribution is held against a bound that holds for all k at once:
  * that of Massart with the chance alpha * 6 / (pi k)^2 for each k. */
-#include "stream_law.h"
+#include "stream_distribution.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -97,7 +97,7 @@ static struct lab_scenario *parse(const char *text, int mode, char *message, siz
     struct lab_scenario *scenario;
     struct sim_error error;
     snprintf(whole, sizeof whole, "engine: %s\n%s", modes[mode], text);
-    if (!lab_scenario_parse("law.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error)) {
+    if (!lab_scenario_parse("distribution.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error)) {
         snprintf(message, size, "the drawn scenario is refused: %s", error.text);
         return NULL;
     }
@@ -169,10 +169,10 @@ static bool compare(struct figure *figure, char *message, size_t size)
     return false;
 }
 
-bool stream_check_law(uint64_t seed, char *message, size_t size)
+bool stream_check_distribution(uint64_t seed, char *message, size_t size)
 {
     char text[STREAM_TEXT_SIZE];
-    stream_draw_law(seed, text);
+    stream_draw_distribution(seed, text);
     struct figures figures = {calloc(METRICS_MAX, sizeof *figures.items), 0, 0};
     if (figures.items == NULL)
         abort();
@@ -189,8 +189,8 @@ static double exact_upto(const struct stream_single *single, uint64_t size)
 {
     if (!single->is_weighted)
         return 1 - tune_above(&(struct tune_distribution){single->chance, single->threshold}, size);
-    const struct tune_weighted law = {single->unit_bytes, single->threshold, single->row_bytes};
-    return 1 - tune_weighted_above(&law, size);
+    const struct tune_weighted distribution = {single->unit_bytes, single->threshold, single->row_bytes};
+    return 1 - tune_weighted_above(&distribution, size);
 }
 
 /* Between two sizes that were met the sample's share stays, and the exact one grows. */

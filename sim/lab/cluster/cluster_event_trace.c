@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tells the events of a cluster run to whoever listens, as lines of text. */
+/* The event trace: gives each event of a cluster run to whoever listens, as a line of text. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@ static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "
 static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
 static const char *const lock_names[] = {"owner", "until"};
 
-bool lab_story_wants(const struct lab_cluster_run *run, uint32_t key)
+bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
 {
-    if (run->context->story == NULL || run->context->story->line == NULL)
+    if (run->context->event_trace == NULL || run->context->event_trace->line == NULL)
         return false;
-    return run->story_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->story_key;
+    return run->traced_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->traced_key;
 }
 
-void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+void lab_event_trace_add(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
 {
-    if (!lab_story_wants(run, key))
+    if (!lab_event_trace_wants(run, key))
         return;
     char text[640], name[128] = "";
     if (key != LAB_NO_KEY)
@@ -36,7 +36,7 @@ void lab_story_tell(struct lab_cluster_run *run, uint32_t key, const char *forma
     if (length > 0 && (size_t)length < sizeof text)
         vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     va_end(arguments);
-    run->context->story->line(run->context->story->context, text);
+    run->context->event_trace->line(run->context->event_trace->context, text);
 }
 
 /* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
@@ -80,7 +80,7 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
     }
 }
 
-void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
     uint32_t key = run->agents[agent].operations[action->operation].key;
     const char *again = action->is_retry ? ", again" : "";
@@ -90,63 +90,65 @@ void lab_story_action(struct lab_cluster_run *run, uint32_t agent, const struct 
     columns_text(run, is_lock, action->expected, action->if_mask, expected, sizeof expected);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
-        lab_story_tell(run, key, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
-                       action->row.sequence, action->bucket, again);
+        lab_event_trace_add(run, key, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
+                            action->row.sequence, action->bucket, again);
         break;
     case BK_ACT_READ_STATE:
-        lab_story_tell(run, key, "agent %u reads the state%s%s", agent, action->serial ? " at SERIAL" : "",
-                       again);
+        lab_event_trace_add(run, key, "agent %u reads the state%s%s", agent,
+                            action->serial ? " at SERIAL" : "", again);
         break;
     case BK_ACT_WRITE_STATE:
-        lab_story_tell(run, key, "agent %u writes %s%s", agent, columns, again);
+        lab_event_trace_add(run, key, "agent %u writes %s%s", agent, columns, again);
         break;
     case BK_ACT_CAS_STATE:
-        lab_story_tell(run, key, "agent %u sets %s if %s%s", agent, columns,
-                       action->if_mask == 0 ? "there is no state" : expected, again);
+        lab_event_trace_add(run, key, "agent %u sets %s if %s%s", agent, columns,
+                            action->if_mask == 0 ? "there is no state" : expected, again);
         break;
     case BK_ACT_CAS_LOCK:
         if (action->columns[BK_LOCK_OWNER] == 0)
-            lab_story_tell(run, key, "agent %u frees the lock if %s%s", agent, expected, again);
+            lab_event_trace_add(run, key, "agent %u frees the lock if %s%s", agent, expected, again);
         else
-            lab_story_tell(run, key, "agent %u takes the lock if %s: %s%s", agent,
-                           action->if_mask == 0 ? "there is none" : expected, columns, again);
+            lab_event_trace_add(run, key, "agent %u takes the lock if %s: %s%s", agent,
+                                action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
-        lab_story_tell(run, key, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount, again);
+        lab_event_trace_add(run, key, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
+                            again);
         break;
     case BK_ACT_READ_COUNTER:
-        lab_story_tell(run, key, "agent %u reads the counter%s", agent, again);
+        lab_event_trace_add(run, key, "agent %u reads the counter%s", agent, again);
         break;
     case BK_ACT_READ_START:
-        lab_story_tell(run, key, "agent %u reads the start of bucket %" PRId64 "%s", agent, action->bucket,
-                       again);
+        lab_event_trace_add(run, key, "agent %u reads the start of bucket %" PRId64 "%s", agent,
+                            action->bucket, again);
         break;
     case BK_ACT_WRITE_START:
-        lab_story_tell(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent, action->bucket,
-                       again);
+        lab_event_trace_add(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent,
+                            action->bucket, again);
         break;
     case BK_ACT_COUNT_ROWS:
-        lab_story_tell(run, key, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
-                       action->mask == 0 ? "rows" : "new rows", action->bucket, again);
+        lab_event_trace_add(run, key, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
+                            action->mask == 0 ? "rows" : "new rows", action->bucket, again);
         break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
-            lab_story_tell(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
-                           action->step.bucket_low, action->step.rows, again);
+            lab_event_trace_add(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
+                                action->step.bucket_low, action->step.rows, again);
         else
-            lab_story_tell(run, key,
-                           "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
-                           action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
+            lab_event_trace_add(
+                run, key, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
+                action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
         break;
     case BK_ACT_ACK:
-        lab_story_tell(run, key, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
+        lab_event_trace_add(run, key, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
         break;
     case BK_ACT_DONE:
         if (action->status != BK_OPERATION_OK)
-            lab_story_tell(run, key, "agent %u gives up: %s", agent,
-                           action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
+            lab_event_trace_add(run, key, "agent %u gives up: %s", agent,
+                                action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
         else if (action->fired && !action->counted)
-            lab_story_tell(run, key, "agent %u gives up counting: the increment is lost, or unknown", agent);
+            lab_event_trace_add(run, key, "agent %u gives up counting: the increment is lost, or unknown",
+                                agent);
         break;
     }
 }
@@ -155,15 +157,15 @@ static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key
                        const struct bk_outcome *outcome)
 {
     if (outcome->mask == 0)
-        lab_story_tell(run, key, "agent %u reads no start", agent);
+        lab_event_trace_add(run, key, "agent %u reads no start", agent);
     else
-        lab_story_tell(run, key, "agent %u reads start = %.6f s", agent,
-                       lab_seconds(run, outcome->columns[0]));
+        lab_event_trace_add(run, key, "agent %u reads start = %.6f s", agent,
+                            lab_seconds(run, outcome->columns[0]));
 }
 
-void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
-                       const struct lab_host_operation *operation, uint32_t number,
-                       const struct bk_outcome *outcome)
+void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
+                             const struct lab_host_operation *operation, uint32_t number,
+                             const struct bk_outcome *outcome)
 {
     static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
     (void)number;
@@ -173,17 +175,18 @@ void lab_story_outcome(struct lab_cluster_run *run, uint32_t agent,
         columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, columns,
                      sizeof columns);
     if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_story_tell(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
+        lab_event_trace_add(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
     else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_story_tell(run, operation->key, "agent %u counts %" PRIu64, agent, outcome->rows);
+        lab_event_trace_add(run, operation->key, "agent %u counts %" PRIu64, agent, outcome->rows);
     else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_story_tell(run, operation->key, "agent %u reads a count of %" PRId64, agent, outcome->counter);
+        lab_event_trace_add(run, operation->key, "agent %u reads a count of %" PRId64, agent,
+                            outcome->counter);
     else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)
         tell_start(run, agent, operation->key, outcome);
     else if (is_read && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_story_tell(run, operation->key, "agent %u reads %s", agent,
-                       columns[0] == '\0' ? "no state" : columns);
+        lab_event_trace_add(run, operation->key, "agent %u reads %s", agent,
+                            columns[0] == '\0' ? "no state" : columns);
     else
-        lab_story_tell(run, operation->key, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
-                       columns[0] == '\0' ? "" : ", since ", columns);
+        lab_event_trace_add(run, operation->key, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
+                            columns[0] == '\0' ? "" : ", since ", columns);
 }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""words.py [ROOT]: no word that words.txt lists stands in its scope; that file has the format.
+
+A sentence may run over several lines of a comment, a string or a document. CHANGELOG.md may name an old word in
+backquotes, to say what became of it."""
+import pathlib
+import re
+import sys
+
+import sources
+
+ROOT = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else sources.ROOT
+sources.ROOT = ROOT
+LIST = "tests/repository/words.txt"
+PROSE = {"message", "comment", "doc"}
+SCOPES = {"identifier", *PROSE}
+SETS = {"prose": PROSE, "all": SCOPES}
+TOKEN = re.compile(r'(/\*.*?\*/|//[^\n]*)|("(?:\\.|[^"\\\n])*")|\'(?:\\.|[^\'\\\n])*\'|([a-z_]\w*)', re.S)
+MARGIN = re.compile(r"^( *)\*(?=[ \n])", re.M)
+
+
+class Row:
+    """A line of the list."""
+
+    def __init__(self, line):
+        cells = [cell.strip() for cell in re.split(r" \|(?: |$)", line)]
+        if len(cells) != 4 or not cells[1] or not cells[2]:
+            raise ValueError("a row has four cells")
+        scopes, pattern, self.write, where = cells
+        self.scopes = set().union(*(SETS.get(scope, {scope}) for scope in scopes.split()))
+        if not self.scopes or not self.scopes <= SCOPES:
+            raise ValueError(f"'{scopes}' is no scope")
+        words = pattern.replace(" ", r"\s+")
+        self.prose = self.scopes & PROSE and re.compile(rf"\b(?:{words})(?!\w)")
+        self.name = re.compile(rf"(?<!\S)(?:{pattern})(?!\S)")
+        self.is_in = not where.startswith("not in ")
+        self.where = re.compile(where.removeprefix("not in ").removeprefix("in "))
+
+    def covers(self, name):
+        return (self.where.match(name) is not None) == self.is_in
+
+
+def read_rows(faults):
+    rows = []
+    for number, line in enumerate((ROOT / LIST).read_text(encoding="utf-8").splitlines(), 1):
+        if line and not line.startswith("#"):
+            try:
+                rows.append(Row(line))
+            except (ValueError, re.error) as error:
+                faults.append(f"{LIST}:{number}: {error}; write 'scopes | pattern | write | where'")
+    return rows
+
+
+def joined(text, spans):
+    """What lies in the spans, each at its place, and line ends and spaces elsewhere."""
+    out, end = [], 0
+    for begin, until in spans:
+        out += [re.sub(r"[^\n]", " ", text[end:begin]), text[begin:until]]
+        end = until
+    return "".join(out)
+
+
+def scopes_of(name):
+    """Scope -> its text, where each word keeps its place; identifier -> names in words, and the places of each."""
+    text = (ROOT / name).read_text(encoding="utf-8").lower()
+    if not name.endswith((".c", ".h")):
+        if name == "CHANGELOG.md":
+            text = re.sub(r"`[^`]*`", lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+        return {"doc": text}
+    comments, messages, names = [], [], {}
+    for found in TOKEN.finditer(text):
+        if found[3]:
+            names.setdefault(found[3].replace("_", " ").strip(), []).append(found.start())
+        elif found[2]:
+            messages.append((found.start() + 1, found.end() - 1))
+        elif found[1]:
+            comments.append(found.span())
+    return {"identifier": names, "message": joined(text, messages),
+            "comment": MARGIN.sub(r"\1 ", joined(text, comments))}
+
+
+def hits_of(row, scope, said):
+    if scope == "identifier":
+        return [(found[0], place) for words, places in said.items() for found in row.name.finditer(words)
+                for place in places]
+    return [(found[0], found.start()) for found in row.prose.finditer(said)]
+
+
+def check(name, rows, any_prose, faults):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for scope, said in scopes_of(name).items():
+        if scope != "identifier" and not any_prose.search(said):
+            continue
+        for row in rows:
+            if scope in row.scopes and row.covers(name):
+                for words, place in hits_of(row, scope, said):
+                    line = text.count("\n", 0, place) + 1
+                    faults.append(f"{name}:{line}: {scope} says '{' '.join(words.split())}'; write '{row.write}'")
+
+
+def main():
+    faults = []
+    rows = read_rows(faults)
+    names = sources.files(".c", ".h", ".md", ".1.in", ".yaml")
+    any_prose = re.compile("|".join(row.prose.pattern for row in rows if row.prose))
+    for name in names:
+        check(name, rows, any_prose, faults)
+    sources.finish(faults, f"{len(rows)} patterns in {len(names)} files")
+
+
+main()
