@@ -14,21 +14,6 @@
 /* What an item takes of an archive at least: a free one its number. */
 #define BYTES_EACH 4u
 
-static bool geometry(struct cass_books *books);
-static void network(struct cass_books *books);
-static void nodes(struct cass_books *books);
-static bool pools(struct cass_books *books);
-static void pool_of(struct cass_books *books, size_t number);
-static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t used, size_t number);
-static void free_list(struct cass_books *books, struct cass_pool *pool, uint32_t count, uint8_t *used);
-static bool open_books(struct cass_books *books);
-static void close_books(struct cass_books *books);
-static void under_way(struct cass_books *books);
-static void stored(struct cass_books *books);
-static void generations(struct cass_books *books);
-static void locks(struct cass_books *books);
-static void hint_lists(struct cass_books *books);
-
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1096,
                   "a cluster has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
@@ -41,22 +26,6 @@ SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
     for (uint32_t index = 1; index < (books)->cluster->pool.used && sim_archive_is_fine((books)->archive);   \
          index++)                                                                                            \
         if ((books)->used[CASS_POOL_NUMBER((books)->cluster, pool)][index])
-
-void cass_cluster_archive(struct cass_cluster *cluster, struct sim_archive *archive)
-{
-    struct cass_books books = {.cluster = cluster, .archive = archive};
-    sim_archive_mark(archive, 0x63617373);
-    if (geometry(&books) && pools(&books) && open_books(&books)) {
-        network(&books);
-        nodes(&books);
-        under_way(&books);
-        stored(&books);
-        hint_lists(&books);
-        if (archive->is_loading && sim_archive_is_fine(archive))
-            sim_archive_check(archive, cass_archive_fits(&books));
-    }
-    close_books(&books);
-}
 
 static bool geometry(struct cass_books *books)
 {
@@ -111,42 +80,6 @@ static void nodes(struct cass_books *books)
         cass_archive_near(books, &cluster->free_at[i]);
 }
 
-/* Of all pools which items are in use, so that each index can be held against that. */
-static bool pools(struct cass_books *books)
-{
-    for (size_t i = 0; i < POOLS && sim_archive_is_fine(books->archive); i++)
-        pool_of(books, i);
-    const struct cass_cluster *cluster = books->cluster;
-    sim_archive_check(books->archive, cluster->images.used == cluster->registers.used);
-    sim_archive_check(books->archive, cluster->shards.used == cluster->counters.used);
-    sim_archive_check(books->archive, cluster->lifetimes.used ==
-                                          (cluster->config.keeps_lifetimes ? cluster->chunks.used : 1));
-    return sim_archive_is_fine(books->archive);
-}
-
-static void pool_of(struct cass_books *books, size_t number)
-{
-    struct cass_pool *pool = &books->cluster->pools[number];
-    uint32_t used = pool->used, unused = used - 1 - pool->live;
-    sim_archive_u32_below(books->archive, &used, UINT32_MAX / 3 * 2);
-    sim_archive_check(books->archive, used >= 1 || !sim_archive_is_fine(books->archive));
-    sim_archive_u32_below(books->archive, &unused, used > 0 ? used : 1);
-    if (!sim_archive_is_fine(books->archive))
-        return;
-    if (books->archive->is_loading && !make_room(books, pool, used, number))
-        return;
-    if (!books->archive->is_loading)
-        books->used[number] = malloc(used);
-    if (books->used[number] == NULL) {
-        sim_archive_fail_memory(books->archive);
-        return;
-    }
-    memset(books->used[number], 1, used);
-    books->used[number][CASS_NONE] = 0;
-    free_list(books, pool, unused, books->used[number]);
-    pool->live = used - 1 - unused;
-}
-
 /* A pool of zeroed items, all of which have been handed out. */
 static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t used, size_t number)
 {
@@ -189,6 +122,42 @@ static void free_list(struct cass_books *books, struct cass_pool *pool, uint32_t
     }
 }
 
+static void pool_of(struct cass_books *books, size_t number)
+{
+    struct cass_pool *pool = &books->cluster->pools[number];
+    uint32_t used = pool->used, unused = used - 1 - pool->live;
+    sim_archive_u32_below(books->archive, &used, UINT32_MAX / 3 * 2);
+    sim_archive_check(books->archive, used >= 1 || !sim_archive_is_fine(books->archive));
+    sim_archive_u32_below(books->archive, &unused, used > 0 ? used : 1);
+    if (!sim_archive_is_fine(books->archive))
+        return;
+    if (books->archive->is_loading && !make_room(books, pool, used, number))
+        return;
+    if (!books->archive->is_loading)
+        books->used[number] = malloc(used);
+    if (books->used[number] == NULL) {
+        sim_archive_fail_memory(books->archive);
+        return;
+    }
+    memset(books->used[number], 1, used);
+    books->used[number][CASS_NONE] = 0;
+    free_list(books, pool, unused, books->used[number]);
+    pool->live = used - 1 - unused;
+}
+
+/* Of all pools which items are in use, so that each index can be held against that. */
+static bool pools(struct cass_books *books)
+{
+    for (size_t i = 0; i < POOLS && sim_archive_is_fine(books->archive); i++)
+        pool_of(books, i);
+    const struct cass_cluster *cluster = books->cluster;
+    sim_archive_check(books->archive, cluster->images.used == cluster->registers.used);
+    sim_archive_check(books->archive, cluster->shards.used == cluster->counters.used);
+    sim_archive_check(books->archive, cluster->lifetimes.used ==
+                                          (cluster->config.keeps_lifetimes ? cluster->chunks.used : 1));
+    return sim_archive_is_fine(books->archive);
+}
+
 static bool open_books(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -207,6 +176,44 @@ static void close_books(struct cass_books *books)
     free(books->row_holds);
     free(books->body_holds);
     free(books->gathers);
+}
+
+/* Odd while in use, and kept when not, so that late answers are known. */
+static void generations(struct cass_books *books)
+{
+    const struct cass_cluster *cluster = books->cluster;
+    const uint8_t *used = books->used[CASS_POOL_NUMBER(cluster, operations)];
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        struct cass_operation *operation = operation_at(cluster, i);
+        sim_archive_u32(books->archive, &operation->generation);
+        sim_archive_check(books->archive, operation->generation % 2 == used[i]);
+        if (!sim_archive_is_fine(books->archive))
+            return;
+    }
+}
+
+/* Those who wait are linked by their own `next`. */
+static void locks(struct cass_books *books)
+{
+    struct cass_cluster *cluster = books->cluster;
+    struct sim_archive *archive = books->archive;
+    uint32_t operations = cluster->operations.used;
+    EACH_USED(books, locks, i)
+    {
+        struct lock *lock = lock_at(cluster, i);
+        sim_archive_u32_below(archive, &lock->node, cluster->node_count);
+        sim_archive_u32(archive, &lock->entity);
+        sim_archive_u32_below(archive, &lock->is_counter, 2);
+        sim_archive_u32_below(archive, &lock->holder, operations);
+        sim_archive_u32_below(archive, &lock->head, operations);
+        sim_archive_u32_below(archive, &lock->tail, operations);
+    }
+    EACH_USED(books, operations, i)
+    {
+        struct cass_operation *operation = operation_at(cluster, i);
+        if (operation->stage == STAGE_LOCK_WAIT)
+            sim_archive_u32_below(archive, &operation->next, operations);
+    }
 }
 
 /* Operations come first: they say which bodies gather answers. */
@@ -263,44 +270,6 @@ static void stored(struct cass_books *books)
     sim_archive_mark(books->archive, 7);
 }
 
-/* Odd while in use, and kept when not, so that late answers are known. */
-static void generations(struct cass_books *books)
-{
-    const struct cass_cluster *cluster = books->cluster;
-    const uint8_t *used = books->used[CASS_POOL_NUMBER(cluster, operations)];
-    for (uint32_t i = 1; i < cluster->operations.used; i++) {
-        struct cass_operation *operation = operation_at(cluster, i);
-        sim_archive_u32(books->archive, &operation->generation);
-        sim_archive_check(books->archive, operation->generation % 2 == used[i]);
-        if (!sim_archive_is_fine(books->archive))
-            return;
-    }
-}
-
-/* Those who wait are linked by their own `next`. */
-static void locks(struct cass_books *books)
-{
-    struct cass_cluster *cluster = books->cluster;
-    struct sim_archive *archive = books->archive;
-    uint32_t operations = cluster->operations.used;
-    EACH_USED(books, locks, i)
-    {
-        struct lock *lock = lock_at(cluster, i);
-        sim_archive_u32_below(archive, &lock->node, cluster->node_count);
-        sim_archive_u32(archive, &lock->entity);
-        sim_archive_u32_below(archive, &lock->is_counter, 2);
-        sim_archive_u32_below(archive, &lock->holder, operations);
-        sim_archive_u32_below(archive, &lock->head, operations);
-        sim_archive_u32_below(archive, &lock->tail, operations);
-    }
-    EACH_USED(books, operations, i)
-    {
-        struct cass_operation *operation = operation_at(cluster, i);
-        if (operation->stage == STAGE_LOCK_WAIT)
-            sim_archive_u32_below(archive, &operation->next, operations);
-    }
-}
-
 static void hint_lists(struct cass_books *books)
 {
     struct cass_cluster *cluster = books->cluster;
@@ -314,4 +283,20 @@ static void hint_lists(struct cass_books *books)
         sim_archive_u64(archive, &list->event);
         sim_archive_bool(archive, &list->has_event);
     }
+}
+
+void cass_cluster_archive(struct cass_cluster *cluster, struct sim_archive *archive)
+{
+    struct cass_books books = {.cluster = cluster, .archive = archive};
+    sim_archive_mark(archive, 0x63617373);
+    if (geometry(&books) && pools(&books) && open_books(&books)) {
+        network(&books);
+        nodes(&books);
+        under_way(&books);
+        stored(&books);
+        hint_lists(&books);
+        if (archive->is_loading && sim_archive_is_fine(archive))
+            sim_archive_check(archive, cass_archive_fits(&books));
+    }
+    close_books(&books);
 }

@@ -6,15 +6,6 @@
 
 #include "cluster.h"
 
-static bool check(struct cass_cluster_config *config, struct sim_error *error);
-static bool check_datacenters(const struct cass_cluster_config *config, struct sim_error *error);
-static bool check_times(const struct cass_cluster_config *config, struct sim_error *error);
-static bool prepare_latency(struct sim_size *distribution);
-static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error);
-static bool create_arrays(struct cass_cluster *cluster);
-static bool create_pools(struct cass_cluster *cluster);
-static void begin(struct cass_cluster *cluster);
-
 void cass_cluster_config_default(struct cass_cluster_config *out)
 {
     *out = (struct cass_cluster_config){
@@ -44,73 +35,6 @@ void cass_cluster_config_default(struct cass_cluster_config *out)
         .tombstone_fail = 100000,
         .row_cells = 1,
     };
-}
-
-bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_queue *queue,
-                         struct cass_cluster **out, struct sim_error *error)
-{
-    *out = NULL;
-    struct cass_cluster *cluster = calloc(1, sizeof(*cluster));
-    if (cluster == NULL)
-        return sim_fail_memory(error);
-    cluster->config = *config;
-    cluster->queue = queue;
-    bool ok = check(&cluster->config, error) && place_nodes(cluster, error);
-    ok = ok && ((create_arrays(cluster) && create_pools(cluster)) || sim_fail_memory(error));
-    if (ok)
-        begin(cluster);
-    if (ok && cluster->is_broken)
-        ok = sim_fail_memory(error);
-    if (!ok) {
-        cass_cluster_destroy(cluster);
-        return false;
-    }
-    *out = cluster;
-    return true;
-}
-
-void cass_cluster_destroy(struct cass_cluster *cluster)
-{
-    if (cluster == NULL)
-        return;
-    cass_ring_destroy(cluster->ring);
-    free(cluster->nodes);
-    free(cluster->places);
-    free(cluster->free_at);
-    free(cluster->separated);
-    free(cluster->gone_since);
-    free(cluster->hints_for);
-    for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
-        cass_pool_destroy(&cluster->pools[i]);
-    for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
-        cass_table_destroy(&cluster->tables[i]);
-    free(cluster);
-}
-
-bool cass_cluster_is_sound(const struct cass_cluster *cluster)
-{
-    return !cluster->is_broken;
-}
-
-static bool check(struct cass_cluster_config *config, struct sim_error *error)
-{
-    if (!check_datacenters(config, error) || !check_times(config, error))
-        return false;
-    if (config->client_count < 1)
-        return sim_fail(error, SIM_ERROR_INPUT, "a cluster without clients does nothing; give 1 or more");
-    if (config->concurrency < 1 || config->concurrency > 4096)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "a node cannot serve %" PRIu32 " requests at once; give 1 to 4096",
-                        config->concurrency);
-    bool is_chance = config->loss >= 0 && config->duplicate >= 0 && config->loss + config->duplicate <= 1;
-    if (!is_chance)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "loss and duplication of messages are chances; give 0 to 1, together at most 1");
-    if (!prepare_latency(&config->latency_ns) || !prepare_latency(&config->latency_between_ns))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "the network's latency is no distribution; give a constant of 0 ns or more, or one in ns");
-    return true;
 }
 
 static bool check_datacenters(const struct cass_cluster_config *config, struct sim_error *error)
@@ -184,6 +108,27 @@ static bool prepare_latency(struct sim_size *distribution)
     if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a >= 0 && distribution->a < 1)
         return true;
     return sim_size_prepare(distribution) == 0;
+}
+
+static bool check(struct cass_cluster_config *config, struct sim_error *error)
+{
+    if (!check_datacenters(config, error) || !check_times(config, error))
+        return false;
+    if (config->client_count < 1)
+        return sim_fail(error, SIM_ERROR_INPUT, "a cluster without clients does nothing; give 1 or more");
+    if (config->concurrency < 1 || config->concurrency > 4096)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "a node cannot serve %" PRIu32 " requests at once; give 1 to 4096",
+                        config->concurrency);
+    bool is_chance = config->loss >= 0 && config->duplicate >= 0 && config->loss + config->duplicate <= 1;
+    if (!is_chance)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "loss and duplication of messages are chances; give 0 to 1, together at most 1");
+    if (!prepare_latency(&config->latency_ns) || !prepare_latency(&config->latency_between_ns))
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "the network's latency is no distribution; give a constant of 0 ns or more, or one in ns");
+    return true;
 }
 
 static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)
@@ -284,4 +229,50 @@ static void begin(struct cass_cluster *cluster)
         sim_random_init(&node->backoff, config->seed, SIM_BACKOFF, i);
         cass_node_plan_pause(cluster, i);
     }
+}
+
+bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_queue *queue,
+                         struct cass_cluster **out, struct sim_error *error)
+{
+    *out = NULL;
+    struct cass_cluster *cluster = calloc(1, sizeof(*cluster));
+    if (cluster == NULL)
+        return sim_fail_memory(error);
+    cluster->config = *config;
+    cluster->queue = queue;
+    bool ok = check(&cluster->config, error) && place_nodes(cluster, error);
+    ok = ok && ((create_arrays(cluster) && create_pools(cluster)) || sim_fail_memory(error));
+    if (ok)
+        begin(cluster);
+    if (ok && cluster->is_broken)
+        ok = sim_fail_memory(error);
+    if (!ok) {
+        cass_cluster_destroy(cluster);
+        return false;
+    }
+    *out = cluster;
+    return true;
+}
+
+void cass_cluster_destroy(struct cass_cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    cass_ring_destroy(cluster->ring);
+    free(cluster->nodes);
+    free(cluster->places);
+    free(cluster->free_at);
+    free(cluster->separated);
+    free(cluster->gone_since);
+    free(cluster->hints_for);
+    for (size_t i = 0; i < sizeof(cluster->pools) / sizeof(cluster->pools[0]); i++)
+        cass_pool_destroy(&cluster->pools[i]);
+    for (size_t i = 0; i < sizeof(cluster->tables) / sizeof(cluster->tables[0]); i++)
+        cass_table_destroy(&cluster->tables[i]);
+    free(cluster);
+}
+
+bool cass_cluster_is_sound(const struct cass_cluster *cluster)
+{
+    return !cluster->is_broken;
 }

@@ -9,16 +9,20 @@
 
 #include "cluster.h"
 
-static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node);
-static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b);
-static void refer(struct cass_cluster *cluster, uint32_t message);
-static void release(struct cass_cluster *cluster, uint32_t message);
-
 uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to)
 {
     uint32_t index = cass_pool_take(&cluster->messages);
     *message_at(cluster, index) = (struct message){.kind = (uint8_t)kind, .from = from, .to = to};
     return index;
+}
+
+static void refer(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    if (message->kind == MESSAGE_WRITE_ROW)
+        row_at(cluster, message->body)->references++;
+    else if (message->body != CASS_NONE)
+        body_at(cluster, message->body)->references++;
 }
 
 void cass_message_send(struct cass_cluster *cluster, uint32_t index)
@@ -46,6 +50,15 @@ void cass_message_send(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, at, EVENT_ARRIVE, to, index, 0);
 }
 
+static void release(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct message *message = message_at(cluster, index);
+    if (message->kind == MESSAGE_WRITE_ROW)
+        cass_row_release(cluster, message->body);
+    else if (message->body != CASS_NONE)
+        cass_body_release(cluster, message->body);
+}
+
 void cass_message_answer(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t body)
 {
     struct message *message = message_at(cluster, index);
@@ -64,22 +77,12 @@ void cass_message_drop(struct cass_cluster *cluster, uint32_t index)
     cass_pool_give(&cluster->messages, index);
 }
 
-static void refer(struct cass_cluster *cluster, uint32_t index)
+/* Clients do not talk to each other: one of the two is a node. */
+static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
 {
-    const struct message *message = message_at(cluster, index);
-    if (message->kind == MESSAGE_WRITE_ROW)
-        row_at(cluster, message->body)->references++;
-    else if (message->body != CASS_NONE)
-        body_at(cluster, message->body)->references++;
-}
-
-static void release(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct message *message = message_at(cluster, index);
-    if (message->kind == MESSAGE_WRITE_ROW)
-        cass_row_release(cluster, message->body);
-    else if (message->body != CASS_NONE)
-        cass_body_release(cluster, message->body);
+    bool is_node = b < cluster->node_count;
+    size_t pair = is_node ? (size_t)a * cluster->node_count + b : (size_t)b * cluster->node_count + a;
+    return cluster->separated[pair / 64] >> pair % 64 & 1;
 }
 
 bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
@@ -142,6 +145,14 @@ void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *gro
     cass_network_partitions_tell(cluster);
 }
 
+static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node)
+{
+    if (node >= cluster->node_count)
+        return;
+    size_t pair = (size_t)place * cluster->node_count + node;
+    cluster->separated[pair / 64] ^= UINT64_C(1) << pair % 64;
+}
+
 void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
                                    const uint8_t *group_b, bool is_separated)
 {
@@ -197,20 +208,4 @@ void cass_heal(struct cass_cluster *cluster)
         cluster->nodes[node].is_failing = false;
         cass_network_refresh(cluster, node);
     }
-}
-
-static void flip(struct cass_cluster *cluster, uint32_t place, uint32_t node)
-{
-    if (node >= cluster->node_count)
-        return;
-    size_t pair = (size_t)place * cluster->node_count + node;
-    cluster->separated[pair / 64] ^= UINT64_C(1) << pair % 64;
-}
-
-/* Clients do not talk to each other: one of the two is a node. */
-static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
-{
-    bool is_node = b < cluster->node_count;
-    size_t pair = is_node ? (size_t)a * cluster->node_count + b : (size_t)b * cluster->node_count + a;
-    return cluster->separated[pair / 64] >> pair % 64 & 1;
 }

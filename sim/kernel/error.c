@@ -6,7 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static void make_one_line(char *text, bool is_cut);
+static void make_one_line(char *text, bool is_cut)
+{
+    if (is_cut) {
+        /* The dots take the place of whole characters of UTF-8; what is no UTF-8 is cut anywhere. */
+        size_t end = strlen(text) - 3;
+        for (int i = 0; i < 3 && ((unsigned char)text[end] & 0xc0) == 0x80; i++)
+            end--;
+        memcpy(text + end, "...", sizeof "...");
+    }
+    for (char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    }
+}
 
 bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *format, ...)
 {
@@ -27,19 +40,4 @@ bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *f
 bool sim_fail_memory(struct sim_error *error)
 {
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "out of memory; free some, or use fewer keys or jobs");
-}
-
-static void make_one_line(char *text, bool is_cut)
-{
-    if (is_cut) {
-        /* The dots take the place of whole characters of UTF-8; what is no UTF-8 is cut anywhere. */
-        size_t end = strlen(text) - 3;
-        for (int i = 0; i < 3 && ((unsigned char)text[end] & 0xc0) == 0x80; i++)
-            end--;
-        memcpy(text + end, "...", sizeof "...");
-    }
-    for (char *c = text; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    }
 }

@@ -13,10 +13,36 @@
 /* Cancelled items that are left alone however few events are pending. */
 #define STALE_LEAST 64
 
-static bool grow(struct sim_queue *queue, uint32_t capacity);
-static void purge(struct sim_queue *queue);
-static void sink(struct sim_queue_item *heap, size_t end, size_t i);
-static int compare(const void *left, const void *right);
+/* All arrays or none. */
+static bool grow(struct sim_queue *queue, uint32_t capacity)
+{
+    /* Whole groups: the last one is read whole. */
+    size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
+    struct sim_queue_item *heap = sim_memory_take(items * sizeof *heap);
+    struct sim_queue_slot *slots = sim_memory_take(((size_t)capacity + 1) * sizeof *slots);
+    if (heap == NULL || slots == NULL ||
+        (queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity))) {
+        free(heap);
+        free(slots);
+        return false;
+    }
+    /* "Never" differs within a group, so that an unfinished group does not look like a tie. */
+    for (size_t i = queue->end; i < items; i++)
+        heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
+    for (size_t i = 0; i < SIM_QUEUE_ROOT; i++)
+        heap[i] = (struct sim_queue_item){INT64_MIN, 0};
+    if (queue->heap != NULL) {
+        memcpy(heap + SIM_QUEUE_ROOT, queue->heap + SIM_QUEUE_ROOT,
+               (queue->end - SIM_QUEUE_ROOT) * sizeof *heap);
+        memcpy(slots + 1, queue->slots + 1, queue->slots_used * sizeof *slots);
+    }
+    free(queue->heap);
+    free(queue->slots);
+    queue->heap = heap;
+    queue->slots = slots;
+    queue->capacity = capacity;
+    return true;
+}
 
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
 {
@@ -47,6 +73,43 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed)
     assert(queue->sequence == 0);
     queue->is_shuffled = true;
     queue->shuffle = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Moves the item at i down to where it belongs. */
+static void sink(struct sim_queue_item *heap, size_t end, size_t i)
+{
+    struct sim_queue_item item = heap[i];
+    for (size_t children; (children = 4 * i - 8) < end;) {
+        size_t least = sim_queue_least(heap, children);
+        if (!sim_queue_before(&heap[least], &item))
+            break;
+        heap[i] = heap[least];
+        i = least;
+    }
+    heap[i] = item;
+}
+
+/* Throws the cancelled items away and makes a heap of the rest. */
+static void purge(struct sim_queue *queue)
+{
+    sim_queue_settle(queue);
+    size_t kept = SIM_QUEUE_ROOT;
+    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
+        struct sim_queue_item item = queue->heap[i];
+        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
+        if (queue->slots[slot].stamp != 0) {
+            queue->heap[kept++] = item;
+        } else {
+            queue->slots[slot].event.a = queue->free_slot;
+            queue->free_slot = slot;
+        }
+    }
+    for (size_t i = kept; i < queue->end; i++)
+        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
+    queue->end = kept;
+    queue->stale = 0;
+    for (size_t i = (kept - 1) / 4 + 2; i >= SIM_QUEUE_ROOT && kept > SIM_QUEUE_ROOT; i--)
+        sink(queue->heap, kept, i);
 }
 
 bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
@@ -87,6 +150,12 @@ uint32_t sim_queue_claim(struct sim_queue *queue)
         }
     }
     return ++queue->slots_used;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct sim_queue_item *a = left, *b = right;
+    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
 }
 
 /* 2^40 pushes have used the ties up: the pending events get 0, 1, 2 ... in the order in which they come. */
@@ -134,78 +203,4 @@ size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first)
     size_t left = first + sim_queue_before(&heap[first + 1], &heap[first]);
     size_t right = first + 2 + sim_queue_before(&heap[first + 3], &heap[first + 2]);
     return left + ((right - left) & -(size_t)sim_queue_before(&heap[right], &heap[left]));
-}
-
-/* All arrays or none. */
-static bool grow(struct sim_queue *queue, uint32_t capacity)
-{
-    /* Whole groups: the last one is read whole. */
-    size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
-    struct sim_queue_item *heap = sim_memory_take(items * sizeof *heap);
-    struct sim_queue_slot *slots = sim_memory_take(((size_t)capacity + 1) * sizeof *slots);
-    if (heap == NULL || slots == NULL ||
-        (queue->calendar.places != NULL && !sim_queue_calendar_grow(queue, capacity))) {
-        free(heap);
-        free(slots);
-        return false;
-    }
-    /* "Never" differs within a group, so that an unfinished group does not look like a tie. */
-    for (size_t i = queue->end; i < items; i++)
-        heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
-    for (size_t i = 0; i < SIM_QUEUE_ROOT; i++)
-        heap[i] = (struct sim_queue_item){INT64_MIN, 0};
-    if (queue->heap != NULL) {
-        memcpy(heap + SIM_QUEUE_ROOT, queue->heap + SIM_QUEUE_ROOT,
-               (queue->end - SIM_QUEUE_ROOT) * sizeof *heap);
-        memcpy(slots + 1, queue->slots + 1, queue->slots_used * sizeof *slots);
-    }
-    free(queue->heap);
-    free(queue->slots);
-    queue->heap = heap;
-    queue->slots = slots;
-    queue->capacity = capacity;
-    return true;
-}
-
-/* Throws the cancelled items away and makes a heap of the rest. */
-static void purge(struct sim_queue *queue)
-{
-    sim_queue_settle(queue);
-    size_t kept = SIM_QUEUE_ROOT;
-    for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
-        struct sim_queue_item item = queue->heap[i];
-        uint32_t slot = (uint32_t)(item.tag & SIM_QUEUE_SLOT_MASK);
-        if (queue->slots[slot].stamp != 0) {
-            queue->heap[kept++] = item;
-        } else {
-            queue->slots[slot].event.a = queue->free_slot;
-            queue->free_slot = slot;
-        }
-    }
-    for (size_t i = kept; i < queue->end; i++)
-        queue->heap[i] = (struct sim_queue_item){INT64_MAX - (int64_t)(i & 3), UINT64_MAX};
-    queue->end = kept;
-    queue->stale = 0;
-    for (size_t i = (kept - 1) / 4 + 2; i >= SIM_QUEUE_ROOT && kept > SIM_QUEUE_ROOT; i--)
-        sink(queue->heap, kept, i);
-}
-
-/* Moves the item at i down to where it belongs. */
-static void sink(struct sim_queue_item *heap, size_t end, size_t i)
-{
-    struct sim_queue_item item = heap[i];
-    for (size_t children; (children = 4 * i - 8) < end;) {
-        size_t least = sim_queue_least(heap, children);
-        if (!sim_queue_before(&heap[least], &item))
-            break;
-        heap[i] = heap[least];
-        i = least;
-    }
-    heap[i] = item;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const struct sim_queue_item *a = left, *b = right;
-    return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
 }

@@ -16,16 +16,42 @@
 /* Buckets that are searched for events. */
 #define LOOK_AHEAD 32u
 
-static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns);
-static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns);
-static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot);
-static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot);
-static void remember_first(struct sim_queue *queue);
-static void tell_buckets(const struct sim_queue *queue);
-static void make_buckets(struct sim_queue_calendar *calendar);
-static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_t bucket_count);
-static void into_heap(struct sim_queue *queue, uint32_t slot);
-static uint32_t buckets_for(uint32_t events);
+/* Its bucket has been brought into the heap: so must be what still comes for it. */
+static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns)
+{
+    return time_ns < calendar->begin_ns || ((uint64_t)time_ns - (uint64_t)calendar->begin_ns) <
+                                               (uint64_t)calendar->current << calendar->bucket_shift;
+}
+
+/* Of a time that is not over. */
+static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns)
+{
+    return (uint64_t)time_ns - (uint64_t)calendar->begin_ns >= (uint64_t)calendar->bucket_count
+                                                                   << calendar->bucket_shift;
+}
+
+static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
+{
+    struct sim_queue_place *place = &calendar->places[slot];
+    uint64_t since = (uint64_t)place->time_ns - (uint64_t)calendar->begin_ns;
+    uint32_t *first = &calendar->buckets[since >> calendar->bucket_shift];
+    place->next = *first;
+    place->previous = slot;
+    if (*first != 0)
+        calendar->places[*first].previous = slot;
+    *first = slot;
+    calendar->bucketed_count++;
+}
+
+static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot)
+{
+    struct sim_queue_place *place = &calendar->places[slot];
+    place->next = calendar->overflow_count;
+    place->previous = slot;
+    if (calendar->overflow_count == 0 || place->time_ns < calendar->overflow_least_ns)
+        calendar->overflow_least_ns = place->time_ns;
+    calendar->overflow[calendar->overflow_count++] = (struct sim_queue_overflow){place->time_ns, slot};
+}
 
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
@@ -75,6 +101,100 @@ bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
     if (calendar->overflow_count + calendar->bucketed_count == 0)
         queue->later_ns = INT64_MAX;
     return true;
+}
+
+/* A bucket's events come at its beginning at the earliest. */
+static void remember_first(struct sim_queue *queue)
+{
+    const struct sim_queue_calendar *calendar = &queue->calendar;
+    uint64_t over = (uint64_t)calendar->current << calendar->bucket_shift;
+    if (calendar->bucketed_count > 0)
+        queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
+    else
+        queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : INT64_MAX;
+}
+
+/* Of the current bucket, and the next two that have events; of the third the first event's own lines are
+ * fetched. */
+static void tell_buckets(const struct sim_queue *queue)
+{
+    const struct sim_queue_calendar *calendar = &queue->calendar;
+    uint32_t end = calendar->bucket_count - calendar->current < LOOK_AHEAD ? calendar->bucket_count
+                                                                           : calendar->current + LOOK_AHEAD;
+    uint32_t buckets = 0;
+    for (uint32_t bucket = calendar->current; bucket < end && buckets < 4; bucket++) {
+        uint32_t first = calendar->buckets[bucket];
+        if (first == 0)
+            continue;
+        if (buckets == 3) {
+            __builtin_prefetch(&calendar->places[first]);
+            __builtin_prefetch(&queue->slots[first]);
+        }
+        for (uint32_t slot = first; slot != 0 && buckets < 3; slot = calendar->places[slot].next)
+            queue->soon(queue->soon_context, &queue->slots[slot].event, buckets);
+        buckets++;
+    }
+}
+
+static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_t bucket_count)
+{
+    uint32_t count = calendar->overflow_count;
+    calendar->bucket_shift = shift;
+    calendar->bucket_count = bucket_count;
+    calendar->current = 0;
+    memset(calendar->buckets, 0, bucket_count * sizeof *calendar->buckets);
+    calendar->overflow_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_queue_overflow event = calendar->overflow[i];
+        if (is_overflow(calendar, event.time_ns))
+            add_to_overflow(calendar, event.slot);
+        else
+            add_to_bucket(calendar, event.slot);
+    }
+}
+
+/* A power of two, at least as many. */
+static uint32_t buckets_for(uint32_t events)
+{
+    uint32_t buckets = 1;
+    while (buckets < events)
+        buckets *= 2;
+    return buckets;
+}
+
+/* Buckets for the span, a power of two, in which at least half of the overflow list's events lie. */
+static void make_buckets(struct sim_queue_calendar *calendar)
+{
+    uint32_t classes[65] = {0}, count = calendar->overflow_count, bits = 0, covered = 0;
+    const struct sim_queue_overflow *overflow = calendar->overflow;
+    assert(count > 0);
+    int64_t least_ns = overflow[0].time_ns;
+    for (uint32_t i = 1; i < count; i++)
+        least_ns = overflow[i].time_ns < least_ns ? overflow[i].time_ns : least_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t since = (uint64_t)overflow[i].time_ns - (uint64_t)least_ns;
+        classes[since == 0 ? 0 : 64 - __builtin_clzll(since)]++;
+    }
+    for (covered = classes[0]; covered < count - count / 2; covered += classes[++bits])
+        ;
+    uint32_t bucket_count = buckets_for(covered), bucket_bits = (uint32_t)__builtin_ctz(bucket_count);
+    calendar->begin_ns = least_ns;
+    /* Times of more than 2^63 ns from here on go to the overflow list in any case. */
+    bits = bits > 63 ? 63 : bits;
+    lay_out(calendar, bits > bucket_bits ? bits - bucket_bits : 0, bucket_count);
+}
+
+/* With the tie that it was given when it was pushed: one less for each push since. */
+static void into_heap(struct sim_queue *queue, uint32_t slot)
+{
+    const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
+    struct sim_queue_place *place = &queue->calendar.places[slot];
+    uint64_t since = (queue->sequence - (queue->slots[slot].stamp >> SIM_QUEUE_SLOT_BITS)) & mask;
+    uint64_t tie = queue->next_tie - (since << SIM_QUEUE_SLOT_BITS);
+    if (queue->is_shuffled)
+        tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
+    place->previous = 0;
+    sim_queue_rise(queue->heap, queue->end++, (struct sim_queue_item){place->time_ns, tie | slot});
 }
 
 /* Brings bucket after bucket into the heap, until what is left comes after the heap's first. */
@@ -154,135 +274,4 @@ bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
     calendar->overflow = overflow;
     calendar->buckets = buckets;
     return true;
-}
-
-/* Its bucket has been brought into the heap: so must be what still comes for it. */
-static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns)
-{
-    return time_ns < calendar->begin_ns || ((uint64_t)time_ns - (uint64_t)calendar->begin_ns) <
-                                               (uint64_t)calendar->current << calendar->bucket_shift;
-}
-
-/* Of a time that is not over. */
-static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns)
-{
-    return (uint64_t)time_ns - (uint64_t)calendar->begin_ns >= (uint64_t)calendar->bucket_count
-                                                                   << calendar->bucket_shift;
-}
-
-static void add_to_bucket(struct sim_queue_calendar *calendar, uint32_t slot)
-{
-    struct sim_queue_place *place = &calendar->places[slot];
-    uint64_t since = (uint64_t)place->time_ns - (uint64_t)calendar->begin_ns;
-    uint32_t *first = &calendar->buckets[since >> calendar->bucket_shift];
-    place->next = *first;
-    place->previous = slot;
-    if (*first != 0)
-        calendar->places[*first].previous = slot;
-    *first = slot;
-    calendar->bucketed_count++;
-}
-
-static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot)
-{
-    struct sim_queue_place *place = &calendar->places[slot];
-    place->next = calendar->overflow_count;
-    place->previous = slot;
-    if (calendar->overflow_count == 0 || place->time_ns < calendar->overflow_least_ns)
-        calendar->overflow_least_ns = place->time_ns;
-    calendar->overflow[calendar->overflow_count++] = (struct sim_queue_overflow){place->time_ns, slot};
-}
-
-/* A bucket's events come at its beginning at the earliest. */
-static void remember_first(struct sim_queue *queue)
-{
-    const struct sim_queue_calendar *calendar = &queue->calendar;
-    uint64_t over = (uint64_t)calendar->current << calendar->bucket_shift;
-    if (calendar->bucketed_count > 0)
-        queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
-    else
-        queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : INT64_MAX;
-}
-
-/* Of the current bucket, and the next two that have events; of the third the first event's own lines are
- * fetched. */
-static void tell_buckets(const struct sim_queue *queue)
-{
-    const struct sim_queue_calendar *calendar = &queue->calendar;
-    uint32_t end = calendar->bucket_count - calendar->current < LOOK_AHEAD ? calendar->bucket_count
-                                                                           : calendar->current + LOOK_AHEAD;
-    uint32_t buckets = 0;
-    for (uint32_t bucket = calendar->current; bucket < end && buckets < 4; bucket++) {
-        uint32_t first = calendar->buckets[bucket];
-        if (first == 0)
-            continue;
-        if (buckets == 3) {
-            __builtin_prefetch(&calendar->places[first]);
-            __builtin_prefetch(&queue->slots[first]);
-        }
-        for (uint32_t slot = first; slot != 0 && buckets < 3; slot = calendar->places[slot].next)
-            queue->soon(queue->soon_context, &queue->slots[slot].event, buckets);
-        buckets++;
-    }
-}
-
-/* Buckets for the span, a power of two, in which at least half of the overflow list's events lie. */
-static void make_buckets(struct sim_queue_calendar *calendar)
-{
-    uint32_t classes[65] = {0}, count = calendar->overflow_count, bits = 0, covered = 0;
-    const struct sim_queue_overflow *overflow = calendar->overflow;
-    assert(count > 0);
-    int64_t least_ns = overflow[0].time_ns;
-    for (uint32_t i = 1; i < count; i++)
-        least_ns = overflow[i].time_ns < least_ns ? overflow[i].time_ns : least_ns;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t since = (uint64_t)overflow[i].time_ns - (uint64_t)least_ns;
-        classes[since == 0 ? 0 : 64 - __builtin_clzll(since)]++;
-    }
-    for (covered = classes[0]; covered < count - count / 2; covered += classes[++bits])
-        ;
-    uint32_t bucket_count = buckets_for(covered), bucket_bits = (uint32_t)__builtin_ctz(bucket_count);
-    calendar->begin_ns = least_ns;
-    /* Times of more than 2^63 ns from here on go to the overflow list in any case. */
-    bits = bits > 63 ? 63 : bits;
-    lay_out(calendar, bits > bucket_bits ? bits - bucket_bits : 0, bucket_count);
-}
-
-static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_t bucket_count)
-{
-    uint32_t count = calendar->overflow_count;
-    calendar->bucket_shift = shift;
-    calendar->bucket_count = bucket_count;
-    calendar->current = 0;
-    memset(calendar->buckets, 0, bucket_count * sizeof *calendar->buckets);
-    calendar->overflow_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct sim_queue_overflow event = calendar->overflow[i];
-        if (is_overflow(calendar, event.time_ns))
-            add_to_overflow(calendar, event.slot);
-        else
-            add_to_bucket(calendar, event.slot);
-    }
-}
-
-/* With the tie that it was given when it was pushed: one less for each push since. */
-static void into_heap(struct sim_queue *queue, uint32_t slot)
-{
-    const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
-    struct sim_queue_place *place = &queue->calendar.places[slot];
-    uint64_t since = (queue->sequence - (queue->slots[slot].stamp >> SIM_QUEUE_SLOT_BITS)) & mask;
-    uint64_t tie = queue->next_tie - (since << SIM_QUEUE_SLOT_BITS);
-    if (queue->is_shuffled)
-        tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
-    place->previous = 0;
-    sim_queue_rise(queue->heap, queue->end++, (struct sim_queue_item){place->time_ns, tie | slot});
-}
-
-/* A power of two, at least as many. */
-static uint32_t buckets_for(uint32_t events)
-{
-    uint32_t buckets = 1;
-    while (buckets < events)
-        buckets *= 2;
-    return buckets;
 }

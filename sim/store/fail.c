@@ -5,8 +5,17 @@
 
 #include "private.h"
 
-static bool fail_full(const struct store *store, struct sim_error *error);
-static int system_error(const struct store *store);
+static bool fail_full(const struct store *store, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: the disk is full; free some space, or name a database on another disk with --db",
+                    store->path);
+}
+
+static int system_error(const struct store *store)
+{
+    return store->db == NULL ? 0 : sqlite3_system_errno(store->db);
+}
 
 bool store_fail(const struct store *store, int code, struct sim_error *error)
 {
@@ -77,16 +86,4 @@ bool store_fail_damaged(const struct store *store, const char *what, struct sim_
     return sim_fail(error, SIM_ERROR_ENVIRONMENT,
                     "%s: damaged (%s); name another with --db, or try sqlite3's .recover on a copy",
                     store->path, what);
-}
-
-static bool fail_full(const struct store *store, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: the disk is full; free some space, or name a database on another disk with --db",
-                    store->path);
-}
-
-static int system_error(const struct store *store)
-{
-    return store->db == NULL ? 0 : sqlite3_system_errno(store->db);
 }

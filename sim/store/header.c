@@ -15,10 +15,39 @@
 #define HEADER_SIZE           108
 #define PAGE_SIZE_MIN         512
 
-static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error);
-static bool is_filled(const char *path);
-static bool fail_foreign(const struct store *store, struct sim_error *error);
-static uint32_t big_endian(const unsigned char *bytes);
+/* Through SQLite's own handle: to open and close the file next to it would drop the locks of every other
+ * connection of this process (POSIX). Nothing has been read or locked so far. */
+static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    /* SQLite calls a file of one byte empty, and would write over it. */
+    struct stat status;
+    if (stat(sqlite3_db_filename(store->db, "main"), &status) != 0)
+        return store_fail_system(store, errno, error);
+    *size = status.st_size;
+    if (code == SQLITE_OK && *size >= PAGE_SIZE_MIN)
+        code = file->pMethods->xRead(file, bytes, HEADER_SIZE, 0);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
+static bool is_filled(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size > 0;
+}
+
+static bool fail_foreign(const struct store *store, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: a database of another program; name one of bucketlab's, or a new file, with --db",
+                    store->path);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
 
 bool store_header_check(struct store *store, bool *has_log, struct sim_error *error)
 {
@@ -59,38 +88,4 @@ bool store_version_check(const struct store *store, int64_t version, struct sim_
                         "update the program, or name another with --db",
                         store->path, (long long)version, store->options.version);
     return version >= 0 || store_fail_damaged(store, "its version is below 0", error);
-}
-
-/* Through SQLite's own handle: to open and close the file next to it would drop the locks of every other
- * connection of this process (POSIX). Nothing has been read or locked so far. */
-static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
-{
-    sqlite3_file *file = NULL;
-    int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    /* SQLite calls a file of one byte empty, and would write over it. */
-    struct stat status;
-    if (stat(sqlite3_db_filename(store->db, "main"), &status) != 0)
-        return store_fail_system(store, errno, error);
-    *size = status.st_size;
-    if (code == SQLITE_OK && *size >= PAGE_SIZE_MIN)
-        code = file->pMethods->xRead(file, bytes, HEADER_SIZE, 0);
-    return code == SQLITE_OK || store_fail(store, code, error);
-}
-
-static bool is_filled(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_size > 0;
-}
-
-static bool fail_foreign(const struct store *store, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: a database of another program; name one of bucketlab's, or a new file, with --db",
-                    store->path);
-}
-
-static uint32_t big_endian(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }

@@ -28,14 +28,25 @@ static const struct {
 #define PLACE_COUNT  (sizeof places / sizeof *places)
 
 static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct lab_histogram *histogram,
-                      struct sim_error *error);
-static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins,
-                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error);
-static struct lab_histogram *find_place(struct lab_strategy_result *result, const char *state,
-                                        const char *unit, bool *is_latency);
-static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_bin *bins, size_t count,
-                      struct sim_error *error);
-static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures);
+                      struct sim_error *error)
+{
+    int64_t id = sqlite3_last_insert_rowid(store->db);
+    size_t count;
+    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
+    if (bins == NULL && histogram->used > 0)
+        return sim_fail_memory(error);
+    bool fine = true;
+    for (size_t i = 0; fine && i < count; i++) {
+        struct store_binder binder = {.statement = insert};
+        store_bind_integer(&binder, id);
+        store_bind_whole(&binder, bins[i].size);
+        store_bind_whole(&binder, bins[i].count);
+        store_bind_whole(&binder, bins[i].weight);
+        fine = store_bind_run(store, &binder, error);
+    }
+    free(bins);
+    return fine;
+}
 
 bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_stmt *insert_bin, int64_t id,
                            const struct lab_strategy_result *result, struct sim_error *error)
@@ -64,91 +75,6 @@ bool store_histograms_save(struct store *store, sqlite3_stmt *insert, sqlite3_st
             return false;
     }
     return true;
-}
-
-bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
-                           struct sim_error *error)
-{
-    static const char sql[] = "SELECT state, unit, histogram, is_rounded, count, weight, least, most, sum, "
-                              "sum_of_squares, weighted_sum, weighted_sum_of_squares, (SELECT count(*) FROM "
-                              "bin WHERE bin.histogram = histogram.histogram) FROM histogram WHERE strategy "
-                              "= ?";
-    static const char bins_sql[] = "SELECT size, count, weight FROM bin WHERE histogram = ? ORDER BY size";
-    sqlite3_stmt *statement = NULL, *bins = NULL;
-    struct store_row row;
-    bool more = true,
-         fine = store_prepare(store, sql, &statement, error) && store_prepare(store, bins_sql, &bins, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, id);
-    size_t loaded = 0;
-    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        bool is_latency = false;
-        fine = load_one(store, &row, bins, result, &is_latency, error);
-        loaded += !is_latency;
-    }
-    sqlite3_finalize(statement);
-    sqlite3_finalize(bins);
-    if (fine && loaded != ALWAYS_COUNT)
-        fine = store_fail_damaged(store, "a strategy without all of its histograms", error);
-    return fine;
-}
-
-static bool save_bins(struct store *store, sqlite3_stmt *insert, const struct lab_histogram *histogram,
-                      struct sim_error *error)
-{
-    int64_t id = sqlite3_last_insert_rowid(store->db);
-    size_t count;
-    struct lab_bin *bins = lab_histogram_sorted(histogram, &count);
-    if (bins == NULL && histogram->used > 0)
-        return sim_fail_memory(error);
-    bool fine = true;
-    for (size_t i = 0; fine && i < count; i++) {
-        struct store_binder binder = {.statement = insert};
-        store_bind_integer(&binder, id);
-        store_bind_whole(&binder, bins[i].size);
-        store_bind_whole(&binder, bins[i].count);
-        store_bind_whole(&binder, bins[i].weight);
-        fine = store_bind_run(store, &binder, error);
-    }
-    free(bins);
-    return fine;
-}
-
-static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins_statement,
-                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error)
-{
-    char *state = store_take_text(row), *unit = store_take_text(row);
-    struct lab_histogram *histogram =
-        state == NULL || unit == NULL ? NULL : find_place(result, state, unit, is_latency);
-    struct lab_histogram figures;
-    free(state);
-    free(unit);
-    lab_histogram_init(&figures);
-    row->is_damaged = histogram == NULL;
-    sqlite3_reset(bins_statement);
-    sqlite3_bind_int64(bins_statement, 1, store_take_integer(row));
-    figures.is_rounded = store_take_integer(row) != 0;
-    figures.count = (uint64_t)store_take_whole(row, UINT64_MAX);
-    figures.weight = (uint64_t)store_take_whole(row, UINT64_MAX);
-    figures.least = (uint64_t)store_take_whole(row, UINT64_MAX);
-    figures.most = (uint64_t)store_take_whole(row, UINT64_MAX);
-    figures.sum = store_take_whole(row, WIDE_MAX);
-    figures.sum_of_squares = store_take_whole(row, WIDE_MAX);
-    figures.weighted_sum = store_take_whole(row, WIDE_MAX);
-    figures.weighted_sum_of_squares = store_take_whole(row, WIDE_MAX);
-    size_t count = (size_t)store_take_whole(row, INT64_MAX);
-    if (!store_row_check(store, row, error))
-        return false;
-    struct lab_bin *bins = calloc(count > 0 ? count : 1, sizeof *bins);
-    if (bins == NULL)
-        return sim_fail_memory(error);
-    bool fine = load_bins(store, bins_statement, bins, count, error);
-    if (fine && !agree(bins, count, &figures))
-        fine = store_fail_damaged(store, "a histogram that does not add up", error);
-    if (fine && !lab_histogram_restore(histogram, bins, count, &figures))
-        fine = sim_fail_memory(error);
-    free(bins);
-    return fine;
 }
 
 static struct lab_histogram *find_place(struct lab_strategy_result *result, const char *state,
@@ -205,4 +131,68 @@ static bool agree(const struct lab_bin *bins, size_t count, const struct lab_his
         return seen.least >= figures->least && seen.most >= figures->most && seen.sum >= figures->sum;
     return seen.least == figures->least && seen.most == figures->most && seen.sum == figures->sum &&
            seen.weighted_sum == figures->weighted_sum;
+}
+
+static bool load_one(struct store *store, struct store_row *row, sqlite3_stmt *bins_statement,
+                     struct lab_strategy_result *result, bool *is_latency, struct sim_error *error)
+{
+    char *state = store_take_text(row), *unit = store_take_text(row);
+    struct lab_histogram *histogram =
+        state == NULL || unit == NULL ? NULL : find_place(result, state, unit, is_latency);
+    struct lab_histogram figures;
+    free(state);
+    free(unit);
+    lab_histogram_init(&figures);
+    row->is_damaged = histogram == NULL;
+    sqlite3_reset(bins_statement);
+    sqlite3_bind_int64(bins_statement, 1, store_take_integer(row));
+    figures.is_rounded = store_take_integer(row) != 0;
+    figures.count = (uint64_t)store_take_whole(row, UINT64_MAX);
+    figures.weight = (uint64_t)store_take_whole(row, UINT64_MAX);
+    figures.least = (uint64_t)store_take_whole(row, UINT64_MAX);
+    figures.most = (uint64_t)store_take_whole(row, UINT64_MAX);
+    figures.sum = store_take_whole(row, WIDE_MAX);
+    figures.sum_of_squares = store_take_whole(row, WIDE_MAX);
+    figures.weighted_sum = store_take_whole(row, WIDE_MAX);
+    figures.weighted_sum_of_squares = store_take_whole(row, WIDE_MAX);
+    size_t count = (size_t)store_take_whole(row, INT64_MAX);
+    if (!store_row_check(store, row, error))
+        return false;
+    struct lab_bin *bins = calloc(count > 0 ? count : 1, sizeof *bins);
+    if (bins == NULL)
+        return sim_fail_memory(error);
+    bool fine = load_bins(store, bins_statement, bins, count, error);
+    if (fine && !agree(bins, count, &figures))
+        fine = store_fail_damaged(store, "a histogram that does not add up", error);
+    if (fine && !lab_histogram_restore(histogram, bins, count, &figures))
+        fine = sim_fail_memory(error);
+    free(bins);
+    return fine;
+}
+
+bool store_histograms_load(struct store *store, int64_t id, struct lab_strategy_result *result,
+                           struct sim_error *error)
+{
+    static const char sql[] = "SELECT state, unit, histogram, is_rounded, count, weight, least, most, sum, "
+                              "sum_of_squares, weighted_sum, weighted_sum_of_squares, (SELECT count(*) FROM "
+                              "bin WHERE bin.histogram = histogram.histogram) FROM histogram WHERE strategy "
+                              "= ?";
+    static const char bins_sql[] = "SELECT size, count, weight FROM bin WHERE histogram = ? ORDER BY size";
+    sqlite3_stmt *statement = NULL, *bins = NULL;
+    struct store_row row;
+    bool more = true,
+         fine = store_prepare(store, sql, &statement, error) && store_prepare(store, bins_sql, &bins, error);
+    if (fine)
+        sqlite3_bind_int64(statement, 1, id);
+    size_t loaded = 0;
+    while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
+        bool is_latency = false;
+        fine = load_one(store, &row, bins, result, &is_latency, error);
+        loaded += !is_latency;
+    }
+    sqlite3_finalize(statement);
+    sqlite3_finalize(bins);
+    if (fine && loaded != ALWAYS_COUNT)
+        fine = store_fail_damaged(store, "a strategy without all of its histograms", error);
+    return fine;
 }

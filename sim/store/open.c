@@ -18,101 +18,9 @@
 
 #include "private.h"
 
-static bool open_existing(struct store *store, struct sim_error *error);
-static bool open_file(struct store *store, int create, struct sim_error *error);
-static bool check_kind(const struct store *store, bool *is_there, struct sim_error *error);
-static bool check_folder(const struct store *store, struct sim_error *error);
-static bool configure(struct store *store, struct sim_error *error);
-static void use_log(struct store *store);
-static void disconnect(struct store *store, bool keep_log);
-static void remove_empty(const struct store *store);
-static void read_once(const char *file);
-
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error)
 {
     return store_open_with(path, mode, &store_options_default, out, error);
-}
-
-bool store_open_with(const char *path, enum store_mode mode, const struct store_options *options,
-                     struct store **out, struct sim_error *error)
-{
-    *out = NULL;
-    if (*path == '\0')
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the database has no name; name a file with --db");
-    struct store *store = calloc(1, sizeof *store);
-    size_t size = strlen(path) + 1;
-    if (store != NULL) {
-        store->path = malloc(size);
-        store->file = malloc(size + 2);
-    }
-    if (store == NULL || store->path == NULL || store->file == NULL) {
-        store_close(store);
-        return sim_fail_memory(error);
-    }
-    memcpy(store->path, path, size);
-    /* SQLite has names with a meaning of their own, ":memory:" for one; with a folder in front none has. */
-    size_t prefix = *path == '/' ? 0 : 2;
-    memcpy(store->file, "./", prefix);
-    memcpy(store->file + prefix, path, size);
-    store->mode = mode;
-    store->options = *options;
-    if (!open_existing(store, error)) {
-        store_close(store);
-        return false;
-    }
-    *out = store;
-    return true;
-}
-
-void store_close(struct store *store)
-{
-    if (store == NULL)
-        return;
-    disconnect(store, false);
-    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
-        free(store->texts[i]);
-    free(store->path);
-    free(store->file);
-    free(store);
-}
-
-bool store_begin(struct store *store, bool *is_new, struct sim_error *error)
-{
-    *is_new = false;
-    if (store->db != NULL)
-        return store_execute(store, "BEGIN IMMEDIATE", error);
-    bool is_there;
-    if (!check_kind(store, &is_there, error))
-        return false;
-    *is_new = !is_there;
-    return open_file(store, SQLITE_OPEN_CREATE, error);
-}
-
-void store_end(struct store *store, bool is_new, bool fine)
-{
-    if (store->db != NULL)
-        store_rollback(store);
-    if (is_new && fine) {
-        use_log(store);
-    } else if (is_new) {
-        disconnect(store, false);
-        remove_empty(store);
-    }
-}
-
-/* A database that is to be written and is not there is made with its first run, so that a run that fails
- * leaves no file behind. What would hinder it is told now, before the run. */
-static bool open_existing(struct store *store, struct sim_error *error)
-{
-    bool is_there;
-    if (!check_kind(store, &is_there, error))
-        return false;
-    if (is_there)
-        return open_file(store, 0, error);
-    if (store->mode == STORE_WRITE)
-        return check_folder(store, error);
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: no such database; run a scenario first, or name another with --db", store->path);
 }
 
 /* Whether SQLite can write neither the file nor, as it must, next to it. */
@@ -167,6 +75,34 @@ static int connect_reader(struct store *store)
         return sqlite3_open_v2(store->file, &store->db, flags, NULL);
     name_immutable(file, uri);
     return sqlite3_open_v2(uri, &store->db, flags | SQLITE_OPEN_URI, NULL);
+}
+
+static bool configure(struct store *store, struct sim_error *error)
+{
+    sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
+    sqlite3_extended_result_codes(store->db, 1);
+    /* SQLite would go on, and a writer fail only at the first row. */
+    if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
+        return store_fail(store, SQLITE_READONLY, error);
+    return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
+           (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
+}
+
+/* The mode stays with the file. When it cannot be had now (another program has the database open, or the file
+ * system has no shared memory) the rollback journal serves as well. The schema is written before, so that the
+ * header of a database of ours always says so. */
+static void use_log(struct store *store)
+{
+    sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+}
+
+/* keep_log: of a refused database not even the write-ahead log is worked off. */
+static void disconnect(struct store *store, bool keep_log)
+{
+    if (store->db != NULL && keep_log)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(store->db);
+    store->db = NULL;
 }
 
 static bool open_file(struct store *store, int create, struct sim_error *error)
@@ -224,32 +160,82 @@ static bool check_folder(const struct store *store, struct sim_error *error)
     return number == 0 || store_fail_system(store, number, error);
 }
 
-static bool configure(struct store *store, struct sim_error *error)
+/* A database that is to be written and is not there is made with its first run, so that a run that fails
+ * leaves no file behind. What would hinder it is told now, before the run. */
+static bool open_existing(struct store *store, struct sim_error *error)
 {
-    sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
-    sqlite3_extended_result_codes(store->db, 1);
-    /* SQLite would go on, and a writer fail only at the first row. */
-    if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
-        return store_fail(store, SQLITE_READONLY, error);
-    return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
-           (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
+    bool is_there;
+    if (!check_kind(store, &is_there, error))
+        return false;
+    if (is_there)
+        return open_file(store, 0, error);
+    if (store->mode == STORE_WRITE)
+        return check_folder(store, error);
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: no such database; run a scenario first, or name another with --db", store->path);
 }
 
-/* The mode stays with the file. When it cannot be had now (another program has the database open, or the file
- * system has no shared memory) the rollback journal serves as well. The schema is written before, so that the
- * header of a database of ours always says so. */
-static void use_log(struct store *store)
+bool store_open_with(const char *path, enum store_mode mode, const struct store_options *options,
+                     struct store **out, struct sim_error *error)
 {
-    sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    *out = NULL;
+    if (*path == '\0')
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "the database has no name; name a file with --db");
+    struct store *store = calloc(1, sizeof *store);
+    size_t size = strlen(path) + 1;
+    if (store != NULL) {
+        store->path = malloc(size);
+        store->file = malloc(size + 2);
+    }
+    if (store == NULL || store->path == NULL || store->file == NULL) {
+        store_close(store);
+        return sim_fail_memory(error);
+    }
+    memcpy(store->path, path, size);
+    /* SQLite has names with a meaning of their own, ":memory:" for one; with a folder in front none has. */
+    size_t prefix = *path == '/' ? 0 : 2;
+    memcpy(store->file, "./", prefix);
+    memcpy(store->file + prefix, path, size);
+    store->mode = mode;
+    store->options = *options;
+    if (!open_existing(store, error)) {
+        store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
 }
 
-/* keep_log: of a refused database not even the write-ahead log is worked off. */
-static void disconnect(struct store *store, bool keep_log)
+void store_close(struct store *store)
 {
-    if (store->db != NULL && keep_log)
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_close(store->db);
-    store->db = NULL;
+    if (store == NULL)
+        return;
+    disconnect(store, false);
+    for (size_t i = 0; i < STORE_INFO_TEXTS; i++)
+        free(store->texts[i]);
+    free(store->path);
+    free(store->file);
+    free(store);
+}
+
+bool store_begin(struct store *store, bool *is_new, struct sim_error *error)
+{
+    *is_new = false;
+    if (store->db != NULL)
+        return store_execute(store, "BEGIN IMMEDIATE", error);
+    bool is_there;
+    if (!check_kind(store, &is_there, error))
+        return false;
+    *is_new = !is_there;
+    return open_file(store, SQLITE_OPEN_CREATE, error);
+}
+
+static void read_once(const char *file)
+{
+    sqlite3 *db;
+    if (sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
+        sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+    sqlite3_close(db);
 }
 
 /* A database that could not be made. Where not even the rollback went through, its journal stays:
@@ -269,10 +255,14 @@ static void remove_empty(const struct store *store)
         unlink(file);
 }
 
-static void read_once(const char *file)
+void store_end(struct store *store, bool is_new, bool fine)
 {
-    sqlite3 *db;
-    if (sqlite3_open_v2(file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
-        sqlite3_exec(db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
-    sqlite3_close(db);
+    if (store->db != NULL)
+        store_rollback(store);
+    if (is_new && fine) {
+        use_log(store);
+    } else if (is_new) {
+        disconnect(store, false);
+        remove_empty(store);
+    }
 }

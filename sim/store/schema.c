@@ -4,10 +4,6 @@
 
 #include "private.h"
 
-static bool apply(struct store *store, int64_t from, struct sim_error *error);
-static bool read_version(struct store *store, int64_t *version, struct sim_error *error);
-static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error);
-
 /* ANY: an INTEGER, or digits as TEXT where 63 bits are too few. */
 static const char version_1_tables[] =
     "CREATE TABLE run (\n"
@@ -226,6 +222,47 @@ const struct store_options store_options_default = {
     .readable_version = 5,
 };
 
+static bool apply(struct store *store, int64_t from, struct sim_error *error)
+{
+    for (int64_t i = from; i < store->options.version; i++) {
+        if (!store_execute(store, store->options.migrations[i].sql, error))
+            return false;
+    }
+    char sql[96];
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
+             store->options.version);
+    return store_execute(store, sql, error);
+}
+
+static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *value = 0;
+    bool fine =
+        store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
+    if (fine)
+        *value = store_take_integer(&row);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+/* The header was checked already; but the newest version may stand in the log, and since then another program
+ * may have been at work. */
+static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
+{
+    int64_t id, tables;
+    if (!pragma(store, "PRAGMA user_version", version, error) ||
+        !pragma(store, "PRAGMA application_id", &id, error) ||
+        !pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, error))
+        return false;
+    if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                        "%s: another program has just made it its own; name another with --db", store->path);
+    return store_version_check(store, *version, error);
+}
+
 bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 {
     /* The write lock is taken even when nothing is missing: whoever cannot write learns it now, and not at
@@ -255,45 +292,4 @@ bool store_schema_check(struct store *store, struct sim_error *error)
                         "a scenario into it, which brings it up to date",
                         store->path, (long long)version, store->options.version);
     return true;
-}
-
-static bool apply(struct store *store, int64_t from, struct sim_error *error)
-{
-    for (int64_t i = from; i < store->options.version; i++) {
-        if (!store_execute(store, store->options.migrations[i].sql, error))
-            return false;
-    }
-    char sql[96];
-    snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION_ID,
-             store->options.version);
-    return store_execute(store, sql, error);
-}
-
-/* The header was checked already; but the newest version may stand in the log, and since then another program
- * may have been at work. */
-static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
-{
-    int64_t id, tables;
-    if (!pragma(store, "PRAGMA user_version", version, error) ||
-        !pragma(store, "PRAGMA application_id", &id, error) ||
-        !pragma(store, "SELECT count(*) FROM sqlite_schema", &tables, error))
-        return false;
-    if (id != STORE_APPLICATION_ID && (id != 0 || *version != 0 || tables != 0))
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                        "%s: another program has just made it its own; name another with --db", store->path);
-    return store_version_check(store, *version, error);
-}
-
-static bool pragma(struct store *store, const char *sql, int64_t *value, struct sim_error *error)
-{
-    sqlite3_stmt *statement;
-    struct store_row row;
-    bool more = false;
-    *value = 0;
-    bool fine =
-        store_prepare(store, sql, &statement, error) && store_next(store, statement, &row, &more, error);
-    if (fine)
-        *value = store_take_integer(&row);
-    sqlite3_finalize(statement);
-    return fine;
 }

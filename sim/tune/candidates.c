@@ -18,159 +18,6 @@
 
 #define NUMBERS_SIZE 40
 
-static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error);
-static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
-                         struct sim_error *error);
-static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out);
-static bool lacks_guarded(const struct lab_scenario *scenario);
-static bool is_repeated(const struct lab_scenario *scenario, size_t index);
-static bool are_same(const struct lab_settings *one, const struct lab_settings *other, bool is_rung);
-static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy);
-static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own);
-static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
-                  const char *base, bool is_own, struct sim_error *error);
-static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
-                 char *label);
-static void numbers_of(const struct bk_strategy *strategy, char *buffer);
-static bool is_taken(const struct tune_contest *contest, const char *label);
-static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant);
-static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant);
-static bool is_below(const struct tune_contest *contest);
-static bool has_varied_bytes(const struct lab_scenario *scenario);
-
-bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    uint32_t kinds = contest->race.terms.kinds, met = 0;
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        const struct lab_strategy *own = &scenario->strategies[i];
-        met |= UINT32_C(1) << own->settings.strategy.kind;
-        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !enter_own(contest, own, error))
-            return false;
-    }
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        const struct lab_strategy *own = &scenario->strategies[i];
-        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
-            !enter_ladder(contest, own, own->label, error))
-            return false;
-    }
-    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
-        struct lab_strategy template;
-        bool is_new = (met >> kind & 1) == 0 || (kind == BK_PROBABILISTIC && lacks_guarded(scenario));
-        if (is_new && (kinds >> kind & 1) != 0 && default_template(contest, (enum bk_kind)kind, &template) &&
-            !enter_ladder(contest, &template,
-                          (met >> kind & 1) == 0 ? bk_kind_name((enum bk_kind)kind) : "guarded", error))
-            return false;
-    }
-    return true;
-}
-
-void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
-{
-    const struct lab_scenario *scenario = contest->scenario;
-    enum bk_kind kind = entrant->strategy.settings.strategy.kind;
-    bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
-    entrant->requirements = tune_requirements(&entrant->strategy.settings);
-    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
-    /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
-    bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
-    entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
-                        (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
-                        (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
-    entrant->has_distribution = false;
-    find_distribution(contest, entrant);
-    if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
-        entrant->status = TUNE_REFUSED;
-}
-
-/* One that changes its settings on the way is no setting. */
-static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
-{
-    if (own->settings.change_count > 0) {
-        contest->left_out++;
-        return true;
-    }
-    return enter(contest, own, own->label, template_of(contest->scenario, own), true, error);
-}
-
-static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
-                         struct sim_error *error)
-{
-    struct bk_strategy ladder[TUNE_LADDER_MAX];
-    size_t count = tune_ladder(contest, &template->settings.strategy, ladder);
-    struct lab_strategy strategy = *template;
-    strategy.settings.change_count = 0;
-    strategy.line = strategy.column = 0;
-    for (size_t i = 0; i < count; i++) {
-        char label[LAB_LABEL_SIZE_MAX + 1];
-        strategy.settings.strategy = ladder[i];
-        if (is_entered(contest, &strategy))
-            continue;
-        name(contest, base, &ladder[i], label);
-        if (!enter(contest, &strategy, label, base, false, error))
-            return false;
-    }
-    return true;
-}
-
-/* What a kind says in addition to its numbers where the scenario does not have it. False: it would be of no
- * use. */
-static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
-{
-    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
-    *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
-    switch (kind) {
-    case BK_UNBUCKETED:
-    case BK_TIME:
-    case BK_HASH:
-        return true;
-    case BK_COUNT: /* an external number only the application can have */
-        out->settings.source = BK_SOURCE_COUNTER;
-        return true;
-    case BK_PROBABILISTIC:
-    case BK_WEIGHTED:
-        /* Of several agents: the one coordination that needs neither clocks nor luck. */
-        if (is_cluster) {
-            out->settings.coordination = BK_GUARDED;
-            out->settings.counter = BK_COUNTER_COLUMN;
-            lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
-        }
-        return kind == BK_PROBABILISTIC ||
-               (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
-    case BK_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-/* The label of the first strategy that says the same in addition to its numbers. */
-static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
-{
-    const struct lab_strategy *first = scenario->strategies;
-    while (first != own && !are_same(&first->settings, &own->settings, false))
-        first++;
-    return first->label;
-}
-
-/* Whether agents have strategies to agree by, and not the one that is always safe. */
-static bool lacks_guarded(const struct lab_scenario *scenario)
-{
-    bool lacks = scenario->engine == LAB_ENGINE_CLUSTER;
-    for (size_t i = 0; i < scenario->strategy_count; i++)
-        lacks = lacks && scenario->strategies[i].settings.coordination != BK_GUARDED;
-    return lacks;
-}
-
-/* Whether an earlier strategy of the scenario is the same template. */
-static bool is_repeated(const struct lab_scenario *scenario, size_t index)
-{
-    for (size_t i = 0; i < index; i++) {
-        if (are_same(&scenario->strategies[i].settings, &scenario->strategies[index].settings, false))
-            return true;
-    }
-    return false;
-}
-
 static size_t size_of(enum lab_setting_type type)
 {
     return type == LAB_SETTING_FLAG                                ? sizeof(bool)
@@ -196,15 +43,13 @@ static bool are_same(const struct lab_settings *one, const struct lab_settings *
     return true;
 }
 
-static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy)
+/* The label of the first strategy that says the same in addition to its numbers. */
+static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
 {
-    for (size_t i = 0; i < contest->race.count; i++) {
-        const struct lab_strategy *other = &contest->race.entrants[i].strategy;
-        if (are_same(&other->settings, &strategy->settings, false) &&
-            are_same(&other->settings, &strategy->settings, true))
-            return true;
-    }
-    return false;
+    const struct lab_strategy *first = scenario->strategies;
+    while (first != own && !are_same(&first->settings, &own->settings, false))
+        first++;
+    return first->label;
 }
 
 /* One that the engine could not hold is left out. */
@@ -227,23 +72,25 @@ static bool enter(struct tune_contest *contest, const struct lab_strategy *strat
     return tune_race_add(&contest->race, &entrant) || sim_fail_memory(error);
 }
 
-/* The template's label and the numbers, cut and numbered where it has to be. */
-static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
-                 char *label)
+/* One that changes its settings on the way is no setting. */
+static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
 {
-    char numbers[NUMBERS_SIZE], tail[NUMBERS_SIZE + 16];
-    numbers_of(strategy, numbers);
-    for (unsigned number = 1;; number++) {
-        if (number == 1)
-            snprintf(tail, sizeof tail, "%s%s", numbers[0] == '\0' ? "" : "-", numbers);
-        else
-            snprintf(tail, sizeof tail, "-%s%s%u", numbers, numbers[0] == '\0' ? "" : "-", number);
-        size_t room = LAB_LABEL_SIZE_MAX - strlen(tail), size = strlen(base);
-        size = sim_utf8_valid(base, size < room ? size : room);
-        snprintf(label, LAB_LABEL_SIZE_MAX + 1, "%.*s%s", (int)size, base, tail);
-        if (!is_taken(contest, label))
-            return;
+    if (own->settings.change_count > 0) {
+        contest->left_out++;
+        return true;
     }
+    return enter(contest, own, own->label, template_of(contest->scenario, own), true, error);
+}
+
+static bool is_entered(const struct tune_contest *contest, const struct lab_strategy *strategy)
+{
+    for (size_t i = 0; i < contest->race.count; i++) {
+        const struct lab_strategy *other = &contest->race.entrants[i].strategy;
+        if (are_same(&other->settings, &strategy->settings, false) &&
+            are_same(&other->settings, &strategy->settings, true))
+            return true;
+    }
+    return false;
 }
 
 /* "13x3": bits and threshold; "512KBx40", "10d", "20480", "256". */
@@ -282,6 +129,152 @@ static bool is_taken(const struct tune_contest *contest, const char *label)
             return true;
     }
     return false;
+}
+
+/* The template's label and the numbers, cut and numbered where it has to be. */
+static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
+                 char *label)
+{
+    char numbers[NUMBERS_SIZE], tail[NUMBERS_SIZE + 16];
+    numbers_of(strategy, numbers);
+    for (unsigned number = 1;; number++) {
+        if (number == 1)
+            snprintf(tail, sizeof tail, "%s%s", numbers[0] == '\0' ? "" : "-", numbers);
+        else
+            snprintf(tail, sizeof tail, "-%s%s%u", numbers, numbers[0] == '\0' ? "" : "-", number);
+        size_t room = LAB_LABEL_SIZE_MAX - strlen(tail), size = strlen(base);
+        size = sim_utf8_valid(base, size < room ? size : room);
+        snprintf(label, LAB_LABEL_SIZE_MAX + 1, "%.*s%s", (int)size, base, tail);
+        if (!is_taken(contest, label))
+            return;
+    }
+}
+
+static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy *template, const char *base,
+                         struct sim_error *error)
+{
+    struct bk_strategy ladder[TUNE_LADDER_MAX];
+    size_t count = tune_ladder(contest, &template->settings.strategy, ladder);
+    struct lab_strategy strategy = *template;
+    strategy.settings.change_count = 0;
+    strategy.line = strategy.column = 0;
+    for (size_t i = 0; i < count; i++) {
+        char label[LAB_LABEL_SIZE_MAX + 1];
+        strategy.settings.strategy = ladder[i];
+        if (is_entered(contest, &strategy))
+            continue;
+        name(contest, base, &ladder[i], label);
+        if (!enter(contest, &strategy, label, base, false, error))
+            return false;
+    }
+    return true;
+}
+
+/* A trace's sizes are its own. */
+static bool has_varied_bytes(const struct lab_scenario *scenario)
+{
+    return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
+           (scenario->trace_path != NULL && !scenario->has_row_bytes);
+}
+
+/* What a kind says in addition to its numbers where the scenario does not have it. False: it would be of no
+ * use. */
+static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
+{
+    bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
+    *out = (struct lab_strategy){.settings.strategy = {.kind = kind}};
+    switch (kind) {
+    case BK_UNBUCKETED:
+    case BK_TIME:
+    case BK_HASH:
+        return true;
+    case BK_COUNT: /* an external number only the application can have */
+        out->settings.source = BK_SOURCE_COUNTER;
+        return true;
+    case BK_PROBABILISTIC:
+    case BK_WEIGHTED:
+        /* Of several agents: the one coordination that needs neither clocks nor luck. */
+        if (is_cluster) {
+            out->settings.coordination = BK_GUARDED;
+            out->settings.counter = BK_COUNTER_COLUMN;
+            lab_setting_put_standard(lab_setting_find(kind, "grant"), &out->settings);
+        }
+        return kind == BK_PROBABILISTIC ||
+               (contest->scenario->limits.partition_bytes != 0 && has_varied_bytes(contest->scenario));
+    case BK_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Whether agents have strategies to agree by, and not the one that is always safe. */
+static bool lacks_guarded(const struct lab_scenario *scenario)
+{
+    bool lacks = scenario->engine == LAB_ENGINE_CLUSTER;
+    for (size_t i = 0; i < scenario->strategy_count; i++)
+        lacks = lacks && scenario->strategies[i].settings.coordination != BK_GUARDED;
+    return lacks;
+}
+
+/* Whether an earlier strategy of the scenario is the same template. */
+static bool is_repeated(const struct lab_scenario *scenario, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (are_same(&scenario->strategies[i].settings, &scenario->strategies[index].settings, false))
+            return true;
+    }
+    return false;
+}
+
+bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    uint32_t kinds = contest->race.terms.kinds, met = 0;
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *own = &scenario->strategies[i];
+        met |= UINT32_C(1) << own->settings.strategy.kind;
+        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !enter_own(contest, own, error))
+            return false;
+    }
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_strategy *own = &scenario->strategies[i];
+        if ((kinds >> own->settings.strategy.kind & 1) != 0 && !is_repeated(scenario, i) &&
+            !enter_ladder(contest, own, own->label, error))
+            return false;
+    }
+    for (unsigned kind = 0; kind < BK_KIND_COUNT; kind++) {
+        struct lab_strategy template;
+        bool is_new = (met >> kind & 1) == 0 || (kind == BK_PROBABILISTIC && lacks_guarded(scenario));
+        if (is_new && (kinds >> kind & 1) != 0 && default_template(contest, (enum bk_kind)kind, &template) &&
+            !enter_ladder(contest, &template,
+                          (met >> kind & 1) == 0 ? bk_kind_name((enum bk_kind)kind) : "guarded", error))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the limit is less than a row of mean size; `limit_rows` is 1 all the same. */
+static bool is_below(const struct tune_contest *contest)
+{
+    uint64_t limit = contest->scenario->limits.partition_bytes;
+    return limit != 0 && (double)limit < contest->rows.mean_bytes;
+}
+
+/* Those that number each row make partitions of exactly so many. */
+static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    enum bk_source source = entrant->strategy.settings.source;
+    bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
+                   source == BK_SOURCE_LEASE;
+    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
+    bool is_over = is_below(contest) ||
+                   (double)entrant->strategy.settings.strategy.of.count.rows > contest->rows.limit_rows;
+    uint64_t limit = scenario->limits.partition_rows;
+    if (!is_exact)
+        is_over = limit != 0 && entrant->strategy.settings.strategy.of.count.rows > limit;
+    entrant->exact_share = is_over ? 1 : 0;
+    entrant->has_distribution = numbers && (is_exact || is_over);
 }
 
 /* Where rows are counted at once and have one size, chance is all there is. A maximum age ends partitions
@@ -324,33 +317,20 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
         entrant->has_distribution = false;
 }
 
-/* Those that number each row make partitions of exactly so many. */
-static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
+void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    enum bk_source source = entrant->strategy.settings.source;
-    bool numbers = source == BK_SOURCE_EXTERNAL || source == BK_SOURCE_COUNTER || source == BK_SOURCE_LWT ||
-                   source == BK_SOURCE_LEASE;
-    bool is_exact = scenario->limits.partition_bytes == 0 || !has_varied_bytes(scenario);
-    bool is_over = is_below(contest) ||
-                   (double)entrant->strategy.settings.strategy.of.count.rows > contest->rows.limit_rows;
-    uint64_t limit = scenario->limits.partition_rows;
-    if (!is_exact)
-        is_over = limit != 0 && entrant->strategy.settings.strategy.of.count.rows > limit;
-    entrant->exact_share = is_over ? 1 : 0;
-    entrant->has_distribution = numbers && (is_exact || is_over);
-}
-
-/* Whether the limit is less than a row of mean size; `limit_rows` is 1 all the same. */
-static bool is_below(const struct tune_contest *contest)
-{
-    uint64_t limit = contest->scenario->limits.partition_bytes;
-    return limit != 0 && (double)limit < contest->rows.mean_bytes;
-}
-
-/* A trace's sizes are its own. */
-static bool has_varied_bytes(const struct lab_scenario *scenario)
-{
-    return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
-           (scenario->trace_path != NULL && !scenario->has_row_bytes);
+    enum bk_kind kind = entrant->strategy.settings.strategy.kind;
+    bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
+    entrant->requirements = tune_requirements(&entrant->strategy.settings);
+    entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
+    /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
+    bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
+    entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
+                        (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
+                        (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
+    entrant->has_distribution = false;
+    find_distribution(contest, entrant);
+    if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
+        entrant->status = TUNE_REFUSED;
 }

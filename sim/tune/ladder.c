@@ -15,40 +15,6 @@
 #define WINDOW_ROOM 100.0
 #define HASH_MOST   65536.0
 
-static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
-                                  struct bk_strategy *out);
-static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
-                             struct bk_strategy *out);
-static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
-                         struct bk_strategy *out);
-static size_t climb_count(const struct tune_contest *contest, const struct bk_strategy *template,
-                          struct bk_strategy *out);
-static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out);
-static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk);
-static uint64_t round_down(uint64_t value, unsigned digits);
-
-size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
-                   struct bk_strategy *out)
-{
-    switch (template->kind) {
-    case BK_UNBUCKETED:
-        return bk_strategy_unbucketed(out) == BK_OK;
-    case BK_TIME:
-        return climb_time(contest, template, out);
-    case BK_COUNT:
-        return climb_count(contest, template, out);
-    case BK_PROBABILISTIC:
-        return climb_probabilistic(contest, template, out);
-    case BK_WEIGHTED:
-        return climb_weighted(contest, template, out);
-    case BK_HASH:
-        return climb_hash(contest, out);
-    case BK_KIND_COUNT:
-        break;
-    }
-    return 0;
-}
-
 /* For each number of bits the largest threshold that the distribution allows, and fractions of it: they leave
  * room for what the distribution does not know. And the first bits too many, which the distribution refuses.
  */
@@ -84,6 +50,31 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
             break;
     }
     return count;
+}
+
+/* The most bytes an increment with which partitions stay within the limit but for the risk. */
+static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk)
+{
+    uint64_t low = 0, high = limit + 1;
+    while (high - low > 1) {
+        const struct tune_weighted distribution = {
+            .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
+        if (tune_weighted_above_most(&distribution, limit) <= risk)
+            low = distribution.bytes;
+        else
+            high = distribution.bytes;
+    }
+    return low;
+}
+
+static uint64_t round_down(uint64_t value, unsigned digits)
+{
+    uint64_t unit = 1, most = 1;
+    for (unsigned i = 0; i < digits; i++)
+        most *= 10;
+    while (value / unit >= most)
+        unit *= 10;
+    return value / unit * unit;
 }
 
 /* Bytes for thresholds of powers of two, as the distribution of rows of any sizes allows, and half of them.
@@ -159,27 +150,24 @@ static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy 
     return count;
 }
 
-/* The most bytes an increment with which partitions stay within the limit but for the risk. */
-static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk)
+size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
+                   struct bk_strategy *out)
 {
-    uint64_t low = 0, high = limit + 1;
-    while (high - low > 1) {
-        const struct tune_weighted distribution = {
-            .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
-        if (tune_weighted_above_most(&distribution, limit) <= risk)
-            low = distribution.bytes;
-        else
-            high = distribution.bytes;
+    switch (template->kind) {
+    case BK_UNBUCKETED:
+        return bk_strategy_unbucketed(out) == BK_OK;
+    case BK_TIME:
+        return climb_time(contest, template, out);
+    case BK_COUNT:
+        return climb_count(contest, template, out);
+    case BK_PROBABILISTIC:
+        return climb_probabilistic(contest, template, out);
+    case BK_WEIGHTED:
+        return climb_weighted(contest, template, out);
+    case BK_HASH:
+        return climb_hash(contest, out);
+    case BK_KIND_COUNT:
+        break;
     }
-    return low;
-}
-
-static uint64_t round_down(uint64_t value, unsigned digits)
-{
-    uint64_t unit = 1, most = 1;
-    for (unsigned i = 0; i < digits; i++)
-        most *= 10;
-    while (value / unit >= most)
-        unit *= 10;
-    return value / unit * unit;
+    return 0;
 }

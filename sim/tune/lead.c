@@ -32,22 +32,157 @@ struct search {
     int64_t write_p999_ns;
 };
 
-static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error);
-static void reckon(struct search *search, uint64_t tries);
-static uint64_t halvings(int64_t span_ns, int64_t width_ns);
-static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error);
-static void note_step(struct search *search);
-static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                     struct sim_error *error);
-static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
-                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
-                      struct sim_error *error);
-static void find_in(const struct lab_result *result, struct finding *out);
-
 bool tune_has_lead(const struct lab_scenario *scenario, size_t strategy)
 {
     return scenario->agents.present && scenario->strategies[strategy].settings.coordination == BK_THREE_STATE;
+}
+
+static void note_step(struct search *search)
+{
+    struct tune_lead *out = search->out;
+    uint32_t i = out->step_count++;
+    for (; i > 0 && out->steps[i - 1].lead_ns > search->step.lead_ns; i--)
+        out->steps[i] = out->steps[i - 1];
+    out->steps[i] = search->step;
+}
+
+/* No run of the race or of a margin has a factor of 0. */
+static uint64_t number_of(const struct search *search, uint64_t seed)
+{
+    struct lab_strategy strategy = search->scenario->strategies[search->strategy];
+    strategy.settings.lead_ns = search->step.lead_ns;
+    return tune_memory_job(&strategy, seed, 0);
+}
+
+static void find_in(const struct lab_result *result, struct finding *out)
+{
+    static const enum lab_oracle asked[] = {LAB_ORACLE_FINDABLE, LAB_ORACLE_NEWEST, LAB_ORACLE_AGREEMENT,
+                                            LAB_ORACLE_MONOTONE, LAB_ORACLE_NO_GAPS};
+    const struct lab_strategy_result *strategy = &result->strategies[0];
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        if (strategy->verdict.is_judged[asked[i]])
+            out->violations += strategy->verdict.violations[asked[i]].count;
+    }
+    out->rolls = strategy->verdict.rolls;
+    const struct lab_metric *write = lab_metrics_find(&strategy->metrics, "latency.write.p999");
+    out->write_p999_ns = write == NULL ? 0 : (int64_t)(write->value * (double)NS_PER_MS);
+}
+
+/* The one strategy alone, which the scenario's file need not have, with another lead; what the scenario
+ * expects is not asked. */
+static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
+                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
+                      struct sim_error *error)
+{
+    struct lab_scenario alone = *scenario;
+    struct lab_strategy setting = *strategy;
+    struct lab_result *result;
+    setting.settings.lead_ns = lead_ns;
+    alone.strategies = &setting;
+    alone.strategy_count = 1;
+    alone.expect_count = 0;
+    if (!lab_run(&alone, 1, progress, &result, error))
+        return false;
+    find_in(result, out);
+    lab_result_destroy(result);
+    return true;
+}
+
+static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
+                     struct sim_error *error)
+{
+    const struct search *search = context;
+    const struct tune_memory *memory = search->memory;
+    const struct lab_scenario *base = search->scenario;
+    struct lab_scenario *scenario;
+    struct finding *finding = calloc(1, sizeof *finding);
+    *made = finding;
+    if (finding == NULL)
+        return sim_fail_memory(error);
+    uint64_t number = number_of(search, base->seed + job);
+    if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
+        return true;
+    if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + job, &scenario,
+                            error))
+        return false;
+    bool is_fine = run_alone(scenario, &base->strategies[search->strategy], search->step.lead_ns, progress,
+                             finding, error);
+    lab_scenario_destroy(scenario);
+    if (is_fine && memory != NULL)
+        memory->keep(memory->context, number, finding, sizeof *finding);
+    return is_fine;
+}
+
+static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+{
+    (void)job;
+    (void)error;
+    struct search *search = context;
+    const struct finding *finding = made;
+    search->step.runs++;
+    search->step.rolls += finding->rolls;
+    search->step.violations = finding->violations;
+    if (finding->write_p999_ns > search->write_p999_ns)
+        search->write_p999_ns = finding->write_p999_ns;
+    *is_enough = finding->violations > 0;
+    if (search->progress != NULL) {
+        search->progress->done++;
+        search->progress->rows++;
+    }
+    free(made);
+    return true;
+}
+
+static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error)
+{
+    const struct lab_crew crew = {
+        .context = search, .count = search->seeds, .work = run_seed, .take = take_seed, .drop = free};
+    uint64_t taken;
+    search->step = (struct tune_lead_step){.lead_ns = lead_ns};
+    struct lab_progress inner = {.parent = search->progress};
+    if (!lab_crew_run(&crew, search->threads, &inner, &taken, error))
+        return false;
+    if (lab_is_stopped(search->progress))
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    note_step(search);
+    *is_safe = search->step.violations == 0;
+    return true;
+}
+
+/* What is to come, when all of these tries are needed. */
+static void reckon(struct search *search, uint64_t tries)
+{
+    if (search->progress != NULL)
+        search->progress->total = search->progress->done + tries * search->seeds;
+}
+
+static uint64_t halvings(int64_t span_ns, int64_t width_ns)
+{
+    uint64_t count = 0;
+    for (; span_ns > width_ns; span_ns = (span_ns + 1) / 2)
+        count++;
+    return count;
+}
+
+/* A longer lead is never worse but by chance, so what lies between the two is found by halving. */
+static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error)
+{
+    int64_t width_ns = search->out->formula_ns / RESOLUTION;
+    if (width_ns < NS_PER_MS)
+        width_ns = NS_PER_MS;
+    while (safe_ns - unsafe_ns > width_ns) {
+        int64_t middle_ns = (unsafe_ns + (safe_ns - unsafe_ns) / 2) / NS_PER_MS * NS_PER_MS;
+        bool is_safe;
+        if (middle_ns <= unsafe_ns || search->out->step_count == TUNE_LEAD_STEPS_MAX)
+            break;
+        reckon(search, halvings(safe_ns - unsafe_ns, width_ns));
+        if (!try_lead(search, middle_ns, &is_safe, error))
+            return false;
+        *(is_safe ? &safe_ns : &unsafe_ns) = middle_ns;
+    }
+    search->out->safe_ns = safe_ns;
+    search->out->unsafe_ns = unsafe_ns;
+    return true;
 }
 
 bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32_t seeds, uint32_t threads,
@@ -91,152 +226,4 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
         return true;
     }
     return halve(&search, 0, longest_ns, error);
-}
-
-/* A longer lead is never worse but by chance, so what lies between the two is found by halving. */
-static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error)
-{
-    int64_t width_ns = search->out->formula_ns / RESOLUTION;
-    if (width_ns < NS_PER_MS)
-        width_ns = NS_PER_MS;
-    while (safe_ns - unsafe_ns > width_ns) {
-        int64_t middle_ns = (unsafe_ns + (safe_ns - unsafe_ns) / 2) / NS_PER_MS * NS_PER_MS;
-        bool is_safe;
-        if (middle_ns <= unsafe_ns || search->out->step_count == TUNE_LEAD_STEPS_MAX)
-            break;
-        reckon(search, halvings(safe_ns - unsafe_ns, width_ns));
-        if (!try_lead(search, middle_ns, &is_safe, error))
-            return false;
-        *(is_safe ? &safe_ns : &unsafe_ns) = middle_ns;
-    }
-    search->out->safe_ns = safe_ns;
-    search->out->unsafe_ns = unsafe_ns;
-    return true;
-}
-
-static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, struct sim_error *error)
-{
-    const struct lab_crew crew = {
-        .context = search, .count = search->seeds, .work = run_seed, .take = take_seed, .drop = free};
-    uint64_t taken;
-    search->step = (struct tune_lead_step){.lead_ns = lead_ns};
-    struct lab_progress inner = {.parent = search->progress};
-    if (!lab_crew_run(&crew, search->threads, &inner, &taken, error))
-        return false;
-    if (lab_is_stopped(search->progress))
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    note_step(search);
-    *is_safe = search->step.violations == 0;
-    return true;
-}
-
-/* What is to come, when all of these tries are needed. */
-static void reckon(struct search *search, uint64_t tries)
-{
-    if (search->progress != NULL)
-        search->progress->total = search->progress->done + tries * search->seeds;
-}
-
-static uint64_t halvings(int64_t span_ns, int64_t width_ns)
-{
-    uint64_t count = 0;
-    for (; span_ns > width_ns; span_ns = (span_ns + 1) / 2)
-        count++;
-    return count;
-}
-
-static void note_step(struct search *search)
-{
-    struct tune_lead *out = search->out;
-    uint32_t i = out->step_count++;
-    for (; i > 0 && out->steps[i - 1].lead_ns > search->step.lead_ns; i--)
-        out->steps[i] = out->steps[i - 1];
-    out->steps[i] = search->step;
-}
-
-/* No run of the race or of a margin has a factor of 0. */
-static uint64_t number_of(const struct search *search, uint64_t seed)
-{
-    struct lab_strategy strategy = search->scenario->strategies[search->strategy];
-    strategy.settings.lead_ns = search->step.lead_ns;
-    return tune_memory_job(&strategy, seed, 0);
-}
-
-static bool run_seed(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                     struct sim_error *error)
-{
-    const struct search *search = context;
-    const struct tune_memory *memory = search->memory;
-    const struct lab_scenario *base = search->scenario;
-    struct lab_scenario *scenario;
-    struct finding *finding = calloc(1, sizeof *finding);
-    *made = finding;
-    if (finding == NULL)
-        return sim_fail_memory(error);
-    uint64_t number = number_of(search, base->seed + job);
-    if (memory != NULL && memory->recall(memory->context, number, finding, sizeof *finding))
-        return true;
-    if (!lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + job, &scenario,
-                            error))
-        return false;
-    bool is_fine = run_alone(scenario, &base->strategies[search->strategy], search->step.lead_ns, progress,
-                             finding, error);
-    lab_scenario_destroy(scenario);
-    if (is_fine && memory != NULL)
-        memory->keep(memory->context, number, finding, sizeof *finding);
-    return is_fine;
-}
-
-/* The one strategy alone, which the scenario's file need not have, with another lead; what the scenario
- * expects is not asked. */
-static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
-                      int64_t lead_ns, struct lab_progress *progress, struct finding *out,
-                      struct sim_error *error)
-{
-    struct lab_scenario alone = *scenario;
-    struct lab_strategy setting = *strategy;
-    struct lab_result *result;
-    setting.settings.lead_ns = lead_ns;
-    alone.strategies = &setting;
-    alone.strategy_count = 1;
-    alone.expect_count = 0;
-    if (!lab_run(&alone, 1, progress, &result, error))
-        return false;
-    find_in(result, out);
-    lab_result_destroy(result);
-    return true;
-}
-
-static void find_in(const struct lab_result *result, struct finding *out)
-{
-    static const enum lab_oracle asked[] = {LAB_ORACLE_FINDABLE, LAB_ORACLE_NEWEST, LAB_ORACLE_AGREEMENT,
-                                            LAB_ORACLE_MONOTONE, LAB_ORACLE_NO_GAPS};
-    const struct lab_strategy_result *strategy = &result->strategies[0];
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-        if (strategy->verdict.is_judged[asked[i]])
-            out->violations += strategy->verdict.violations[asked[i]].count;
-    }
-    out->rolls = strategy->verdict.rolls;
-    const struct lab_metric *write = lab_metrics_find(&strategy->metrics, "latency.write.p999");
-    out->write_p999_ns = write == NULL ? 0 : (int64_t)(write->value * (double)NS_PER_MS);
-}
-
-static bool take_seed(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
-{
-    (void)job;
-    (void)error;
-    struct search *search = context;
-    const struct finding *finding = made;
-    search->step.runs++;
-    search->step.rolls += finding->rolls;
-    search->step.violations = finding->violations;
-    if (finding->write_p999_ns > search->write_p999_ns)
-        search->write_p999_ns = finding->write_p999_ns;
-    *is_enough = finding->violations > 0;
-    if (search->progress != NULL) {
-        search->progress->done++;
-        search->progress->rows++;
-    }
-    free(made);
-    return true;
 }

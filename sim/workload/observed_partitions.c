@@ -45,32 +45,33 @@ struct csv {
     char *copy;                             /* snapshot and backup of the first piece, a comma between */
 };
 
-static bool read_header(struct csv *csv, struct observed_span header);
-static bool read_lines(struct csv *csv);
-static bool read_line(struct csv *csv, struct observed_span line);
-static bool split_line(struct csv *csv, struct observed_span line);
-static size_t split(struct observed_span line, struct observed_span *fields, size_t most);
-static bool is_hex(struct observed_span span);
-static struct observed_span field_of(const struct csv *csv, enum column column);
-static bool check_table(struct csv *csv, bool *is_wanted);
-static bool check_copy(struct csv *csv);
-static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows);
-static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
-                         struct wl_observed_largest *largest);
-static size_t key_text(const struct csv *csv, char *text, size_t size);
-static bool reserve(struct csv *csv);
-static bool check_twice(struct csv *csv, uint32_t partition, bool is_new);
-
-bool observed_partitions_read(struct observed_file *file, struct observed_span header)
+/* At commas, those in quotes aside; the quotes go, and what is doubled within stays so. Returns the number of
+ * fields, of which the first `most` are kept; 0 where a quote is not closed. */
+static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
 {
-    struct csv csv = {.file = file};
-    bool is_fine = read_header(&csv, header) && read_lines(&csv);
-    trace_keys_free(&csv.keys);
-    trace_keys_free(&csv.sstables);
-    free(csv.sstable_of);
-    free(csv.copy);
-    free(csv.header_bytes);
-    return is_fine;
+    const char *at = line.begin;
+    for (size_t count = 0;; at++) {
+        struct observed_span field = {at, at};
+        bool is_quoted = at < line.end && *at == '"';
+        if (is_quoted) {
+            field.begin = ++at;
+            while (at < line.end && (*at != '"' || (at + 1 < line.end && at[1] == '"' && ++at < line.end)))
+                at++;
+            if (at == line.end)
+                return 0;
+            field.end = at++;
+            if (at < line.end && *at != ',')
+                return 0;
+        } else {
+            const char *comma = memchr(at, ',', (size_t)(line.end - at));
+            at = field.end = comma == NULL ? line.end : comma;
+        }
+        if (count < most)
+            fields[count] = field;
+        count++;
+        if (at == line.end)
+            return count;
+    }
 }
 
 static bool read_header(struct csv *csv, struct observed_span header)
@@ -108,49 +109,21 @@ static bool read_header(struct csv *csv, struct observed_span header)
                          observed_show(header).text);
 }
 
-static bool read_lines(struct csv *csv)
+static bool is_hex(struct observed_span span)
 {
-    struct observed_file *file = csv->file;
-    struct wl_observed *out = file->out;
-    struct observed_span line;
-    bool more = true, is_fine = true;
-    while (is_fine && (is_fine = observed_next(file, &line, &more)) && more)
-        is_fine = read_line(csv, line);
-    if (!is_fine)
-        return false;
-    if (!out->has_rows)
-        out->largest_bytes = csv->largest_any;
-    if (out->partition_count > 0)
-        return true;
-    if (file->wanted != NULL && file->table_count > 0)
-        return observed_fail_table(file);
-    return observed_fail(file, "no partition below the header; sstablepartitions prints those above a "
-                               "threshold alone, so give it --min-size 0");
+    for (const char *at = span.begin; at < span.end; at++) {
+        bool is_digit =
+            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F');
+        if (!is_digit)
+            return false;
+    }
+    return span.begin < span.end;
 }
 
-static bool read_line(struct csv *csv, struct observed_span line)
+static struct observed_span field_of(const struct csv *csv, enum column column)
 {
-    struct observed_file *file = csv->file;
-    size_t header_size = (size_t)(csv->header.end - csv->header.begin);
-    uint64_t bytes, rows = 0;
-    bool is_wanted;
-    if (line.begin == line.end)
-        return observed_fail(file, "empty line; remove it");
-    if ((size_t)(line.end - line.begin) == header_size &&
-        memcmp(line.begin, csv->header.begin, header_size) == 0)
-        return observed_fail(file, "a second header; join outputs without it, and those of one node alone, "
-                                   "as replicas hold the same partitions");
-    if (!split_line(csv, line) || !check_table(csv, &is_wanted))
-        return false;
-    if (!is_wanted)
-        return true;
-    if (!check_copy(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
-        return false;
-    if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
-        return false;
-    if (bytes == 0)
-        return observed_fail(file, "size is 0, and a partition takes at least a byte; check the line");
-    return add_piece(csv, bytes, rows);
+    const struct observed_span none = {"", ""};
+    return csv->places[column] < 0 ? none : csv->fields[csv->places[column]];
 }
 
 static bool split_line(struct csv *csv, struct observed_span line)
@@ -187,52 +160,6 @@ static bool split_line(struct csv *csv, struct observed_span line)
         return observed_fail(file, "keyBinary '%s' is not hexadecimal; save the output again",
                              observed_show(field_of(csv, KEY_BINARY)).text);
     return true;
-}
-
-/* At commas, those in quotes aside; the quotes go, and what is doubled within stays so. Returns the number of
- * fields, of which the first `most` are kept; 0 where a quote is not closed. */
-static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
-{
-    const char *at = line.begin;
-    for (size_t count = 0;; at++) {
-        struct observed_span field = {at, at};
-        bool is_quoted = at < line.end && *at == '"';
-        if (is_quoted) {
-            field.begin = ++at;
-            while (at < line.end && (*at != '"' || (at + 1 < line.end && at[1] == '"' && ++at < line.end)))
-                at++;
-            if (at == line.end)
-                return 0;
-            field.end = at++;
-            if (at < line.end && *at != ',')
-                return 0;
-        } else {
-            const char *comma = memchr(at, ',', (size_t)(line.end - at));
-            at = field.end = comma == NULL ? line.end : comma;
-        }
-        if (count < most)
-            fields[count] = field;
-        count++;
-        if (at == line.end)
-            return count;
-    }
-}
-
-static bool is_hex(struct observed_span span)
-{
-    for (const char *at = span.begin; at < span.end; at++) {
-        bool is_digit =
-            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f') || (*at >= 'A' && *at <= 'F');
-        if (!is_digit)
-            return false;
-    }
-    return span.begin < span.end;
-}
-
-static struct observed_span field_of(const struct csv *csv, enum column column)
-{
-    const struct observed_span none = {"", ""};
-    return csv->places[column] < 0 ? none : csv->fields[csv->places[column]];
 }
 
 /* The partitions of an index are those of a table of its own. */
@@ -279,45 +206,6 @@ static bool check_copy(struct csv *csv)
                          "those of one alone");
 }
 
-static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
-{
-    struct wl_observed *out = csv->file->out;
-    struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
-    uint32_t partition;
-    if (!reserve(csv) || !trace_keys_intern(&csv->keys, key.begin, (size_t)(key.end - key.begin), &partition))
-        return sim_fail_memory(csv->file->error);
-    bool is_new = partition == out->partition_count;
-    if (is_new)
-        out->partitions[out->partition_count++] = (struct wl_observed_partition){0};
-    if (!check_twice(csv, partition, is_new))
-        return false;
-    struct wl_observed_partition *sum = &out->partitions[partition];
-    if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
-        return observed_fail(csv->file,
-                             "the pieces of this partition add up to more than 2^63; check the line");
-    sum->bytes += bytes;
-    sum->rows += rows;
-    keep_largest(csv, partition, sum->bytes, &csv->largest_any);
-    keep_largest(csv, partition, sum->rows, &out->largest_rows);
-    if (sum->rows > 0)
-        keep_largest(csv, partition, sum->bytes, &out->largest_bytes);
-    out->pieces++;
-    out->has_rows = out->has_rows || rows > 0;
-    return true;
-}
-
-/* Sums only grow, so who is the largest in the end was so with its last piece. */
-static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
-                         struct wl_observed_largest *largest)
-{
-    bool is_larger = size > largest->size || (size == largest->size && partition < largest->partition);
-    if (size == 0 || !is_larger)
-        return;
-    largest->size = size;
-    largest->partition = partition;
-    largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
-}
-
 /* The second pair of quotes, which a key with a blank has, goes. Returns the bytes. */
 static size_t key_text(const struct csv *csv, char *text, size_t size)
 {
@@ -335,6 +223,18 @@ static size_t key_text(const struct csv *csv, char *text, size_t size)
             at++;
     }
     return sim_utf8_valid(text, used);
+}
+
+/* Sums only grow, so who is the largest in the end was so with its last piece. */
+static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
+                         struct wl_observed_largest *largest)
+{
+    bool is_larger = size > largest->size || (size == largest->size && partition < largest->partition);
+    if (size == 0 || !is_larger)
+        return;
+    largest->size = size;
+    largest->partition = partition;
+    largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
 }
 
 static bool reserve(struct csv *csv)
@@ -371,4 +271,88 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
                              "once, and those of one node alone, as replicas hold the same partitions");
     csv->sstable_of[partition] = sstable;
     return true;
+}
+
+static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
+{
+    struct wl_observed *out = csv->file->out;
+    struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
+    uint32_t partition;
+    if (!reserve(csv) || !trace_keys_intern(&csv->keys, key.begin, (size_t)(key.end - key.begin), &partition))
+        return sim_fail_memory(csv->file->error);
+    bool is_new = partition == out->partition_count;
+    if (is_new)
+        out->partitions[out->partition_count++] = (struct wl_observed_partition){0};
+    if (!check_twice(csv, partition, is_new))
+        return false;
+    struct wl_observed_partition *sum = &out->partitions[partition];
+    if (bytes > OBSERVED_SIZE_MAX - sum->bytes || rows > OBSERVED_SIZE_MAX - sum->rows)
+        return observed_fail(csv->file,
+                             "the pieces of this partition add up to more than 2^63; check the line");
+    sum->bytes += bytes;
+    sum->rows += rows;
+    keep_largest(csv, partition, sum->bytes, &csv->largest_any);
+    keep_largest(csv, partition, sum->rows, &out->largest_rows);
+    if (sum->rows > 0)
+        keep_largest(csv, partition, sum->bytes, &out->largest_bytes);
+    out->pieces++;
+    out->has_rows = out->has_rows || rows > 0;
+    return true;
+}
+
+static bool read_line(struct csv *csv, struct observed_span line)
+{
+    struct observed_file *file = csv->file;
+    size_t header_size = (size_t)(csv->header.end - csv->header.begin);
+    uint64_t bytes, rows = 0;
+    bool is_wanted;
+    if (line.begin == line.end)
+        return observed_fail(file, "empty line; remove it");
+    if ((size_t)(line.end - line.begin) == header_size &&
+        memcmp(line.begin, csv->header.begin, header_size) == 0)
+        return observed_fail(file, "a second header; join outputs without it, and those of one node alone, "
+                                   "as replicas hold the same partitions");
+    if (!split_line(csv, line) || !check_table(csv, &is_wanted))
+        return false;
+    if (!is_wanted)
+        return true;
+    if (!check_copy(csv) || !observed_whole(file, "size", field_of(csv, SIZE), &bytes))
+        return false;
+    if (csv->places[ROWS] >= 0 && !observed_whole(file, "rowCount", field_of(csv, ROWS), &rows))
+        return false;
+    if (bytes == 0)
+        return observed_fail(file, "size is 0, and a partition takes at least a byte; check the line");
+    return add_piece(csv, bytes, rows);
+}
+
+static bool read_lines(struct csv *csv)
+{
+    struct observed_file *file = csv->file;
+    struct wl_observed *out = file->out;
+    struct observed_span line;
+    bool more = true, is_fine = true;
+    while (is_fine && (is_fine = observed_next(file, &line, &more)) && more)
+        is_fine = read_line(csv, line);
+    if (!is_fine)
+        return false;
+    if (!out->has_rows)
+        out->largest_bytes = csv->largest_any;
+    if (out->partition_count > 0)
+        return true;
+    if (file->wanted != NULL && file->table_count > 0)
+        return observed_fail_table(file);
+    return observed_fail(file, "no partition below the header; sstablepartitions prints those above a "
+                               "threshold alone, so give it --min-size 0");
+}
+
+bool observed_partitions_read(struct observed_file *file, struct observed_span header)
+{
+    struct csv csv = {.file = file};
+    bool is_fine = read_header(&csv, header) && read_lines(&csv);
+    trace_keys_free(&csv.keys);
+    trace_keys_free(&csv.sstables);
+    free(csv.sstable_of);
+    free(csv.copy);
+    free(csv.header_bytes);
+    return is_fine;
 }

@@ -7,22 +7,10 @@
 
 #include "kernel/time.h"
 
-static void judge_order(struct naive *naive, const struct naive_row *row);
-static void judge_newest(struct naive *naive, uint32_t key);
-static void judge_findable(struct naive *naive);
-static void judge_gaps(struct naive *naive, uint32_t key, int64_t until);
-static void judge_duplicates(struct naive *naive);
-static void judge_bounded(struct naive *naive);
-static void judge_conserved(struct naive *naive);
-static void judge_live(struct naive *naive);
-static int64_t reader_start(const struct naive *naive, uint32_t key);
-static int64_t state_bucket(const struct naive *naive, uint32_t key);
-static int64_t bucket_now(const struct naive *naive, uint32_t key);
-static const struct naive_stored *find_stored(const struct naive *naive, const struct naive_row *row,
-                                              int64_t bucket);
-static int64_t well_since(const struct naive *naive);
-static int64_t unhealthy_until(const struct naive *naive, int64_t time_ns);
-static bool walks(const struct naive *naive);
+static bool walks(const struct naive *naive)
+{
+    return naive->kind != BK_HASH;
+}
 
 void naive_begin(struct naive *naive)
 {
@@ -35,6 +23,25 @@ void naive_begin(struct naive *naive)
     naive->is_judged[LAB_ORACLE_NEWEST] = walks(naive);
     naive->is_judged[LAB_ORACLE_AGREEMENT] = naive->is_judged[LAB_ORACLE_MONOTONE] = follows_time;
     naive->is_judged[LAB_ORACLE_NO_GAPS] = naive->is_judged[LAB_ORACLE_BOUNDED] = has_threshold;
+}
+
+/* Against each row that was placed before. */
+static void judge_order(struct naive *naive, const struct naive_row *row)
+{
+    bool disagrees = false, goes_back = false;
+    for (const struct naive_row *other = naive->rows; other < row; other++) {
+        if (other->key != row->key || other->puts[0] == row->puts[0])
+            continue;
+        const struct naive_row *low = other->puts[0] < row->puts[0] ? other : row;
+        const struct naive_row *high = low == row ? other : row;
+        int64_t apart_ns = low->time_ns - high->time_ns;
+        goes_back = goes_back || apart_ns >= 0;
+        disagrees = disagrees || (apart_ns > naive->tolerance_ns && other->agent != row->agent);
+    }
+    if (naive->is_judged[LAB_ORACLE_AGREEMENT])
+        naive->violations[LAB_ORACLE_AGREEMENT] += disagrees;
+    if (naive->is_judged[LAB_ORACLE_MONOTONE])
+        naive->violations[LAB_ORACLE_MONOTONE] += goes_back;
 }
 
 struct naive_row *naive_place(struct naive *naive, uint32_t key, uint64_t number, int64_t time_ns,
@@ -57,6 +64,76 @@ void naive_move(struct naive_row *row, int64_t bucket)
     row->puts[row->put_count++] = bucket;
 }
 
+static int by_bucket(const void *a, const void *b)
+{
+    const struct naive_stored *one = a, *other = b;
+    return (one->bucket < other->bucket) - (one->bucket > other->bucket);
+}
+
+/* Newest first; of one time, the higher bucket first. */
+static int by_time(const void *a, const void *b)
+{
+    const struct naive_stored *one = a, *other = b;
+    int order = (one->row->time_ns < other->row->time_ns) - (one->row->time_ns > other->row->time_ns);
+    return order != 0 ? order : by_bucket(a, b);
+}
+
+/* As a reader meets them: the highest bucket first, in it the newest. */
+static int by_walk(const void *a, const void *b)
+{
+    int order = by_bucket(a, b);
+    return order != 0 ? order : by_time(a, b);
+}
+
+static int64_t state_bucket(const struct naive *naive, uint32_t key)
+{
+    int64_t bucket = 0;
+    for (uint32_t i = 0; i < naive->state_count; i++)
+        bucket = naive->states[i].key == key ? naive->states[i].bucket : bucket;
+    return bucket;
+}
+
+static int64_t reader_start(const struct naive *naive, uint32_t key)
+{
+    uint64_t rows = 0;
+    switch (naive->kind) {
+    case BK_PROBABILISTIC:
+        return state_bucket(naive, key);
+    case BK_TIME:
+        return (naive->now_ns + naive->tolerance_ns - naive->start_ns) / naive->window_ns;
+    case BK_COUNT:
+        for (uint32_t i = 0; i < naive->row_count; i++)
+            rows += naive->rows[i].key == key;
+        return rows == 0 ? 0 : (int64_t)((rows - 1) / naive->partition_rows);
+    default:
+        return 0;
+    }
+}
+
+/* The first n that a reader meets are the first n by time. */
+static void judge_newest(struct naive *naive, uint32_t key)
+{
+    static struct naive_stored all[NAIVE_ROWS], met[NAIVE_ROWS];
+    uint32_t all_count = 0, met_count = 0;
+    for (uint32_t i = 0; i < naive->stored_count; i++) {
+        if (naive->stored[i].row->key != key)
+            continue;
+        all[all_count++] = naive->stored[i];
+        if (naive->stored[i].bucket <= reader_start(naive, key))
+            met[met_count++] = naive->stored[i];
+    }
+    qsort(met, met_count, sizeof *met, by_walk);
+    met_count = met_count < naive->newest ? met_count : (uint32_t)naive->newest;
+    qsort(met, met_count, sizeof *met, by_time);
+    qsort(all, all_count, sizeof *all, by_time);
+    all_count = all_count < naive->newest ? all_count : (uint32_t)naive->newest;
+    bool is_missed = met_count < all_count;
+    for (uint32_t i = 0; i < all_count && !is_missed; i++)
+        is_missed = by_time(&met[i], &all[i]) != 0;
+    if (naive->is_judged[LAB_ORACLE_NEWEST])
+        naive->violations[LAB_ORACLE_NEWEST] += is_missed;
+}
+
 void naive_store(struct naive *naive, const struct naive_row *row, int64_t bucket, uint32_t replicas)
 {
     for (uint32_t i = 0; i < naive->stored_count; i++) {
@@ -67,6 +144,38 @@ void naive_store(struct naive *naive, const struct naive_row *row, int64_t bucke
     }
     naive->stored[naive->stored_count++] = (struct naive_stored){row, bucket, naive->now_ns, replicas};
     judge_newest(naive, row->key);
+}
+
+/* Every acknowledged row that is out of a reader's sight now, once. */
+static void judge_findable(struct naive *naive)
+{
+    for (uint32_t i = 0; i < naive->row_count && walks(naive); i++) {
+        struct naive_row *row = &naive->rows[i];
+        if (row->ending == NAIVE_ACKNOWLEDGED && !row->is_unfindable &&
+            row->puts[row->put_count - 1] > reader_start(naive, row->key)) {
+            row->is_unfindable = true;
+            naive->violations[LAB_ORACLE_FINDABLE]++;
+        }
+    }
+}
+
+static const struct naive_stored *find_stored(const struct naive *naive, const struct naive_row *row,
+                                              int64_t bucket)
+{
+    for (uint32_t i = 0; i < naive->stored_count; i++) {
+        if (naive->stored[i].row == row && naive->stored[i].bucket == bucket)
+            return &naive->stored[i];
+    }
+    return NULL;
+}
+
+/* The end of the last fault, with what it delayed; INT64_MAX as long as there is one. */
+static int64_t well_since(const struct naive *naive)
+{
+    int64_t since_ns = naive->open_unhealthy_count > 0 ? INT64_MAX : naive->start_ns;
+    for (uint32_t i = 0; i < naive->unhealthy_count; i++)
+        since_ns = naive->unhealthy[i].until_ns > since_ns ? naive->unhealthy[i].until_ns : since_ns;
+    return since_ns;
 }
 
 void naive_acknowledge(struct naive *naive, struct naive_row *row)
@@ -125,6 +234,34 @@ void naive_ended(struct naive *naive, struct naive_row *row)
                                              bucket >= state_bucket(naive, row->key);
 }
 
+static void judge_gaps(struct naive *naive, uint32_t key, int64_t until)
+{
+    if (!naive->is_judged[LAB_ORACLE_NO_GAPS])
+        return;
+    for (int64_t *bucket = &naive->gaps_judged[key]; *bucket < until; ++*bucket) {
+        bool is_empty = true;
+        for (uint32_t i = 0; i < naive->stored_count; i++)
+            is_empty = is_empty && (naive->stored[i].row->key != key || naive->stored[i].bucket != *bucket);
+        naive->violations[LAB_ORACLE_NO_GAPS] += is_empty;
+    }
+}
+
+/* The highest bucket, from the state's down, of which no date is known that is still to come. */
+static int64_t bucket_now(const struct naive *naive, uint32_t key)
+{
+    int64_t bucket = state_bucket(naive, key);
+    for (; bucket > 0; bucket--) {
+        int64_t date_ns = INT64_MIN;
+        for (uint32_t i = 0; i < naive->state_count; i++) {
+            if (naive->states[i].key == key && naive->states[i].bucket == bucket)
+                date_ns = naive->states[i].date_ns;
+        }
+        if (date_ns <= naive->now_ns)
+            break;
+    }
+    return bucket;
+}
+
 void naive_state(struct naive *naive, uint32_t key, int64_t bucket, int64_t date_ns)
 {
     naive->violations[LAB_ORACLE_BOUNDED] +=
@@ -149,118 +286,6 @@ void naive_pulse(struct naive *naive, int64_t until_ns)
 {
     naive->unhealthy[naive->unhealthy_count++] =
         (struct naive_span){naive->now_ns, until_ns + naive->settle_ns};
-}
-
-void naive_end(struct naive *naive)
-{
-    for (uint32_t key = 0; key < naive->key_count; key++) {
-        int64_t highest = 0;
-        for (uint32_t i = 0; i < naive->row_count; i++) {
-            if (naive->rows[i].key == key && naive->rows[i].puts[0] > highest)
-                highest = naive->rows[i].puts[0];
-        }
-        for (uint32_t i = 0; i < naive->stored_count; i++) {
-            if (naive->stored[i].row->key == key && naive->stored[i].bucket > highest)
-                highest = naive->stored[i].bucket;
-        }
-        if (naive->kind == BK_PROBABILISTIC)
-            judge_gaps(naive, key, bucket_now(naive, key));
-        else if (naive->kind == BK_COUNT)
-            judge_gaps(naive, key, highest);
-    }
-    judge_duplicates(naive);
-    judge_bounded(naive);
-    judge_conserved(naive);
-    judge_live(naive);
-}
-
-/* Against each row that was placed before. */
-static void judge_order(struct naive *naive, const struct naive_row *row)
-{
-    bool disagrees = false, goes_back = false;
-    for (const struct naive_row *other = naive->rows; other < row; other++) {
-        if (other->key != row->key || other->puts[0] == row->puts[0])
-            continue;
-        const struct naive_row *low = other->puts[0] < row->puts[0] ? other : row;
-        const struct naive_row *high = low == row ? other : row;
-        int64_t apart_ns = low->time_ns - high->time_ns;
-        goes_back = goes_back || apart_ns >= 0;
-        disagrees = disagrees || (apart_ns > naive->tolerance_ns && other->agent != row->agent);
-    }
-    if (naive->is_judged[LAB_ORACLE_AGREEMENT])
-        naive->violations[LAB_ORACLE_AGREEMENT] += disagrees;
-    if (naive->is_judged[LAB_ORACLE_MONOTONE])
-        naive->violations[LAB_ORACLE_MONOTONE] += goes_back;
-}
-
-static int by_bucket(const void *a, const void *b)
-{
-    const struct naive_stored *one = a, *other = b;
-    return (one->bucket < other->bucket) - (one->bucket > other->bucket);
-}
-
-/* Newest first; of one time, the higher bucket first. */
-static int by_time(const void *a, const void *b)
-{
-    const struct naive_stored *one = a, *other = b;
-    int order = (one->row->time_ns < other->row->time_ns) - (one->row->time_ns > other->row->time_ns);
-    return order != 0 ? order : by_bucket(a, b);
-}
-
-/* As a reader meets them: the highest bucket first, in it the newest. */
-static int by_walk(const void *a, const void *b)
-{
-    int order = by_bucket(a, b);
-    return order != 0 ? order : by_time(a, b);
-}
-
-/* The first n that a reader meets are the first n by time. */
-static void judge_newest(struct naive *naive, uint32_t key)
-{
-    static struct naive_stored all[NAIVE_ROWS], met[NAIVE_ROWS];
-    uint32_t all_count = 0, met_count = 0;
-    for (uint32_t i = 0; i < naive->stored_count; i++) {
-        if (naive->stored[i].row->key != key)
-            continue;
-        all[all_count++] = naive->stored[i];
-        if (naive->stored[i].bucket <= reader_start(naive, key))
-            met[met_count++] = naive->stored[i];
-    }
-    qsort(met, met_count, sizeof *met, by_walk);
-    met_count = met_count < naive->newest ? met_count : (uint32_t)naive->newest;
-    qsort(met, met_count, sizeof *met, by_time);
-    qsort(all, all_count, sizeof *all, by_time);
-    all_count = all_count < naive->newest ? all_count : (uint32_t)naive->newest;
-    bool is_missed = met_count < all_count;
-    for (uint32_t i = 0; i < all_count && !is_missed; i++)
-        is_missed = by_time(&met[i], &all[i]) != 0;
-    if (naive->is_judged[LAB_ORACLE_NEWEST])
-        naive->violations[LAB_ORACLE_NEWEST] += is_missed;
-}
-
-/* Every acknowledged row that is out of a reader's sight now, once. */
-static void judge_findable(struct naive *naive)
-{
-    for (uint32_t i = 0; i < naive->row_count && walks(naive); i++) {
-        struct naive_row *row = &naive->rows[i];
-        if (row->ending == NAIVE_ACKNOWLEDGED && !row->is_unfindable &&
-            row->puts[row->put_count - 1] > reader_start(naive, row->key)) {
-            row->is_unfindable = true;
-            naive->violations[LAB_ORACLE_FINDABLE]++;
-        }
-    }
-}
-
-static void judge_gaps(struct naive *naive, uint32_t key, int64_t until)
-{
-    if (!naive->is_judged[LAB_ORACLE_NO_GAPS])
-        return;
-    for (int64_t *bucket = &naive->gaps_judged[key]; *bucket < until; ++*bucket) {
-        bool is_empty = true;
-        for (uint32_t i = 0; i < naive->stored_count; i++)
-            is_empty = is_empty && (naive->stored[i].row->key != key || naive->stored[i].bucket != *bucket);
-        naive->violations[LAB_ORACLE_NO_GAPS] += is_empty;
-    }
 }
 
 /* Rows that stand in two of the buckets that they were put into. */
@@ -291,6 +316,29 @@ static uint64_t peak_of(const struct naive *naive, uint32_t key)
         peak = rows > peak ? rows : peak;
     }
     return peak;
+}
+
+/* Time before then in which something failed: the spans' union, cut into pieces at all of their ends. */
+static int64_t unhealthy_until(const struct naive *naive, int64_t time_ns)
+{
+    int64_t at_ns = naive->start_ns, sum_ns = 0;
+    while (at_ns < time_ns) {
+        int64_t next_ns = time_ns;
+        bool is_unhealthy = false;
+        for (uint32_t i = 0; i < naive->unhealthy_count + naive->open_unhealthy_count; i++) {
+            const struct naive_span *span = i < naive->unhealthy_count
+                                                ? &naive->unhealthy[i]
+                                                : &naive->open_unhealthy[i - naive->unhealthy_count];
+            is_unhealthy = is_unhealthy || (span->from_ns <= at_ns && at_ns < span->until_ns);
+            if (span->from_ns > at_ns && span->from_ns < next_ns)
+                next_ns = span->from_ns;
+            if (span->until_ns > at_ns && span->until_ns < next_ns)
+                next_ns = span->until_ns;
+        }
+        sum_ns += is_unhealthy ? next_ns - at_ns : 0;
+        at_ns = next_ns;
+    }
+    return sum_ns;
 }
 
 static bool outgrows(const struct naive *naive, uint32_t key, int64_t bucket, uint64_t peak)
@@ -384,90 +432,25 @@ static void judge_live(struct naive *naive)
     }
 }
 
-static int64_t reader_start(const struct naive *naive, uint32_t key)
+void naive_end(struct naive *naive)
 {
-    uint64_t rows = 0;
-    switch (naive->kind) {
-    case BK_PROBABILISTIC:
-        return state_bucket(naive, key);
-    case BK_TIME:
-        return (naive->now_ns + naive->tolerance_ns - naive->start_ns) / naive->window_ns;
-    case BK_COUNT:
-        for (uint32_t i = 0; i < naive->row_count; i++)
-            rows += naive->rows[i].key == key;
-        return rows == 0 ? 0 : (int64_t)((rows - 1) / naive->partition_rows);
-    default:
-        return 0;
-    }
-}
-
-static int64_t state_bucket(const struct naive *naive, uint32_t key)
-{
-    int64_t bucket = 0;
-    for (uint32_t i = 0; i < naive->state_count; i++)
-        bucket = naive->states[i].key == key ? naive->states[i].bucket : bucket;
-    return bucket;
-}
-
-/* The highest bucket, from the state's down, of which no date is known that is still to come. */
-static int64_t bucket_now(const struct naive *naive, uint32_t key)
-{
-    int64_t bucket = state_bucket(naive, key);
-    for (; bucket > 0; bucket--) {
-        int64_t date_ns = INT64_MIN;
-        for (uint32_t i = 0; i < naive->state_count; i++) {
-            if (naive->states[i].key == key && naive->states[i].bucket == bucket)
-                date_ns = naive->states[i].date_ns;
+    for (uint32_t key = 0; key < naive->key_count; key++) {
+        int64_t highest = 0;
+        for (uint32_t i = 0; i < naive->row_count; i++) {
+            if (naive->rows[i].key == key && naive->rows[i].puts[0] > highest)
+                highest = naive->rows[i].puts[0];
         }
-        if (date_ns <= naive->now_ns)
-            break;
-    }
-    return bucket;
-}
-
-static const struct naive_stored *find_stored(const struct naive *naive, const struct naive_row *row,
-                                              int64_t bucket)
-{
-    for (uint32_t i = 0; i < naive->stored_count; i++) {
-        if (naive->stored[i].row == row && naive->stored[i].bucket == bucket)
-            return &naive->stored[i];
-    }
-    return NULL;
-}
-
-/* The end of the last fault, with what it delayed; INT64_MAX as long as there is one. */
-static int64_t well_since(const struct naive *naive)
-{
-    int64_t since_ns = naive->open_unhealthy_count > 0 ? INT64_MAX : naive->start_ns;
-    for (uint32_t i = 0; i < naive->unhealthy_count; i++)
-        since_ns = naive->unhealthy[i].until_ns > since_ns ? naive->unhealthy[i].until_ns : since_ns;
-    return since_ns;
-}
-
-/* Time before then in which something failed: the spans' union, cut into pieces at all of their ends. */
-static int64_t unhealthy_until(const struct naive *naive, int64_t time_ns)
-{
-    int64_t at_ns = naive->start_ns, sum_ns = 0;
-    while (at_ns < time_ns) {
-        int64_t next_ns = time_ns;
-        bool is_unhealthy = false;
-        for (uint32_t i = 0; i < naive->unhealthy_count + naive->open_unhealthy_count; i++) {
-            const struct naive_span *span = i < naive->unhealthy_count
-                                                ? &naive->unhealthy[i]
-                                                : &naive->open_unhealthy[i - naive->unhealthy_count];
-            is_unhealthy = is_unhealthy || (span->from_ns <= at_ns && at_ns < span->until_ns);
-            if (span->from_ns > at_ns && span->from_ns < next_ns)
-                next_ns = span->from_ns;
-            if (span->until_ns > at_ns && span->until_ns < next_ns)
-                next_ns = span->until_ns;
+        for (uint32_t i = 0; i < naive->stored_count; i++) {
+            if (naive->stored[i].row->key == key && naive->stored[i].bucket > highest)
+                highest = naive->stored[i].bucket;
         }
-        sum_ns += is_unhealthy ? next_ns - at_ns : 0;
-        at_ns = next_ns;
+        if (naive->kind == BK_PROBABILISTIC)
+            judge_gaps(naive, key, bucket_now(naive, key));
+        else if (naive->kind == BK_COUNT)
+            judge_gaps(naive, key, highest);
     }
-    return sum_ns;
-}
-
-static bool walks(const struct naive *naive)
-{
-    return naive->kind != BK_HASH;
+    judge_duplicates(naive);
+    judge_bounded(naive);
+    judge_conserved(naive);
+    judge_live(naive);
 }

@@ -13,8 +13,6 @@
 
 enum { STRATEGIES_MAX = 64, ROW_BYTES = 350, NODES = 3 };
 
-static void add_nodes(struct lab_strategy_result *strategy);
-
 static char *copy(const char *text)
 {
     char *out = malloc(strlen(text) + 1);
@@ -56,16 +54,6 @@ struct lab_strategy_result *fixture_add(struct lab_result *result, const char *l
     return out;
 }
 
-void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t rows, uint64_t count)
-{
-    lab_histogram_add(is_open ? &strategy->open_rows : &strategy->closed_rows, rows, count, rows);
-    lab_histogram_add(is_open ? &strategy->open_bytes : &strategy->closed_bytes, rows * ROW_BYTES, count,
-                      rows);
-    if (strategy->nodes == NULL) {
-        add_nodes(strategy);
-    }
-}
-
 static void add_nodes(struct lab_strategy_result *strategy)
 {
     strategy->nodes = calloc(NODES, sizeof *strategy->nodes);
@@ -75,6 +63,16 @@ static void add_nodes(struct lab_strategy_result *strategy)
         snprintf(strategy->nodes[i].name, sizeof strategy->nodes[i].name, "node %zu", i);
         strategy->nodes[i].rows = 1000 + 100 * i;
         strategy->nodes[i].bytes = strategy->nodes[i].rows * ROW_BYTES;
+    }
+}
+
+void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t rows, uint64_t count)
+{
+    lab_histogram_add(is_open ? &strategy->open_rows : &strategy->closed_rows, rows, count, rows);
+    lab_histogram_add(is_open ? &strategy->open_bytes : &strategy->closed_bytes, rows * ROW_BYTES, count,
+                      rows);
+    if (strategy->nodes == NULL) {
+        add_nodes(strategy);
     }
 }
 

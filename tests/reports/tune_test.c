@@ -390,7 +390,11 @@ static void test_line_runs_around_what_holds(void **state)
     report_arena_free(&arena);
 }
 
-static double channel(double value);
+/* sRGB to light, as WCAG 2.2 has it. */
+static double channel(double value)
+{
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+}
 
 static void test_colours_get_lighter_all_the_way(void **state)
 {
@@ -410,12 +414,6 @@ static void test_colours_get_lighter_all_the_way(void **state)
     }
     const struct report_colour dark = report_style_colour(report_style_font(REPORT_FONT_TILE_DARK)->ink);
     assert_true(dark.red == 0 && dark.green == 0 && dark.blue == 0);
-}
-
-/* sRGB to light, as WCAG 2.2 has it. */
-static double channel(double value)
-{
-    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
 static void test_chart_without_memory_fails_and_says_so(void **state)

@@ -18,9 +18,6 @@ struct hearing {
     size_t used;
 };
 
-static void hear(void *context, const char *text);
-static void note(struct hearing *hearing, const char *separator, const char *text, size_t size);
-
 bool cli_difference_find(const struct lab_event_log *one, const struct lab_event_log *other,
                          struct cli_difference *out)
 {
@@ -45,25 +42,17 @@ bool cli_difference_find(const struct lab_event_log *one, const struct lab_event
     return true;
 }
 
-bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
-                         const struct cli_difference *difference, bool is_quiet, struct cli_signals *signals,
-                         char *buffer, struct sim_error *error)
+static void note(struct hearing *hearing, const char *separator, const char *text, size_t size)
 {
-    /* Each strategy has events of its own, so that one alone has the same ones. */
-    struct lab_scenario alone = *scenario;
-    alone.strategies = &scenario->strategies[strategy];
-    alone.strategy_count = 1;
-    alone.expect_count = 0;
-    struct hearing hearing = {.number = difference->first, .buffer = buffer};
-    hearing.listener.event_trace = (struct lab_event_trace){
-        .context = &hearing, .line = hear, .first = difference->first, .last = difference->first + 1};
-    struct lab_result *result;
-    int64_t elapsed_ms;
-    buffer[0] = '\0';
-    bool is_fine =
-        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error);
-    lab_result_destroy(result);
-    return is_fine || (signals->caught == 0 && buffer[0] != '\0');
+    int length = snprintf(hearing->buffer + hearing->used, CLI_EVENT_SIZE - hearing->used, "%s%.*s",
+                          separator, (int)size, text);
+    hearing->used += (size_t)length;
+    if (hearing->used >= CLI_EVENT_SIZE)
+        hearing->used = CLI_EVENT_SIZE - 1;
+    for (char *c = hearing->buffer; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+    }
 }
 
 /* The event's own line tells its numbers; the next one, when it comes before the next event, its meaning. */
@@ -91,15 +80,23 @@ static void hear(void *context, const char *text)
     }
 }
 
-static void note(struct hearing *hearing, const char *separator, const char *text, size_t size)
+bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
+                         const struct cli_difference *difference, bool is_quiet, struct cli_signals *signals,
+                         char *buffer, struct sim_error *error)
 {
-    int length = snprintf(hearing->buffer + hearing->used, CLI_EVENT_SIZE - hearing->used, "%s%.*s",
-                          separator, (int)size, text);
-    hearing->used += (size_t)length;
-    if (hearing->used >= CLI_EVENT_SIZE)
-        hearing->used = CLI_EVENT_SIZE - 1;
-    for (char *c = hearing->buffer; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    }
+    /* Each strategy has events of its own, so that one alone has the same ones. */
+    struct lab_scenario alone = *scenario;
+    alone.strategies = &scenario->strategies[strategy];
+    alone.strategy_count = 1;
+    alone.expect_count = 0;
+    struct hearing hearing = {.number = difference->first, .buffer = buffer};
+    hearing.listener.event_trace = (struct lab_event_trace){
+        .context = &hearing, .line = hear, .first = difference->first, .last = difference->first + 1};
+    struct lab_result *result;
+    int64_t elapsed_ms;
+    buffer[0] = '\0';
+    bool is_fine =
+        cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error);
+    lab_result_destroy(result);
+    return is_fine || (signals->caught == 0 && buffer[0] != '\0');
 }

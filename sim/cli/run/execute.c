@@ -30,10 +30,6 @@ struct execution {
     struct lab_result **out;
 };
 
-static int64_t frame_of(const struct watch *watch);
-static void *watch_run(void *context);
-static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error);
-
 void cli_signals_hold(struct cli_signals *signals)
 {
     static const int ours[] = {SIGINT, SIGTERM, SIGHUP};
@@ -51,91 +47,6 @@ void cli_signals_hold(struct cli_signals *signals)
 void cli_signals_release(struct cli_signals *signals)
 {
     pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
-}
-
-bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
-                struct sim_error *error)
-{
-    struct watch watch = {.held = &signals->held, .listener = task->listener, .snapshots = task->snapshots};
-    if (task->snapshots != NULL)
-        task->snapshots->progress = &watch.progress;
-    int64_t begin_ms = cli_now_ms();
-    cli_progress_init(&watch.display, task->name, task->is_quiet);
-    watch.display.unit = task->unit;
-    pthread_t thread;
-    if (sim_thread_start(&thread, watch_run, &watch) != 0)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
-    bool is_fine = task->run(task->context, &watch.progress, error);
-    watch.is_over = true;
-    pthread_kill(thread, CLI_WAKE);
-    pthread_join(thread, NULL);
-    cli_progress_end(&watch.display);
-    *elapsed_ms = cli_passed_ms(begin_ms);
-    if (watch.caught != 0)
-        signals->caught = watch.caught;
-    return is_fine;
-}
-
-bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
-                 bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
-                 struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
-{
-    struct execution execution = {
-        .scenario = scenario,
-        .jobs = jobs,
-        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace, .team = team},
-        .out = out};
-    const struct cli_task task = {.name = scenario->name,
-                                  .unit = "rows/s",
-                                  .is_quiet = is_quiet,
-                                  .run = run_scenario,
-                                  .context = &execution,
-                                  .listener = listener};
-    *out = NULL;
-    int caught_before = signals->caught;
-    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
-    if (signals->caught != caught_before) {
-        lab_result_destroy(*out);
-        *out = NULL;
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    }
-    return is_fine;
-}
-
-static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct execution *execution = context;
-    execution->context.progress = progress;
-    return lab_run_in(execution->scenario, execution->jobs, &execution->context, execution->out, error);
-}
-
-int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)
-{
-    return signals->caught != 0 ? 128 + signals->caught : (int)error->class;
-}
-
-bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
-                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = snapshots->scenario;
-    struct execution execution = {
-        .scenario = scenario, .jobs = jobs, .context = {.snapshots = &snapshots->lab}, .out = out};
-    const struct cli_task task = {.name = scenario->name,
-                                  .unit = "rows/s",
-                                  .is_quiet = snapshots->is_quiet,
-                                  .run = run_scenario,
-                                  .context = &execution,
-                                  .snapshots = snapshots};
-    *out = NULL;
-    int caught_before = signals->caught;
-    if (!cli_snapshots_open(snapshots, error))
-        return false;
-    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
-    cli_snapshots_over(snapshots, elapsed_ms);
-    /* One that had its result just before the signal is finished. */
-    if (!is_fine && (signals->caught != caught_before || snapshots->taken.class != SIM_ERROR_NONE))
-        return cli_snapshots_stopped(snapshots, error);
-    return is_fine;
 }
 
 static int64_t frame_of(const struct watch *watch)
@@ -168,4 +79,89 @@ static void *watch_run(void *context)
             cli_progress_show(&watch->display, &watch->progress, elapsed_ms);
     }
     return NULL;
+}
+
+bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_t *elapsed_ms,
+                struct sim_error *error)
+{
+    struct watch watch = {.held = &signals->held, .listener = task->listener, .snapshots = task->snapshots};
+    if (task->snapshots != NULL)
+        task->snapshots->progress = &watch.progress;
+    int64_t begin_ms = cli_now_ms();
+    cli_progress_init(&watch.display, task->name, task->is_quiet);
+    watch.display.unit = task->unit;
+    pthread_t thread;
+    if (sim_thread_start(&thread, watch_run, &watch) != 0)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+    bool is_fine = task->run(task->context, &watch.progress, error);
+    watch.is_over = true;
+    pthread_kill(thread, CLI_WAKE);
+    pthread_join(thread, NULL);
+    cli_progress_end(&watch.display);
+    *elapsed_ms = cli_passed_ms(begin_ms);
+    if (watch.caught != 0)
+        signals->caught = watch.caught;
+    return is_fine;
+}
+
+static bool run_scenario(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct execution *execution = context;
+    execution->context.progress = progress;
+    return lab_run_in(execution->scenario, execution->jobs, &execution->context, execution->out, error);
+}
+
+bool cli_execute(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_team *team,
+                 bool is_quiet, struct cli_listener *listener, struct cli_signals *signals,
+                 struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
+{
+    struct execution execution = {
+        .scenario = scenario,
+        .jobs = jobs,
+        .context = {.event_trace = listener == NULL ? NULL : &listener->event_trace, .team = team},
+        .out = out};
+    const struct cli_task task = {.name = scenario->name,
+                                  .unit = "rows/s",
+                                  .is_quiet = is_quiet,
+                                  .run = run_scenario,
+                                  .context = &execution,
+                                  .listener = listener};
+    *out = NULL;
+    int caught_before = signals->caught;
+    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
+    if (signals->caught != caught_before) {
+        lab_result_destroy(*out);
+        *out = NULL;
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+    }
+    return is_fine;
+}
+
+int cli_exit_code(const struct cli_signals *signals, const struct sim_error *error)
+{
+    return signals->caught != 0 ? 128 + signals->caught : (int)error->class;
+}
+
+bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli_signals *signals,
+                      struct lab_result **out, int64_t *elapsed_ms, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = snapshots->scenario;
+    struct execution execution = {
+        .scenario = scenario, .jobs = jobs, .context = {.snapshots = &snapshots->lab}, .out = out};
+    const struct cli_task task = {.name = scenario->name,
+                                  .unit = "rows/s",
+                                  .is_quiet = snapshots->is_quiet,
+                                  .run = run_scenario,
+                                  .context = &execution,
+                                  .snapshots = snapshots};
+    *out = NULL;
+    int caught_before = signals->caught;
+    if (!cli_snapshots_open(snapshots, error))
+        return false;
+    bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
+    cli_snapshots_over(snapshots, elapsed_ms);
+    /* One that had its result just before the signal is finished. */
+    if (!is_fine && (signals->caught != caught_before || snapshots->taken.class != SIM_ERROR_NONE))
+        return cli_snapshots_stopped(snapshots, error);
+    return is_fine;
 }

@@ -15,76 +15,6 @@
 #include "lab/snapshot.h"
 
 static bool find(struct store *store, const char *database, int64_t run, struct store_unfinished *unfinished,
-                 bool *is_finished, struct sim_error *error);
-static bool check(const struct store_unfinished *unfinished, const struct lab_scenario *scenario,
-                  struct sim_error *error);
-static void tell_of_file(const struct store_unfinished *unfinished);
-static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t for_ns,
-                     struct lab_scenario **out, struct sim_error *error);
-
-bool cli_resume_find(const char *database, const char *run_text, bool is_quiet,
-                     struct store_unfinished *unfinished, struct lab_scenario **scenario, bool *is_finished,
-                     struct sim_error *error)
-{
-    struct store *store;
-    int64_t run;
-    memset(unfinished, 0, sizeof *unfinished);
-    *scenario = NULL;
-    *is_finished = false;
-    /* For writing, so that a database of an older version is brought up to date; one that is missing is not
-     * made. */
-    enum store_mode mode = access(database, F_OK) == 0 ? STORE_WRITE : STORE_READ;
-    if (!cli_run_parse(run_text, &run, error) || !store_open(database, mode, &store, error))
-        return false;
-    bool is_fine = find(store, database, run, unfinished, is_finished, error);
-    store_close(store);
-    if (!is_fine || *is_finished)
-        return is_fine;
-    is_fine = lab_scenario_again(unfinished->scenario_path, unfinished->scenario_text, unfinished->overrides,
-                                 NULL, 0, unfinished->seed, scenario, error) &&
-              check(unfinished, *scenario, error);
-    if (is_fine && !is_quiet)
-        tell_of_file(unfinished);
-    return is_fine;
-}
-
-bool cli_continue_find(const struct cli_args *args, const char *database, struct lab_scenario **scenario,
-                       char **path, struct sim_error *error)
-{
-    struct store *store;
-    struct store_run_info info;
-    struct lab_result *result;
-    int64_t run, for_ns;
-    *scenario = NULL;
-    *path = NULL;
-    if (!cli_run_parse(cli_value(args, "continue", ""), &run, error) ||
-        !cli_duration_option(args, "for", &for_ns, error) || !store_open(database, STORE_READ, &store, error))
-        return false;
-    bool is_fine = store_load_run(store, run, &info, &result, error);
-    if (is_fine) {
-        is_fine = lengthen(&info, result->seed, for_ns, scenario, error);
-        *path = strdup(info.scenario_path);
-        if (is_fine && *path == NULL)
-            is_fine = sim_fail_memory(error);
-        lab_result_destroy(result);
-    }
-    store_close(store);
-    return is_fine;
-}
-
-bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
-                         struct sim_error *error)
-{
-    const char *text = cli_value(args, name, NULL);
-    if (text == NULL)
-        return true;
-    const char *why = lab_quantity_duration(text, out_ns);
-    if (why == NULL && *out_ns < SIM_SECOND / 1000)
-        why = "too short; give at least 1ms, as in 10s";
-    return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
-}
-
-static bool find(struct store *store, const char *database, int64_t run, struct store_unfinished *unfinished,
                  bool *is_finished, struct sim_error *error)
 {
     bool is_there;
@@ -140,6 +70,32 @@ static void tell_of_file(const struct store_unfinished *unfinished)
     free(text);
 }
 
+bool cli_resume_find(const char *database, const char *run_text, bool is_quiet,
+                     struct store_unfinished *unfinished, struct lab_scenario **scenario, bool *is_finished,
+                     struct sim_error *error)
+{
+    struct store *store;
+    int64_t run;
+    memset(unfinished, 0, sizeof *unfinished);
+    *scenario = NULL;
+    *is_finished = false;
+    /* For writing, so that a database of an older version is brought up to date; one that is missing is not
+     * made. */
+    enum store_mode mode = access(database, F_OK) == 0 ? STORE_WRITE : STORE_READ;
+    if (!cli_run_parse(run_text, &run, error) || !store_open(database, mode, &store, error))
+        return false;
+    bool is_fine = find(store, database, run, unfinished, is_finished, error);
+    store_close(store);
+    if (!is_fine || *is_finished)
+        return is_fine;
+    is_fine = lab_scenario_again(unfinished->scenario_path, unfinished->scenario_text, unfinished->overrides,
+                                 NULL, 0, unfinished->seed, scenario, error) &&
+              check(unfinished, *scenario, error);
+    if (is_fine && !is_quiet)
+        tell_of_file(unfinished);
+    return is_fine;
+}
+
 static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t for_ns,
                      struct lab_scenario **out, struct sim_error *error)
 {
@@ -162,4 +118,40 @@ static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t f
     const struct lab_override longer = {text};
     return lab_scenario_again(info->scenario_path, info->scenario_text, info->overrides, &longer, 1, seed,
                               out, error);
+}
+
+bool cli_continue_find(const struct cli_args *args, const char *database, struct lab_scenario **scenario,
+                       char **path, struct sim_error *error)
+{
+    struct store *store;
+    struct store_run_info info;
+    struct lab_result *result;
+    int64_t run, for_ns;
+    *scenario = NULL;
+    *path = NULL;
+    if (!cli_run_parse(cli_value(args, "continue", ""), &run, error) ||
+        !cli_duration_option(args, "for", &for_ns, error) || !store_open(database, STORE_READ, &store, error))
+        return false;
+    bool is_fine = store_load_run(store, run, &info, &result, error);
+    if (is_fine) {
+        is_fine = lengthen(&info, result->seed, for_ns, scenario, error);
+        *path = strdup(info.scenario_path);
+        if (is_fine && *path == NULL)
+            is_fine = sim_fail_memory(error);
+        lab_result_destroy(result);
+    }
+    store_close(store);
+    return is_fine;
+}
+
+bool cli_duration_option(const struct cli_args *args, const char *name, int64_t *out_ns,
+                         struct sim_error *error)
+{
+    const char *text = cli_value(args, name, NULL);
+    if (text == NULL)
+        return true;
+    const char *why = lab_quantity_duration(text, out_ns);
+    if (why == NULL && *out_ns < SIM_SECOND / 1000)
+        why = "too short; give at least 1ms, as in 10s";
+    return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
 }

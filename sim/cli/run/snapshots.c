@@ -17,15 +17,95 @@
 #define DATABASE_NAME_MAX 256
 #define DATABASE_SIZE     (4 * DATABASE_NAME_MAX + 3) /* quoted */
 
-static bool leave(struct cli_snapshots *snapshots);
-static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int64_t elapsed(const struct cli_snapshots *snapshots)
+{
+    return snapshots->before_ms + cli_passed_ms(snapshots->begin_ms);
+}
+
+/* The run has a number in the database. */
+static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = snapshots->scenario;
+    struct store_unfinished *unfinished = &snapshots->unfinished;
+    if (snapshots->store == NULL && !store_open(snapshots->database, STORE_WRITE, &snapshots->store, error))
+        return false;
+    if (unfinished->run != 0)
+        return true;
+    if (!lab_snapshot_sources(scenario, &unfinished->sources, error))
+        return false;
+    unfinished->scenario_name = scenario->name;
+    unfinished->seed = scenario->seed;
+    unfinished->created_unix_s = (int64_t)time(NULL);
+    unfinished->elapsed_ms = elapsed(snapshots);
+    unfinished->version = (char *)(uintptr_t)BUCKETLAB_VERSION;
+    unfinished->scenario_path = (char *)(uintptr_t)snapshots->path;
+    unfinished->scenario_text = scenario->text;
+    unfinished->overrides = scenario->overrides;
+    snapshots->is_ours = store_unfinished_begin(snapshots->store, unfinished, error);
+    return snapshots->is_ours;
+}
+
 static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
-                 size_t size, struct sim_error *error);
-static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error);
-static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error);
-static int64_t elapsed(const struct cli_snapshots *snapshots);
-static bool lose(struct sim_error *error);
-static void complain(struct cli_snapshots *snapshots, const char *what, const char *text);
+                 size_t size, struct sim_error *error)
+{
+    if (data == NULL)
+        return sim_fail_memory(error);
+    if (!need_run(snapshots, error))
+        return false;
+    snapshots->unfinished.elapsed_ms = elapsed(snapshots);
+    return store_snapshot_put(snapshots->store, &snapshots->unfinished, part, parts, data, size, error);
+}
+
+static void complain(struct cli_snapshots *snapshots, const char *what, const char *text)
+{
+    if (!snapshots->is_quiet && !snapshots->has_complained) {
+        fputs("warning: ", stderr);
+        cli_print_text(stderr, what);
+        fputs(": ", stderr);
+        cli_print_text(stderr, text);
+        fputc('\n', stderr);
+    }
+    snapshots->has_complained = true;
+}
+
+/* From the run's own threads. What goes wrong is told once, and the run goes on without. */
+static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
+{
+    struct cli_snapshots *snapshots = context;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    pthread_mutex_lock(&snapshots->lock);
+    if (snapshots->taken.class != SIM_ERROR_NONE) {
+        pthread_mutex_unlock(&snapshots->lock);
+        return;
+    }
+    int64_t begin_us = now_us();
+    bool is_kept = keep(snapshots, part, parts, data, size, &error);
+    int64_t took_us = now_us() - begin_us;
+    snapshots->put_us += took_us > 0 ? took_us : 0;
+    snapshots->was_put = true;
+    if (is_kept) {
+        snapshots->put_count++;
+        snapshots->lost_parts &= ~(UINT64_C(1) << part % 64);
+        if (snapshots->lost_parts == 0)
+            snapshots->lost.class = SIM_ERROR_NONE;
+    } else if (error.class == SIM_ERROR_CHECK) {
+        snapshots->taken = error;
+        atomic_store_explicit(&snapshots->progress->stop, true, memory_order_relaxed);
+    } else {
+        snapshots->lost = error;
+        snapshots->lost_parts |= UINT64_C(1) << part % 64;
+        if (!lab_is_stopped(snapshots->progress))
+            complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
+    }
+    pthread_mutex_unlock(&snapshots->lock);
+}
 
 void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
                         const struct lab_scenario *scenario, const char *path, int64_t every_ms,
@@ -40,6 +120,25 @@ void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
     snapshots->lab.put = put;
     snapshots->lab.context = snapshots;
     pthread_mutex_init(&snapshots->lock, NULL);
+}
+
+/* Nobody is at work on it any more. False when it began here and nothing of it was kept: then it goes. */
+static bool leave(struct cli_snapshots *snapshots)
+{
+    const struct store_unfinished *unfinished = &snapshots->unfinished;
+    bool is_kept = snapshots->put_count > 0 || snapshots->is_resumed;
+    struct sim_error ignored;
+    if (!snapshots->is_ours)
+        return is_kept;
+    snapshots->is_ours = false;
+    if (snapshots->store == NULL &&
+        !store_open(snapshots->database, STORE_WRITE, &snapshots->store, &ignored))
+        return is_kept;
+    if (is_kept)
+        store_unfinished_stop(snapshots->store, unfinished, &ignored);
+    else
+        store_unfinished_drop(snapshots->store, unfinished, &ignored);
+    return is_kept;
 }
 
 void cli_snapshots_free(struct cli_snapshots *snapshots)
@@ -62,6 +161,37 @@ bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error
     /* Each part begins with one, so that those that end before the first is due have one too. */
     snapshots->lab.wish = snapshots->every_ms > 0;
     return snapshots->every_ms == 0 || need_run(snapshots, error);
+}
+
+static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error)
+{
+    size_t count = 0;
+    snapshots->kept = calloc(snapshots->state_count + 1, sizeof *snapshots->kept);
+    if (snapshots->kept == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < snapshots->state_count; i++) {
+        const struct store_snapshot *state = &snapshots->states[i];
+        struct lab_kept kept = {state->part, state->data, state->size};
+        struct sim_error why;
+        if (lab_snapshot_check(snapshots->scenario, &kept, &why)) {
+            snapshots->kept[count++] = kept;
+        } else if (why.class == SIM_ERROR_ENVIRONMENT) {
+            complain(snapshots, "a part of the run begins anew", why.text);
+        } else {
+            return sim_fail(error, why.class, "run %" PRId64 ": %s", snapshots->unfinished.run, why.text);
+        }
+    }
+    snapshots->lab.kept = snapshots->kept;
+    snapshots->lab.kept_count = count;
+    return true;
+}
+
+/* That another program has the run fails no check of this one. */
+static bool lose(struct sim_error *error)
+{
+    if (error->class == SIM_ERROR_CHECK)
+        error->class = SIM_ERROR_ENVIRONMENT;
+    return false;
 }
 
 bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_unfinished *unfinished,
@@ -182,144 +312,4 @@ bool cli_snapshots_store(struct cli_snapshots *snapshots, struct store *store, s
     bool is_stored = store_unfinished_end(store, &snapshots->unfinished, info, result, error);
     snapshots->is_ours = !is_stored;
     return is_stored || lose(error);
-}
-
-/* Nobody is at work on it any more. False when it began here and nothing of it was kept: then it goes. */
-static bool leave(struct cli_snapshots *snapshots)
-{
-    const struct store_unfinished *unfinished = &snapshots->unfinished;
-    bool is_kept = snapshots->put_count > 0 || snapshots->is_resumed;
-    struct sim_error ignored;
-    if (!snapshots->is_ours)
-        return is_kept;
-    snapshots->is_ours = false;
-    if (snapshots->store == NULL &&
-        !store_open(snapshots->database, STORE_WRITE, &snapshots->store, &ignored))
-        return is_kept;
-    if (is_kept)
-        store_unfinished_stop(snapshots->store, unfinished, &ignored);
-    else
-        store_unfinished_drop(snapshots->store, unfinished, &ignored);
-    return is_kept;
-}
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-/* From the run's own threads. What goes wrong is told once, and the run goes on without. */
-static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
-{
-    struct cli_snapshots *snapshots = context;
-    struct sim_error error = {SIM_ERROR_NONE, ""};
-    pthread_mutex_lock(&snapshots->lock);
-    if (snapshots->taken.class != SIM_ERROR_NONE) {
-        pthread_mutex_unlock(&snapshots->lock);
-        return;
-    }
-    int64_t begin_us = now_us();
-    bool is_kept = keep(snapshots, part, parts, data, size, &error);
-    int64_t took_us = now_us() - begin_us;
-    snapshots->put_us += took_us > 0 ? took_us : 0;
-    snapshots->was_put = true;
-    if (is_kept) {
-        snapshots->put_count++;
-        snapshots->lost_parts &= ~(UINT64_C(1) << part % 64);
-        if (snapshots->lost_parts == 0)
-            snapshots->lost.class = SIM_ERROR_NONE;
-    } else if (error.class == SIM_ERROR_CHECK) {
-        snapshots->taken = error;
-        atomic_store_explicit(&snapshots->progress->stop, true, memory_order_relaxed);
-    } else {
-        snapshots->lost = error;
-        snapshots->lost_parts |= UINT64_C(1) << part % 64;
-        if (!lab_is_stopped(snapshots->progress))
-            complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
-    }
-    pthread_mutex_unlock(&snapshots->lock);
-}
-
-static bool keep(struct cli_snapshots *snapshots, uint32_t part, uint32_t parts, const unsigned char *data,
-                 size_t size, struct sim_error *error)
-{
-    if (data == NULL)
-        return sim_fail_memory(error);
-    if (!need_run(snapshots, error))
-        return false;
-    snapshots->unfinished.elapsed_ms = elapsed(snapshots);
-    return store_snapshot_put(snapshots->store, &snapshots->unfinished, part, parts, data, size, error);
-}
-
-/* The run has a number in the database. */
-static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = snapshots->scenario;
-    struct store_unfinished *unfinished = &snapshots->unfinished;
-    if (snapshots->store == NULL && !store_open(snapshots->database, STORE_WRITE, &snapshots->store, error))
-        return false;
-    if (unfinished->run != 0)
-        return true;
-    if (!lab_snapshot_sources(scenario, &unfinished->sources, error))
-        return false;
-    unfinished->scenario_name = scenario->name;
-    unfinished->seed = scenario->seed;
-    unfinished->created_unix_s = (int64_t)time(NULL);
-    unfinished->elapsed_ms = elapsed(snapshots);
-    unfinished->version = (char *)(uintptr_t)BUCKETLAB_VERSION;
-    unfinished->scenario_path = (char *)(uintptr_t)snapshots->path;
-    unfinished->scenario_text = scenario->text;
-    unfinished->overrides = scenario->overrides;
-    snapshots->is_ours = store_unfinished_begin(snapshots->store, unfinished, error);
-    return snapshots->is_ours;
-}
-
-static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error)
-{
-    size_t count = 0;
-    snapshots->kept = calloc(snapshots->state_count + 1, sizeof *snapshots->kept);
-    if (snapshots->kept == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < snapshots->state_count; i++) {
-        const struct store_snapshot *state = &snapshots->states[i];
-        struct lab_kept kept = {state->part, state->data, state->size};
-        struct sim_error why;
-        if (lab_snapshot_check(snapshots->scenario, &kept, &why)) {
-            snapshots->kept[count++] = kept;
-        } else if (why.class == SIM_ERROR_ENVIRONMENT) {
-            complain(snapshots, "a part of the run begins anew", why.text);
-        } else {
-            return sim_fail(error, why.class, "run %" PRId64 ": %s", snapshots->unfinished.run, why.text);
-        }
-    }
-    snapshots->lab.kept = snapshots->kept;
-    snapshots->lab.kept_count = count;
-    return true;
-}
-
-static int64_t elapsed(const struct cli_snapshots *snapshots)
-{
-    return snapshots->before_ms + cli_passed_ms(snapshots->begin_ms);
-}
-
-/* That another program has the run fails no check of this one. */
-static bool lose(struct sim_error *error)
-{
-    if (error->class == SIM_ERROR_CHECK)
-        error->class = SIM_ERROR_ENVIRONMENT;
-    return false;
-}
-
-static void complain(struct cli_snapshots *snapshots, const char *what, const char *text)
-{
-    if (!snapshots->is_quiet && !snapshots->has_complained) {
-        fputs("warning: ", stderr);
-        cli_print_text(stderr, what);
-        fputs(": ", stderr);
-        cli_print_text(stderr, text);
-        fputc('\n', stderr);
-    }
-    snapshots->has_complained = true;
 }

@@ -22,48 +22,6 @@ static const char *const failures[TUNE_DEMAND_COUNT] = {
 /* So many that hold are listed, and the scenario's own ones in addition. */
 #define LISTED_MOST 14
 
-static size_t *choose(const struct tune_contest *contest, size_t *count);
-static void choose_best(const struct tune_race *race, bool *is_chosen);
-static bool is_of_best_kind(const struct tune_race *race, size_t index);
-static void print_head(const struct tune_contest *contest);
-static void print_entrant(const struct tune_entrant *entrant, bool has_colour);
-static void print_figure(double value, int columns);
-static void print_legend(const struct tune_contest *contest);
-static void print_rest(const struct tune_race *race, const bool *is_chosen);
-static bool is_in(const struct tune_entrant *entrant);
-static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other);
-
-bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
-{
-    const struct tune_race *race = &contest->race;
-    bool has_colour = cli_has_colour();
-    size_t count, *listed = choose(contest, &count);
-    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
-    if (listed == NULL || is_chosen == NULL) {
-        free(listed);
-        free(is_chosen);
-        return sim_fail_memory(error);
-    }
-    print_head(contest);
-    printf("                            ops/ parts/                over a limit, %%\n"
-           "setting               cost  1000   read    CV    p99   seen  at most\n");
-    for (size_t i = 0; i < count; i++) {
-        print_entrant(&race->entrants[listed[i]], has_colour);
-        is_chosen[listed[i]] = true;
-    }
-    print_rest(race, is_chosen);
-    print_legend(contest);
-    free(listed);
-    free(is_chosen);
-    return true;
-}
-
-bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
-{
-    *out = choose(contest, count);
-    return *out != NULL;
-}
-
 static void print_legend(const struct tune_contest *contest)
 {
     bool is_there[TUNE_DEMAND_COUNT] = {false};
@@ -82,46 +40,25 @@ static void print_legend(const struct tune_contest *contest)
         printf("unfound: readers miss rows that stand in the table\n");
 }
 
-void cli_percent(double share, char *buffer)
+static bool is_in(const struct tune_entrant *entrant)
 {
-    double percent = 100 * share;
-    if (isnan(share))
-        snprintf(buffer, CLI_NUMBER_SIZE, "-");
-    else if (percent == 0 || percent >= 99)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.4g", percent);
-    else if (percent < 1e-4)
-        snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");
-    else
-        snprintf(buffer, CLI_NUMBER_SIZE, percent < 0.001 ? "%.1g" : "%.2g", percent);
+    return entrant->status <= TUNE_UNSURE;
 }
 
-/* By cost: those that hold, the cheapest of each kind in any case; then the scenario's own, and of a kind of
- * which none is there yet the one that came nearest. NULL without memory. */
-static size_t *choose(const struct tune_contest *contest, size_t *count)
+/* The recommended one, what is on the front or holds, what may hold, the rest; by cost, and of those that
+ * fail by how far. */
+static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
 {
-    const struct tune_race *race = &contest->race;
-    size_t *listed = calloc(race->count + 1, sizeof *listed);
-    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
-    *count = 0;
-    if (is_chosen == NULL) {
-        free(listed);
-        return NULL;
-    }
-    if (listed != NULL) {
-        choose_best(race, is_chosen);
-        for (size_t i = 0; i < race->count; i++)
-            is_chosen[i] |= race->entrants[i].is_own || is_of_best_kind(race, i);
-        for (size_t i = 0; i < race->count; i++) {
-            if (!is_chosen[i])
-                continue;
-            size_t at = (*count)++;
-            for (; at > 0 && comes_before(&race->entrants[i], &race->entrants[listed[at - 1]]); at--)
-                listed[at] = listed[at - 1];
-            listed[at] = i;
-        }
-    }
-    free(is_chosen);
-    return listed;
+    static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5};
+    int mine = ranks[one->status] + (is_in(one) && one->is_endless), its = ranks[other->status];
+    its += is_in(other) && other->is_endless;
+    if (mine != its)
+        return mine < its;
+    if (one->status == TUNE_REFUSED)
+        return one->exact_share < other->exact_share;
+    if (one->status == TUNE_FAILS)
+        return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
+    return tune_is_cheaper(one, other);
 }
 
 static void choose_best(const struct tune_race *race, bool *is_chosen)
@@ -155,6 +92,35 @@ static bool is_of_best_kind(const struct tune_race *race, size_t index)
             return false;
     }
     return true;
+}
+
+/* By cost: those that hold, the cheapest of each kind in any case; then the scenario's own, and of a kind of
+ * which none is there yet the one that came nearest. NULL without memory. */
+static size_t *choose(const struct tune_contest *contest, size_t *count)
+{
+    const struct tune_race *race = &contest->race;
+    size_t *listed = calloc(race->count + 1, sizeof *listed);
+    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
+    *count = 0;
+    if (is_chosen == NULL) {
+        free(listed);
+        return NULL;
+    }
+    if (listed != NULL) {
+        choose_best(race, is_chosen);
+        for (size_t i = 0; i < race->count; i++)
+            is_chosen[i] |= race->entrants[i].is_own || is_of_best_kind(race, i);
+        for (size_t i = 0; i < race->count; i++) {
+            if (!is_chosen[i])
+                continue;
+            size_t at = (*count)++;
+            for (; at > 0 && comes_before(&race->entrants[i], &race->entrants[listed[at - 1]]); at--)
+                listed[at] = listed[at - 1];
+            listed[at] = i;
+        }
+    }
+    free(is_chosen);
+    return listed;
 }
 
 static void print_head(const struct tune_contest *contest)
@@ -193,6 +159,16 @@ static const char *verdict_of(enum tune_status status)
     return status == TUNE_HOLDS ? "in limits" : tune_status_name(status);
 }
 
+static void print_figure(double value, int columns)
+{
+    char text[CLI_NUMBER_SIZE];
+    if (value > 0 && value < 0.995)
+        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : "%.2g", value);
+    else
+        cli_compact(value, 4, text);
+    printf("%*s", columns, text);
+}
+
 static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
 {
     const char *verdict = verdict_of(entrant->status), *colour = "";
@@ -224,16 +200,6 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     printf("%8s  %s%s%s\n", text, colour, verdict, colour[0] == '\0' ? "" : CLI_PLAIN);
 }
 
-static void print_figure(double value, int columns)
-{
-    char text[CLI_NUMBER_SIZE];
-    if (value > 0 && value < 0.995)
-        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : "%.2g", value);
-    else
-        cli_compact(value, 4, text);
-    printf("%*s", columns, text);
-}
-
 static void print_rest(const struct tune_race *race, const bool *is_chosen)
 {
     size_t counts[TUNE_STATUS_COUNT] = {0}, all = 0;
@@ -259,23 +225,46 @@ static void print_rest(const struct tune_race *race, const bool *is_chosen)
     putchar('\n');
 }
 
-static bool is_in(const struct tune_entrant *entrant)
+bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error)
 {
-    return entrant->status <= TUNE_UNSURE;
+    const struct tune_race *race = &contest->race;
+    bool has_colour = cli_has_colour();
+    size_t count, *listed = choose(contest, &count);
+    bool *is_chosen = calloc(race->count + 1, sizeof *is_chosen);
+    if (listed == NULL || is_chosen == NULL) {
+        free(listed);
+        free(is_chosen);
+        return sim_fail_memory(error);
+    }
+    print_head(contest);
+    printf("                            ops/ parts/                over a limit, %%\n"
+           "setting               cost  1000   read    CV    p99   seen  at most\n");
+    for (size_t i = 0; i < count; i++) {
+        print_entrant(&race->entrants[listed[i]], has_colour);
+        is_chosen[listed[i]] = true;
+    }
+    print_rest(race, is_chosen);
+    print_legend(contest);
+    free(listed);
+    free(is_chosen);
+    return true;
 }
 
-/* The recommended one, what is on the front or holds, what may hold, the rest; by cost, and of those that
- * fail by how far. */
-static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
+bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count)
 {
-    static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5};
-    int mine = ranks[one->status] + (is_in(one) && one->is_endless), its = ranks[other->status];
-    its += is_in(other) && other->is_endless;
-    if (mine != its)
-        return mine < its;
-    if (one->status == TUNE_REFUSED)
-        return one->exact_share < other->exact_share;
-    if (one->status == TUNE_FAILS)
-        return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
-    return tune_is_cheaper(one, other);
+    *out = choose(contest, count);
+    return *out != NULL;
+}
+
+void cli_percent(double share, char *buffer)
+{
+    double percent = 100 * share;
+    if (isnan(share))
+        snprintf(buffer, CLI_NUMBER_SIZE, "-");
+    else if (percent == 0 || percent >= 99)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.4g", percent);
+    else if (percent < 1e-4)
+        snprintf(buffer, CLI_NUMBER_SIZE, "<1e-4");
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, percent < 0.001 ? "%.1g" : "%.2g", percent);
 }

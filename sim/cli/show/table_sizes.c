@@ -19,47 +19,6 @@ struct row {
     bool is_chosen, has_colour;
 };
 
-static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error);
-static bool print_row(const struct row *row);
-static void print_number(const struct lab_metrics *metrics, const char *name, int columns);
-static void print_tiny(const struct lab_metrics *metrics);
-static void print_over(const struct row *row);
-static void print_sizes(const struct row *row, bool is_closed, bool is_told);
-static void print_columns(const struct lab_limits *limits, bool has_open_only);
-static void print_passed(const struct lab_result *result, const char *metric, const char *limit);
-static void share_text(double share, char *buffer);
-
-bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
-{
-    size_t chosen;
-    char limit[CLI_NUMBER_SIZE], words[CLI_NUMBER_SIZE + 8];
-    bool has_open_only = false;
-    if (!choose(result, &chosen, error))
-        return false;
-    printf("%74s%6s\n", "ops/", "parts");
-    printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
-    printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
-           "p99", "max", "p99", "max", "rows", "read");
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct row row = {&result->strategies[i], &result->limits, i == chosen, cli_has_colour()};
-        has_open_only |= print_row(&row);
-    }
-    if (!cli_print_verdict(result, error))
-        return false;
-    putchar('\n');
-    if (result->limits.partition_rows != 0) {
-        cli_grouped(result->limits.partition_rows, limit);
-        snprintf(words, sizeof words, "%s rows", limit);
-        print_passed(result, "partitions.over_limit_rows", words);
-    }
-    if (result->limits.partition_bytes != 0) {
-        cli_size(result->limits.partition_bytes, limit);
-        print_passed(result, "partitions.over_limit_bytes", limit);
-    }
-    print_columns(&result->limits, has_open_only);
-    return true;
-}
-
 /* *chosen: SIZE_MAX for none. */
 static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error)
 {
@@ -70,30 +29,6 @@ static bool choose(const struct lab_result *result, size_t *chosen, struct sim_e
     *chosen = lab_choose(result, scores);
     free(scores);
     return true;
-}
-
-/* Returns whether the row shows open partitions, none being closed. */
-static bool print_row(const struct row *row)
-{
-    const struct lab_metrics *metrics = &row->strategy->metrics;
-    bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
-    bool is_told = row->strategy->settings.observed == WL_OBSERVED_AUTO; /* open or closed */
-    bool is_bright = row->is_chosen && row->has_colour;
-    fputs(is_bright ? CLI_BOLD : "", stdout);
-    fputs(row->is_chosen ? "> " : "  ", stdout);
-    cli_print_label_after(row->strategy->label, 2);
-    fputs(is_bright ? CLI_PLAIN : "", stdout);
-    print_number(metrics, "partitions.total", 6);
-    print_number(metrics, "partitions.closed", 6);
-    print_tiny(metrics);
-    print_over(row);
-    print_sizes(row, is_closed, is_told);
-    char text[CLI_NUMBER_SIZE];
-    cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
-    printf("%5s", text);
-    cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, text);
-    printf("%5s\n", text);
-    return !is_closed && is_told;
 }
 
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
@@ -157,6 +92,41 @@ static void print_sizes(const struct row *row, bool is_closed, bool is_told)
     }
 }
 
+/* Returns whether the row shows open partitions, none being closed. */
+static bool print_row(const struct row *row)
+{
+    const struct lab_metrics *metrics = &row->strategy->metrics;
+    bool is_closed = cli_figure(metrics, "partitions.closed") > 0;
+    bool is_told = row->strategy->settings.observed == WL_OBSERVED_AUTO; /* open or closed */
+    bool is_bright = row->is_chosen && row->has_colour;
+    fputs(is_bright ? CLI_BOLD : "", stdout);
+    fputs(row->is_chosen ? "> " : "  ", stdout);
+    cli_print_label_after(row->strategy->label, 2);
+    fputs(is_bright ? CLI_PLAIN : "", stdout);
+    print_number(metrics, "partitions.total", 6);
+    print_number(metrics, "partitions.closed", 6);
+    print_tiny(metrics);
+    print_over(row);
+    print_sizes(row, is_closed, is_told);
+    char text[CLI_NUMBER_SIZE];
+    cli_compact(cli_figure(metrics, "writes.extra_ops_per_1000_rows"), 4, text);
+    printf("%5s", text);
+    cli_compact(cli_figure(metrics, "reads.partitions_per_read.mean"), 4, text);
+    printf("%5s\n", text);
+    return !is_closed && is_told;
+}
+
+/* "0.35%" with two digits that count; all of them are 100%, and no fewer. */
+static void share_text(double share, char *buffer)
+{
+    double percent = 100 * share;
+    if (percent >= 99.5)
+        snprintf(buffer, CLI_NUMBER_SIZE, "%s", share < 1 ? ">99%" : "100%");
+    else
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g%%", percent < 9.95 ? 2 : 3,
+                 percent < 9.95 ? percent : round(percent));
+}
+
 /* "! above 100MB: none 12 of 3,402 partitions (0.35%), time 3 of 90,211 (0.0033%)" */
 static void print_passed(const struct lab_result *result, const char *metric, const char *limit)
 {
@@ -193,17 +163,6 @@ static void print_passed(const struct lab_result *result, const char *metric, co
         putchar('\n');
 }
 
-/* "0.35%" with two digits that count; all of them are 100%, and no fewer. */
-static void share_text(double share, char *buffer)
-{
-    double percent = 100 * share;
-    if (percent >= 99.5)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%s", share < 1 ? ">99%" : "100%");
-    else
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.*g%%", percent < 9.95 ? 2 : 3,
-                 percent < 9.95 ? percent : round(percent));
-}
-
 /* Of the columns those that have something to tell. */
 static void print_columns(const struct lab_limits *limits, bool has_open_only)
 {
@@ -221,4 +180,35 @@ static void print_columns(const struct lab_limits *limits, bool has_open_only)
         "average",
         limits->partition_rows != 0 || limits->partition_bytes != 0 ? "over: above a limit; " : "");
     cli_print_paragraph(told);
+}
+
+bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
+{
+    size_t chosen;
+    char limit[CLI_NUMBER_SIZE], words[CLI_NUMBER_SIZE + 8];
+    bool has_open_only = false;
+    if (!choose(result, &chosen, error))
+        return false;
+    printf("%74s%6s\n", "ops/", "parts");
+    printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
+    printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
+           "p99", "max", "p99", "max", "rows", "read");
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct row row = {&result->strategies[i], &result->limits, i == chosen, cli_has_colour()};
+        has_open_only |= print_row(&row);
+    }
+    if (!cli_print_verdict(result, error))
+        return false;
+    putchar('\n');
+    if (result->limits.partition_rows != 0) {
+        cli_grouped(result->limits.partition_rows, limit);
+        snprintf(words, sizeof words, "%s rows", limit);
+        print_passed(result, "partitions.over_limit_rows", words);
+    }
+    if (result->limits.partition_bytes != 0) {
+        cli_size(result->limits.partition_bytes, limit);
+        print_passed(result, "partitions.over_limit_bytes", limit);
+    }
+    print_columns(&result->limits, has_open_only);
+    return true;
 }

@@ -7,9 +7,28 @@
 #include "cluster_run.h"
 #include "lab/change.h"
 
-static bool is_deployed(const struct lab_change *change);
-static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history);
-static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy);
+static bool is_deployed(const struct lab_change *change)
+{
+    return change->rollout_ns > 0 || !change->keeps_old;
+}
+
+/* A clock that was set back may tell a time before the last change: then the new settings hold from just
+ * after it. */
+static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
+{
+    int64_t last_ns = history->eras[history->count - 1].from_ns;
+    enum bk_status status = bk_history_change(history, from_ns > last_ns ? from_ns : last_ns + 1, strategy);
+    assert(status == BK_OK);
+    (void)status;
+}
+
+/* Those that follow and are known by their date. */
+static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
+{
+    const struct lab_change *changes = run->strategy->settings.changes;
+    for (; change < run->strategy->settings.change_count && !is_deployed(&changes[change]); change++)
+        add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
+}
 
 void lab_changes_begin(struct lab_cluster_run *run)
 {
@@ -90,27 +109,4 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
     struct bk_row row = {.time_ns = time_ns};
     struct bk_route route;
     return bk_history_route(history, NULL, &row, &route) != BK_OK || route.bucket != bucket;
-}
-
-static bool is_deployed(const struct lab_change *change)
-{
-    return change->rollout_ns > 0 || !change->keeps_old;
-}
-
-/* Those that follow and are known by their date. */
-static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
-{
-    const struct lab_change *changes = run->strategy->settings.changes;
-    for (; change < run->strategy->settings.change_count && !is_deployed(&changes[change]); change++)
-        add(history, lab_until(run->start_ns, changes[change].at_ns), &changes[change].strategy);
-}
-
-/* A clock that was set back may tell a time before the last change: then the new settings hold from just
- * after it. */
-static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
-{
-    int64_t last_ns = history->eras[history->count - 1].from_ns;
-    enum bk_status status = bk_history_change(history, from_ns > last_ns ? from_ns : last_ns + 1, strategy);
-    assert(status == BK_OK);
-    (void)status;
 }

@@ -7,9 +7,30 @@
 #include "cluster_run.h"
 #include "lab/gone.h"
 
-static uint32_t take_slot(struct lab_cluster_run *run);
-static void try_again(struct lab_cluster_run *run, uint32_t slot);
-static void give_slot(struct lab_cluster_run *run, uint32_t slot);
+/* LAB_NO_DELETE without memory. */
+static uint32_t take_slot(struct lab_cluster_run *run)
+{
+    struct lab_deletes_open *deletes = &run->deletes;
+    if (deletes->free_count == 0) {
+        uint32_t capacity = deletes->capacity == 0 ? 64 : deletes->capacity * 2;
+        struct lab_delete *items = realloc(deletes->items, capacity * sizeof *items);
+        if (items != NULL)
+            deletes->items = items;
+        uint32_t *free_slots = realloc(deletes->free_slots, capacity * sizeof *free_slots);
+        if (free_slots != NULL)
+            deletes->free_slots = free_slots;
+        if (items == NULL || free_slots == NULL) {
+            run->out_of_memory = true;
+            return LAB_NO_DELETE;
+        }
+        for (uint32_t i = capacity; i-- > deletes->capacity;) {
+            items[i] = (struct lab_delete){0};
+            free_slots[deletes->free_count++] = i;
+        }
+        deletes->capacity = capacity;
+    }
+    return deletes->free_slots[--deletes->free_count];
+}
 
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
@@ -30,6 +51,26 @@ void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operatio
                                                    .serial = run->deletes.items[slot].serial};
     run->arrivals_pending++;
     lab_push(run, now_ns + after_ns, LAB_EVENT_DELETE, slot);
+}
+
+static void give_slot(struct lab_cluster_run *run, uint32_t slot)
+{
+    run->deletes.items[slot].is_waiting = false;
+    run->deletes.free_slots[run->deletes.free_count++] = slot;
+    run->operations_active--;
+}
+
+static void try_again(struct lab_cluster_run *run, uint32_t slot)
+{
+    struct lab_delete *item = &run->deletes.items[slot];
+    item->is_waiting = false;
+    if (item->tries <= run->scenario->agents.retries) {
+        lab_push(run, sim_queue_now(&run->queue) + run->config.retry_backoff_ns * item->tries,
+                 LAB_EVENT_DELETE, slot);
+        return;
+    }
+    run->tally.deletes_lost++;
+    give_slot(run, slot);
 }
 
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
@@ -91,49 +132,4 @@ void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *eve
     const struct lab_delete *item = &run->deletes.items[event->target];
     if (item->is_waiting && item->serial == (uint32_t)event->a)
         try_again(run, event->target);
-}
-
-static void try_again(struct lab_cluster_run *run, uint32_t slot)
-{
-    struct lab_delete *item = &run->deletes.items[slot];
-    item->is_waiting = false;
-    if (item->tries <= run->scenario->agents.retries) {
-        lab_push(run, sim_queue_now(&run->queue) + run->config.retry_backoff_ns * item->tries,
-                 LAB_EVENT_DELETE, slot);
-        return;
-    }
-    run->tally.deletes_lost++;
-    give_slot(run, slot);
-}
-
-/* LAB_NO_DELETE without memory. */
-static uint32_t take_slot(struct lab_cluster_run *run)
-{
-    struct lab_deletes_open *deletes = &run->deletes;
-    if (deletes->free_count == 0) {
-        uint32_t capacity = deletes->capacity == 0 ? 64 : deletes->capacity * 2;
-        struct lab_delete *items = realloc(deletes->items, capacity * sizeof *items);
-        if (items != NULL)
-            deletes->items = items;
-        uint32_t *free_slots = realloc(deletes->free_slots, capacity * sizeof *free_slots);
-        if (free_slots != NULL)
-            deletes->free_slots = free_slots;
-        if (items == NULL || free_slots == NULL) {
-            run->out_of_memory = true;
-            return LAB_NO_DELETE;
-        }
-        for (uint32_t i = capacity; i-- > deletes->capacity;) {
-            items[i] = (struct lab_delete){0};
-            free_slots[deletes->free_count++] = i;
-        }
-        deletes->capacity = capacity;
-    }
-    return deletes->free_slots[--deletes->free_count];
-}
-
-static void give_slot(struct lab_cluster_run *run, uint32_t slot)
-{
-    run->deletes.items[slot].is_waiting = false;
-    run->deletes.free_slots[run->deletes.free_count++] = slot;
-    run->operations_active--;
 }

@@ -19,30 +19,17 @@
 #define LATE_BY_NS     SIM_MINUTE
 #define SYNC_PERIOD_NS (10 * SIM_SECOND)
 
-static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns);
-static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made,
-                           int64_t lasts_ns);
-static void lose_state(struct lab_cluster_run *run, const struct lab_active_fault *made);
-static void excuse_paxos(void *context, uint64_t name);
-static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_fault *made);
-static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int64_t by_ns);
-static void come_again(struct lab_cluster_run *run, uint32_t fault);
-static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds);
-static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
-                            struct sim_random *draws);
-static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins);
-static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended);
-static void change_network_partition(struct lab_cluster_run *run, const struct lab_active_fault *fault,
-                                     bool is_separated);
-static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places);
-static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
-static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal);
-static int64_t latest_of(const struct lab_cluster_run *run);
-static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target);
-static bool is_of_agent(enum lab_fault_kind kind);
-static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what);
-static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
-                       size_t size);
+/* The next of a fault that comes at random. */
+static void come_again(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    double gap_ns = sim_exponential(&run->fault_draws[number]) * 1e9 / fault->rate_per_s;
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t until_ns =
+        fault->until_ns < run->end_ns - run->start_ns ? run->start_ns + fault->until_ns : run->end_ns;
+    if (gap_ns < (double)(until_ns - now_ns))
+        lab_push(run, now_ns + (int64_t)gap_ns, LAB_EVENT_FAULT, number);
+}
 
 void lab_faults_begin(struct lab_cluster_run *run)
 {
@@ -59,87 +46,6 @@ void lab_faults_begin(struct lab_cluster_run *run)
         else
             lab_push(run, lab_until(run->start_ns, fault->at_ns), LAB_EVENT_FAULT, i);
     }
-}
-
-void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
-{
-    const struct lab_fault *fault = &run->scenario->faults[number];
-    struct sim_random *draws = &run->fault_draws[number];
-    struct lab_active_fault made = {
-        .is_used = true, .fault = number, .factor = fault->factor, .by_ns = fault->by_ns};
-    made.kind = draw_kind(draws, fault->kinds);
-    made.target = fault->target != UINT32_MAX ? fault->target : draw_target(run, made.kind, draws);
-    memcpy(made.between, fault->between, sizeof made.between);
-    int64_t lasts_ns = fault->lasts_ns;
-    if (fault->rate_per_s > 0) {
-        double drawn_ns = sim_exponential(draws) * (double)lasts_ns;
-        lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
-        made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
-        if (made.kind == LAB_FAULT_NETWORK_PARTITION) {
-            /* Drawn: one node is separated from all agents. */
-            made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
-            made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
-        }
-        if (made.kind == LAB_FAULT_LOST_MESSAGE || made.kind == LAB_FAULT_DUPLICATE_MESSAGE)
-            made.factor = made.factor > 1 ? 0.05 : made.factor;
-        if (made.kind == LAB_FAULT_LATE_MESSAGE) {
-            made.factor = LATE_CHANCE;
-            made.by_ns = LATE_BY_NS;
-        }
-        come_again(run, number);
-    }
-    tell(run, &made, "begins");
-    lab_watch_fault(run, made.kind);
-    if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
-        run->oracles.hints_may_be_lost = true;
-    strike_at_once(run, &made, lasts_ns);
-}
-
-/* What happens at a moment, or ends by itself; all else begins. */
-static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
-{
-    int64_t now_ns = sim_queue_now(&run->queue);
-    switch (made->kind) {
-    case LAB_FAULT_CLOCK_JUMP:
-        lab_health_pulse(run, now_ns);
-        jump(run, &run->agents[made->target], made->by_ns);
-        break;
-    case LAB_FAULT_AGENT_CRASH: {
-        const struct lab_fault *fault = &run->scenario->faults[made->fault];
-        lab_agent_crash(run, made->target, lasts_ns, fault->rate_per_s == 0 && fault->age_ns > 0);
-        break;
-    }
-    case LAB_FAULT_HINT_LOSS:
-        lab_health_pulse(run, now_ns);
-        cass_drop_hints(run->cluster, made->target);
-        break;
-    case LAB_FAULT_GC_STORM: {
-        int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
-        lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
-        lab_health_pulse(run, lab_until(now_ns, lasts_ns));
-        cass_pause(run->cluster, made->target, lasts_ns);
-        break;
-    }
-    case LAB_FAULT_STATE_LOST:
-    case LAB_FAULT_STATE_RESTORED:
-        lose_state(run, made);
-        break;
-    case LAB_FAULT_PAXOS_LOSS:
-        lose_paxos(run, made);
-        break;
-    default:
-        begin(run, made, lasts_ns);
-    }
-}
-
-void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
-{
-    const struct lab_fault *fault = &run->scenario->faults[number];
-    struct lab_backup *backup = &run->backups[number];
-    if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH)
-        lab_agent_keep(run, fault->target);
-    else
-        cass_peek_merged(run->cluster, lab_state_register(fault->target), backup->columns, &backup->mask);
 }
 
 /* Nothing was kept of a key whose row is lost. */
@@ -171,6 +77,127 @@ static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_faul
     int64_t last_ns = fault->age_ns > 0 ? fault->age_ns : SYNC_PERIOD_NS;
     lab_health_pulse(run, sim_queue_now(&run->queue));
     cass_forget_paxos(run->cluster, made->target, last_ns, excuse_paxos, run);
+}
+
+static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
+{
+    memset(places, 0, cass_place_count(run->cluster));
+    uint32_t first = 0, count = 1;
+    switch (group->kind) {
+    case LAB_GROUP_AGENTS:
+        first = cass_place_of_client(run->cluster, 0);
+        count = run->agent_count;
+        break;
+    case LAB_GROUP_AGENT:
+        first = cass_place_of_client(run->cluster, group->index);
+        break;
+    case LAB_GROUP_DATACENTER:
+        for (uint32_t i = 0; i < group->index; i++)
+            first += run->scenario->network.datacenters[i].nodes;
+        count = run->scenario->network.datacenters[group->index].nodes;
+        break;
+    case LAB_GROUP_NODE:
+        first = group->index;
+        break;
+    }
+    memset(places + first, 1, count);
+}
+
+static void change_network_partition(struct lab_cluster_run *run, const struct lab_active_fault *fault,
+                                     bool is_separated)
+{
+    fill_group(run, &fault->between[0], run->places[0]);
+    fill_group(run, &fault->between[1], run->places[1]);
+    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
+}
+
+/* Ends the network partition `ended` (NULL: one begins), and separates again what others still separate.
+ * Nobody notices what is joined in between: a process that was believed to be gone stays so. */
+static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended)
+{
+    if (ended != NULL)
+        change_network_partition(run, ended, false);
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_NETWORK_PARTITION)
+            change_network_partition(run, &run->active[i], true);
+    }
+    cass_network_partitions_tell(run->cluster);
+}
+
+static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
+{
+    double product = 1;
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct lab_active_fault *active = &run->active[i];
+        if (active->is_used && active->kind == kind && (target == UINT32_MAX || active->target == target))
+            product *= active->factor;
+    }
+    return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
+}
+
+/* A message is lost unless every cause spares it. */
+static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal)
+{
+    double spared = 1 - normal;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == kind)
+            spared *= 1 - run->active[i].factor;
+    }
+    return 1 - spared;
+}
+
+/* By how much a late message is late: of several causes the longest. */
+static int64_t latest_of(const struct lab_cluster_run *run)
+{
+    int64_t by_ns = 0;
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct lab_active_fault *active = &run->active[i];
+        if (active->is_used && active->kind == LAB_FAULT_LATE_MESSAGE && active->by_ns > by_ns)
+            by_ns = active->by_ns;
+    }
+    return by_ns;
+}
+
+static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
+{
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (run->active[i].is_used && run->active[i].kind == kind && run->active[i].target == target)
+            return true;
+    }
+    return false;
+}
+
+static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins)
+{
+    const struct cass_cluster_config *config = &run->scenario->network;
+    switch (fault->kind) {
+    case LAB_FAULT_NODE_DOWN:
+        cass_set_down(run->cluster, fault->target, is_active(run, LAB_FAULT_NODE_DOWN, fault->target));
+        break;
+    case LAB_FAULT_SLOW_NODE:
+        cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
+        break;
+    case LAB_FAULT_NETWORK_PARTITION:
+        apply_network_partitions(run, begins ? NULL : fault);
+        break;
+    case LAB_FAULT_LOST_MESSAGE:
+    case LAB_FAULT_DUPLICATE_MESSAGE:
+        cass_set_loss(run->cluster, chance_of(run, LAB_FAULT_LOST_MESSAGE, config->loss),
+                      chance_of(run, LAB_FAULT_DUPLICATE_MESSAGE, config->duplicate));
+        break;
+    case LAB_FAULT_DELAY:
+        cass_set_delay(run->cluster, product_of(run, LAB_FAULT_DELAY, UINT32_MAX));
+        break;
+    case LAB_FAULT_LATE_MESSAGE:
+        cass_set_late(run->cluster, chance_of(run, LAB_FAULT_LATE_MESSAGE, 0), latest_of(run));
+        break;
+    case LAB_FAULT_AGENT_PAUSE:
+        if (!begins)
+            lab_agent_resume(run, fault->target);
+        break;
+    default:
+        break;
+    }
 }
 
 static void begin(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
@@ -219,28 +246,41 @@ static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int6
                              lab_until(run->oracles.jumps_until_ns, lab_aftermath_ns(run)));
 }
 
-void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
+/* What happens at a moment, or ends by itself; all else begins. */
+static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
 {
-    struct lab_active_fault ended = run->active[place];
-    run->active[place].is_used = false;
-    lab_health_fault(run, false);
-    /* What it delayed last is still on its way. */
-    if (ended.kind == LAB_FAULT_LATE_MESSAGE)
-        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
-    tell(run, &ended, "ends");
-    apply(run, &ended, false);
-}
-
-/* The next of a fault that comes at random. */
-static void come_again(struct lab_cluster_run *run, uint32_t number)
-{
-    const struct lab_fault *fault = &run->scenario->faults[number];
-    double gap_ns = sim_exponential(&run->fault_draws[number]) * 1e9 / fault->rate_per_s;
     int64_t now_ns = sim_queue_now(&run->queue);
-    int64_t until_ns =
-        fault->until_ns < run->end_ns - run->start_ns ? run->start_ns + fault->until_ns : run->end_ns;
-    if (gap_ns < (double)(until_ns - now_ns))
-        lab_push(run, now_ns + (int64_t)gap_ns, LAB_EVENT_FAULT, number);
+    switch (made->kind) {
+    case LAB_FAULT_CLOCK_JUMP:
+        lab_health_pulse(run, now_ns);
+        jump(run, &run->agents[made->target], made->by_ns);
+        break;
+    case LAB_FAULT_AGENT_CRASH: {
+        const struct lab_fault *fault = &run->scenario->faults[made->fault];
+        lab_agent_crash(run, made->target, lasts_ns, fault->rate_per_s == 0 && fault->age_ns > 0);
+        break;
+    }
+    case LAB_FAULT_HINT_LOSS:
+        lab_health_pulse(run, now_ns);
+        cass_drop_hints(run->cluster, made->target);
+        break;
+    case LAB_FAULT_GC_STORM: {
+        int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
+        lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
+        lab_health_pulse(run, lab_until(now_ns, lasts_ns));
+        cass_pause(run->cluster, made->target, lasts_ns);
+        break;
+    }
+    case LAB_FAULT_STATE_LOST:
+    case LAB_FAULT_STATE_RESTORED:
+        lose_state(run, made);
+        break;
+    case LAB_FAULT_PAXOS_LOSS:
+        lose_paxos(run, made);
+        break;
+    default:
+        begin(run, made, lasts_ns);
+    }
 }
 
 static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds)
@@ -256,6 +296,11 @@ static enum lab_fault_kind draw_kind(struct sim_random *draws, uint32_t kinds)
     return LAB_FAULT_NODE_DOWN;
 }
 
+static bool is_of_agent(enum lab_fault_kind kind)
+{
+    return kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
+}
+
 static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_kind kind,
                             struct sim_random *draws)
 {
@@ -265,130 +310,16 @@ static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_ki
     return (uint32_t)sim_random_below(draws, count);
 }
 
-static bool is_of_agent(enum lab_fault_kind kind)
+/* A group as the scenario names it. */
+static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
+                       size_t size)
 {
-    return kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
-}
-
-static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins)
-{
-    const struct cass_cluster_config *config = &run->scenario->network;
-    switch (fault->kind) {
-    case LAB_FAULT_NODE_DOWN:
-        cass_set_down(run->cluster, fault->target, is_active(run, LAB_FAULT_NODE_DOWN, fault->target));
-        break;
-    case LAB_FAULT_SLOW_NODE:
-        cass_set_slow(run->cluster, fault->target, product_of(run, LAB_FAULT_SLOW_NODE, fault->target));
-        break;
-    case LAB_FAULT_NETWORK_PARTITION:
-        apply_network_partitions(run, begins ? NULL : fault);
-        break;
-    case LAB_FAULT_LOST_MESSAGE:
-    case LAB_FAULT_DUPLICATE_MESSAGE:
-        cass_set_loss(run->cluster, chance_of(run, LAB_FAULT_LOST_MESSAGE, config->loss),
-                      chance_of(run, LAB_FAULT_DUPLICATE_MESSAGE, config->duplicate));
-        break;
-    case LAB_FAULT_DELAY:
-        cass_set_delay(run->cluster, product_of(run, LAB_FAULT_DELAY, UINT32_MAX));
-        break;
-    case LAB_FAULT_LATE_MESSAGE:
-        cass_set_late(run->cluster, chance_of(run, LAB_FAULT_LATE_MESSAGE, 0), latest_of(run));
-        break;
-    case LAB_FAULT_AGENT_PAUSE:
-        if (!begins)
-            lab_agent_resume(run, fault->target);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Ends the network partition `ended` (NULL: one begins), and separates again what others still separate.
- * Nobody notices what is joined in between: a process that was believed to be gone stays so. */
-static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended)
-{
-    if (ended != NULL)
-        change_network_partition(run, ended, false);
-    for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used && run->active[i].kind == LAB_FAULT_NETWORK_PARTITION)
-            change_network_partition(run, &run->active[i], true);
-    }
-    cass_network_partitions_tell(run->cluster);
-}
-
-static void change_network_partition(struct lab_cluster_run *run, const struct lab_active_fault *fault,
-                                     bool is_separated)
-{
-    fill_group(run, &fault->between[0], run->places[0]);
-    fill_group(run, &fault->between[1], run->places[1]);
-    cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
-}
-
-static void fill_group(const struct lab_cluster_run *run, const struct lab_group *group, uint8_t *places)
-{
-    memset(places, 0, cass_place_count(run->cluster));
-    uint32_t first = 0, count = 1;
-    switch (group->kind) {
-    case LAB_GROUP_AGENTS:
-        first = cass_place_of_client(run->cluster, 0);
-        count = run->agent_count;
-        break;
-    case LAB_GROUP_AGENT:
-        first = cass_place_of_client(run->cluster, group->index);
-        break;
-    case LAB_GROUP_DATACENTER:
-        for (uint32_t i = 0; i < group->index; i++)
-            first += run->scenario->network.datacenters[i].nodes;
-        count = run->scenario->network.datacenters[group->index].nodes;
-        break;
-    case LAB_GROUP_NODE:
-        first = group->index;
-        break;
-    }
-    memset(places + first, 1, count);
-}
-
-static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
-{
-    double product = 1;
-    for (size_t i = 0; i < run->active_count; i++) {
-        const struct lab_active_fault *active = &run->active[i];
-        if (active->is_used && active->kind == kind && (target == UINT32_MAX || active->target == target))
-            product *= active->factor;
-    }
-    return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
-}
-
-/* A message is lost unless every cause spares it. */
-static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal)
-{
-    double spared = 1 - normal;
-    for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used && run->active[i].kind == kind)
-            spared *= 1 - run->active[i].factor;
-    }
-    return 1 - spared;
-}
-
-/* By how much a late message is late: of several causes the longest. */
-static int64_t latest_of(const struct lab_cluster_run *run)
-{
-    int64_t by_ns = 0;
-    for (size_t i = 0; i < run->active_count; i++) {
-        const struct lab_active_fault *active = &run->active[i];
-        if (active->is_used && active->kind == LAB_FAULT_LATE_MESSAGE && active->by_ns > by_ns)
-            by_ns = active->by_ns;
-    }
-    return by_ns;
-}
-
-static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target)
-{
-    for (size_t i = 0; i < run->active_count; i++) {
-        if (run->active[i].is_used && run->active[i].kind == kind && run->active[i].target == target)
-            return true;
-    }
-    return false;
+    if (group->kind == LAB_GROUP_AGENTS)
+        snprintf(buffer, size, "agents");
+    else if (group->kind == LAB_GROUP_DATACENTER)
+        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
+    else
+        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
 }
 
 static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what)
@@ -413,14 +344,58 @@ static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fau
     }
 }
 
-/* A group as the scenario names it. */
-static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
-                       size_t size)
+void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
 {
-    if (group->kind == LAB_GROUP_AGENTS)
-        snprintf(buffer, size, "agents");
-    else if (group->kind == LAB_GROUP_DATACENTER)
-        snprintf(buffer, size, "%s", run->scenario->network.datacenters[group->index].name);
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    struct sim_random *draws = &run->fault_draws[number];
+    struct lab_active_fault made = {
+        .is_used = true, .fault = number, .factor = fault->factor, .by_ns = fault->by_ns};
+    made.kind = draw_kind(draws, fault->kinds);
+    made.target = fault->target != UINT32_MAX ? fault->target : draw_target(run, made.kind, draws);
+    memcpy(made.between, fault->between, sizeof made.between);
+    int64_t lasts_ns = fault->lasts_ns;
+    if (fault->rate_per_s > 0) {
+        double drawn_ns = sim_exponential(draws) * (double)lasts_ns;
+        lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
+        made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
+        if (made.kind == LAB_FAULT_NETWORK_PARTITION) {
+            /* Drawn: one node is separated from all agents. */
+            made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
+            made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
+        }
+        if (made.kind == LAB_FAULT_LOST_MESSAGE || made.kind == LAB_FAULT_DUPLICATE_MESSAGE)
+            made.factor = made.factor > 1 ? 0.05 : made.factor;
+        if (made.kind == LAB_FAULT_LATE_MESSAGE) {
+            made.factor = LATE_CHANCE;
+            made.by_ns = LATE_BY_NS;
+        }
+        come_again(run, number);
+    }
+    tell(run, &made, "begins");
+    lab_watch_fault(run, made.kind);
+    if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
+        run->oracles.hints_may_be_lost = true;
+    strike_at_once(run, &made, lasts_ns);
+}
+
+void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_fault *fault = &run->scenario->faults[number];
+    struct lab_backup *backup = &run->backups[number];
+    if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH)
+        lab_agent_keep(run, fault->target);
     else
-        snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
+        cass_peek_merged(run->cluster, lab_state_register(fault->target), backup->columns, &backup->mask);
+}
+
+void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
+{
+    struct lab_active_fault ended = run->active[place];
+    run->active[place].is_used = false;
+    lab_health_fault(run, false);
+    /* What it delayed last is still on its way. */
+    if (ended.kind == LAB_FAULT_LATE_MESSAGE)
+        lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
+    tell(run, &ended, "ends");
+    apply(run, &ended, false);
 }

@@ -18,25 +18,58 @@
 /* Of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
-static uint32_t cache_entries(const struct lab_cluster_run *run);
-static uint32_t remember_keys(const struct lab_cluster_run *run);
-static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end);
-static void start_agent(struct lab_cluster_run *run, uint32_t number);
-static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error);
-static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                        const struct bk_action *action);
-static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation);
-static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                          const struct bk_action *action);
-static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
-                      int64_t bucket);
-static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
-static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
-static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-static void set_tick(struct lab_cluster_run *run, uint32_t agent);
-static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns);
+/* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
+static uint32_t cache_entries(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
+    if (!lab_keeps_state(run))
+        return 1;
+    return (uint32_t)(asked < enough ? asked : enough);
+}
+
+/* As many keys as the cache of states would hold. */
+static uint32_t remember_keys(const struct lab_cluster_run *run)
+{
+    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
+    if (!run->strategy->settings.reading.remembers_empty)
+        return 0;
+    return (uint32_t)(asked < enough ? asked : enough);
+}
+
+static void start_agent(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = lab_agent_config(run, number);
+    if (!agent->goes_back || !lab_agent_go_back(run, number)) {
+        enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
+        assert(status == BK_OK);
+        (void)status;
+    }
+    agent->is_up = true;
+    agent->restart = 0;
+    agent->keys_seen = 0;
+    lab_twin_begin(run, number);
+}
+
+static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    struct bk_agent_config config = run->config;
+    config.agent_id = (uint64_t)number + 1;
+    assert(bk_agent_check(&config) == BK_OK);
+    /* Of a small cache most of the memory is operations that are never under way, and not worth a large page.
+     */
+    size_t bytes = bk_agent_size(&config);
+    agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
+    agent->operations = calloc(run->operation_count, sizeof *agent->operations);
+    if (agent->memory == NULL || agent->operations == NULL)
+        return sim_fail_memory(error);
+    agent->history = run->config.history;
+    agent->jumped_ns = agent->disturbed_ns = INT64_MIN;
+    start_agent(run, number);
+    lab_agent_draw_clock(run, number);
+    return true;
+}
 
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 {
@@ -136,6 +169,11 @@ int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, i
     return (int64_t)(clock_ns > CLOCK_MAX ? CLOCK_MAX : clock_ns < -CLOCK_MAX ? -CLOCK_MAX : clock_ns);
 }
 
+static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns)
+{
+    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
+}
+
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
@@ -188,6 +226,44 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     lab_parked_begins(run, chosen, operation);
 }
 
+static bool has_failed(enum bk_outcome_kind outcome)
+{
+    return outcome == BK_OUTCOME_REFUSED || outcome == BK_OUTCOME_UNKNOWN;
+}
+
+static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
+    if (operation->action == BK_ACT_ADD_COUNTER)
+        lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
+    if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
+}
+
+static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    struct bk_outcome outcome = operation->outcome;
+    if (outcome.kind == BK_OUTCOME_APPLIED) {
+        keep_latency(run, operation);
+        lab_read_step_done(operation);
+    }
+    if (lab_event_trace_wants(run, operation->key))
+        lab_event_trace_outcome(run, agent, operation, number, &outcome);
+    lab_watch_outcome(run, operation, outcome.kind);
+    /* A start that is missing is asked for again like one that could not be read. */
+    operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
+    operation->is_awaited = true;
+    operation->heard_ns = sim_queue_now(&run->queue);
+    enum bk_action_kind kind = operation->action;
+    uint32_t key = operation->key;
+    bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
+    lab_twin_heard(run, agent, lab_agent_clock(run, agent), number, &outcome);
+    lab_agent_pump(run, agent);
+    lab_parked_begins(run, agent, operation);
+    lab_parked_heard(run, agent, key, kind);
+}
+
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
 {
     if (event->a >> 63) {
@@ -231,6 +307,36 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
     bk_agent_tick(agent->agent, lab_agent_clock(run, number));
     lab_twin_ticked(run, number, lab_agent_clock(run, number));
     lab_agent_pump(run, number);
+}
+
+/* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
+static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
+{
+    agent->parked = 0;
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        struct lab_host_operation *operation = &agent->operations[i];
+        if (!operation->is_active)
+            continue;
+        if (is_end)
+            lab_available_left(run, operation);
+        if (operation->outstanding > 0)
+            sim_queue_cancel(&run->queue, operation->timeout);
+        operation->is_heard = operation->outstanding == 0 && operation->bucket != LAB_UNPLACED &&
+                              operation->action == BK_ACT_PUT_ROW &&
+                              operation->outcome.kind == BK_OUTCOME_APPLIED;
+        operation->serial++;
+        operation->outstanding = 0;
+        operation->is_active = operation->is_parked = false;
+        run->operations_active--;
+        if (operation->is_read)
+            continue;
+        run->unresolved += !operation->is_acknowledged;
+        run->unresolved_increments += operation->is_acknowledged && operation->fires;
+        run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
+            operation->is_acknowledged && operation->fires;
+        lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
+        lab_oracles_write_ended(run, operation, false, false);
+    }
 }
 
 /* The cache and all operations are gone; what they had asked for may still take effect. */
@@ -291,89 +397,6 @@ struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint3
     return config;
 }
 
-static void start_agent(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    struct bk_agent_config config = lab_agent_config(run, number);
-    if (!agent->goes_back || !lab_agent_go_back(run, number)) {
-        enum bk_status status = bk_agent_init(agent->memory, bk_agent_size(&config), &config, &agent->agent);
-        assert(status == BK_OK);
-        (void)status;
-    }
-    agent->is_up = true;
-    agent->restart = 0;
-    agent->keys_seen = 0;
-    lab_twin_begin(run, number);
-}
-
-/* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
-static uint32_t cache_entries(const struct lab_cluster_run *run)
-{
-    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
-    if (!lab_keeps_state(run))
-        return 1;
-    return (uint32_t)(asked < enough ? asked : enough);
-}
-
-/* As many keys as the cache of states would hold. */
-static uint32_t remember_keys(const struct lab_cluster_run *run)
-{
-    uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
-    if (!run->strategy->settings.reading.remembers_empty)
-        return 0;
-    return (uint32_t)(asked < enough ? asked : enough);
-}
-
-/* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
-static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
-{
-    agent->parked = 0;
-    for (uint32_t i = 0; i < run->operation_count; i++) {
-        struct lab_host_operation *operation = &agent->operations[i];
-        if (!operation->is_active)
-            continue;
-        if (is_end)
-            lab_available_left(run, operation);
-        if (operation->outstanding > 0)
-            sim_queue_cancel(&run->queue, operation->timeout);
-        operation->is_heard = operation->outstanding == 0 && operation->bucket != LAB_UNPLACED &&
-                              operation->action == BK_ACT_PUT_ROW &&
-                              operation->outcome.kind == BK_OUTCOME_APPLIED;
-        operation->serial++;
-        operation->outstanding = 0;
-        operation->is_active = operation->is_parked = false;
-        run->operations_active--;
-        if (operation->is_read)
-            continue;
-        run->unresolved += !operation->is_acknowledged;
-        run->unresolved_increments += operation->is_acknowledged && operation->fires;
-        run->oracles.verdict.probes[LAB_PROBE_CRASH_UNCOUNTED] +=
-            operation->is_acknowledged && operation->fires;
-        lab_state_write_ended(run, operation, BK_OUTCOME_UNKNOWN);
-        lab_oracles_write_ended(run, operation, false, false);
-    }
-}
-
-static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    struct bk_agent_config config = run->config;
-    config.agent_id = (uint64_t)number + 1;
-    assert(bk_agent_check(&config) == BK_OK);
-    /* Of a small cache most of the memory is operations that are never under way, and not worth a large page.
-     */
-    size_t bytes = bk_agent_size(&config);
-    agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
-    agent->operations = calloc(run->operation_count, sizeof *agent->operations);
-    if (agent->memory == NULL || agent->operations == NULL)
-        return sim_fail_memory(error);
-    agent->history = run->config.history;
-    agent->jumped_ns = agent->disturbed_ns = INT64_MIN;
-    start_agent(run, number);
-    lab_agent_draw_clock(run, number);
-    return true;
-}
-
 uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw)
 {
     uint32_t first = (uint32_t)(draw % run->agent_count);
@@ -429,43 +452,6 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
     return operation;
 }
 
-void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
-{
-    struct bk_action action;
-    if (run->agents[number].is_paused)
-        return;
-    while (bk_agent_next(run->agents[number].agent, &action)) {
-        lab_twin_acted(run, number, &action);
-        perform(run, number, &action);
-    }
-    lab_twin_rests(run, number);
-    set_tick(run, number);
-    if (run->agents[number].wants_checkpoint)
-        lab_agent_keep(run, number);
-}
-
-static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
-{
-    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
-    if (run->is_resumed && !is_possible(run, operation, action)) {
-        run->is_damaged = true;
-        return;
-    }
-    if (lab_event_trace_wants(run, operation->key))
-        lab_event_trace_action(run, agent, action);
-    if (operation->is_awaited)
-        lab_waits_acted(run, agent, operation, action);
-    if (action->kind == BK_ACT_ACK)
-        acknowledge(run, operation);
-    else if (action->kind == BK_ACT_DONE)
-        end_operation(run, operation, action);
-    else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
-             run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
-        ask_elsewhere(run, agent, action);
-    else
-        ask(run, agent, action);
-}
-
 /* An agent that was loaded asks for its operation's key, and for buckets that there can be. */
 static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                         const struct bk_action *action)
@@ -474,48 +460,6 @@ static bool is_possible(const struct lab_cluster_run *run, const struct lab_host
     uint64_t width = (uint64_t)action->step.bucket_high - (uint64_t)action->step.bucket_low;
     return operation->is_active && operation->key == action->key &&
            (is_read ? width < LAB_CLUSTER_BUCKETS_MAX : lab_is_possible_bucket(run, action->bucket));
-}
-
-/* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have
- * kept it, so the host stands in for such a client. */
-static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
-{
-    struct bk_action again = *action;
-    int64_t now_ns = lab_agent_clock(run, agent), bucket;
-    bool is_changing;
-    if (run->config.strategy.kind == BK_TIME)
-        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
-    else if (bk_kind_fires(run->config.strategy.kind) &&
-             bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
-        again.bucket = bucket;
-    ask(run, agent, &again);
-}
-
-static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
-{
-    operation->is_acknowledged = true;
-    run->keys[operation->key].acknowledged++;
-    lab_reads_acknowledged(run, operation);
-    lab_oracles_acknowledged(run, operation);
-    lab_delete_plan(run, operation);
-    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
-                      (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
-}
-
-static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
-                          const struct bk_action *action)
-{
-    if (operation->is_read) {
-        lab_read_ended(run, operation, action);
-    } else {
-        lab_available_ended(run, operation, action->status == BK_OPERATION_REFUSED);
-        run->refused += action->status == BK_OPERATION_REFUSED;
-        run->unresolved += action->status == BK_OPERATION_UNKNOWN;
-        run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
-        lab_oracles_write_ended(run, operation, action->counted, action->status == BK_OPERATION_REFUSED);
-    }
-    operation->is_active = false;
-    run->operations_active--;
 }
 
 /* The first put of a row says where it goes; a retry that goes elsewhere may make it stand twice. */
@@ -566,42 +510,68 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
                        &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
 }
 
-static bool has_failed(enum bk_outcome_kind outcome)
+/* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have
+ * kept it, so the host stands in for such a client. */
+static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
-    return outcome == BK_OUTCOME_REFUSED || outcome == BK_OUTCOME_UNKNOWN;
+    struct bk_action again = *action;
+    int64_t now_ns = lab_agent_clock(run, agent), bucket;
+    bool is_changing;
+    if (run->config.strategy.kind == BK_TIME)
+        again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
+    else if (bk_kind_fires(run->config.strategy.kind) &&
+             bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
+        again.bucket = bucket;
+    ask(run, agent, &again);
 }
 
-static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
 {
-    struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    struct bk_outcome outcome = operation->outcome;
-    if (outcome.kind == BK_OUTCOME_APPLIED) {
-        keep_latency(run, operation);
-        lab_read_step_done(operation);
+    operation->is_acknowledged = true;
+    run->keys[operation->key].acknowledged++;
+    lab_reads_acknowledged(run, operation);
+    lab_oracles_acknowledged(run, operation);
+    lab_delete_plan(run, operation);
+    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
+                      (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+}
+
+static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,
+                          const struct bk_action *action)
+{
+    if (operation->is_read) {
+        lab_read_ended(run, operation, action);
+    } else {
+        lab_available_ended(run, operation, action->status == BK_OPERATION_REFUSED);
+        run->refused += action->status == BK_OPERATION_REFUSED;
+        run->unresolved += action->status == BK_OPERATION_UNKNOWN;
+        run->unresolved_increments += operation->is_acknowledged && action->fired && !action->counted;
+        lab_oracles_write_ended(run, operation, action->counted, action->status == BK_OPERATION_REFUSED);
+    }
+    operation->is_active = false;
+    run->operations_active--;
+}
+
+static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
+{
+    struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    if (run->is_resumed && !is_possible(run, operation, action)) {
+        run->is_damaged = true;
+        return;
     }
     if (lab_event_trace_wants(run, operation->key))
-        lab_event_trace_outcome(run, agent, operation, number, &outcome);
-    lab_watch_outcome(run, operation, outcome.kind);
-    /* A start that is missing is asked for again like one that could not be read. */
-    operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
-    operation->is_awaited = true;
-    operation->heard_ns = sim_queue_now(&run->queue);
-    enum bk_action_kind kind = operation->action;
-    uint32_t key = operation->key;
-    bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
-    lab_twin_heard(run, agent, lab_agent_clock(run, agent), number, &outcome);
-    lab_agent_pump(run, agent);
-    lab_parked_begins(run, agent, operation);
-    lab_parked_heard(run, agent, key, kind);
-}
-
-static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->asked_ns);
-    if (operation->action == BK_ACT_ADD_COUNTER)
-        lab_histogram_add(&run->latency[LAB_LATENCY_COUNTER], spent, 1, 1);
-    if (operation->action == BK_ACT_CAS_STATE || operation->action == BK_ACT_CAS_LOCK)
-        lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
+        lab_event_trace_action(run, agent, action);
+    if (operation->is_awaited)
+        lab_waits_acted(run, agent, operation, action);
+    if (action->kind == BK_ACT_ACK)
+        acknowledge(run, operation);
+    else if (action->kind == BK_ACT_DONE)
+        end_operation(run, operation, action);
+    else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&
+             run->scenario->agents.retry == LAB_RETRY_ROUTE_AGAIN)
+        ask_elsewhere(run, agent, action);
+    else
+        ask(run, agent, action);
 }
 
 static void set_tick(struct lab_cluster_run *run, uint32_t number)
@@ -620,7 +590,17 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
     agent->tick_ns = due_ns;
 }
 
-static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns)
+void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
 {
-    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
+    struct bk_action action;
+    if (run->agents[number].is_paused)
+        return;
+    while (bk_agent_next(run->agents[number].agent, &action)) {
+        lab_twin_acted(run, number, &action);
+        perform(run, number, &action);
+    }
+    lab_twin_rests(run, number);
+    set_tick(run, number);
+    if (run->agents[number].wants_checkpoint)
+        lab_agent_keep(run, number);
 }

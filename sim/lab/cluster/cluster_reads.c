@@ -6,12 +6,6 @@
 
 #include "cluster_run.h"
 
-static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
-static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
-                                  const struct bk_query *query);
-static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                        uint64_t excused);
-
 bool lab_reads_create(struct lab_cluster_run *run)
 {
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {
@@ -39,6 +33,16 @@ void lab_reads_destroy(struct lab_cluster_run *run)
     run->acknowledged = NULL;
 }
 
+static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind)
+{
+    int64_t next_ns = run->reads[kind][key].next_ns;
+    if (next_ns >= run->end_ns)
+        return;
+    run->arrivals_pending++;
+    lab_push_event(run, next_ns,
+                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = key, .a = (uint64_t)kind});
+}
+
 void lab_reads_begin(struct lab_cluster_run *run, uint32_t key)
 {
     double share = lab_rows_key_share(run->rows, key);
@@ -50,6 +54,16 @@ void lab_reads_begin(struct lab_cluster_run *run, uint32_t key)
                              run->start_ns);
         push_next(run, key, (enum lab_read_kind)kind);
     }
+}
+
+/* What was acknowledged before the read began; of a range, by the times that the rows' agents gave them. */
+static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
+                                  const struct bk_query *query)
+{
+    if (kind != LAB_READ_RANGE)
+        return run->keys[key].acknowledged;
+    const struct sim_times *times = &run->acknowledged[key];
+    return sim_times_below(times, query->until_ns) - sim_times_below(times, query->from_ns);
 }
 
 void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_read_kind kind)
@@ -124,6 +138,18 @@ void lab_read_step_done(struct lab_host_operation *operation)
     operation->done.scanned += operation->step_scanned;
 }
 
+/* That the read surely finds: of those, less what anybody has asked to delete by now. Which rows have expired
+ * nobody keeps, nor of which times the deleted ones were. */
+static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                        uint64_t excused)
+{
+    uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
+    uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    if (run->scenario->row_ttl_ns > 0 || (operation->read == LAB_READ_RANGE && deleted > 0))
+        return 0;
+    return lab_findable_due(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
+}
+
 void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
                     const struct bk_action *action)
 {
@@ -154,36 +180,4 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
         lab_read_count(&run->tally.reads_of[done->kind], done);
         lab_histogram_add(&run->read_latency[done->kind], spent, 1, 1);
     }
-}
-
-static void push_next(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind)
-{
-    int64_t next_ns = run->reads[kind][key].next_ns;
-    if (next_ns >= run->end_ns)
-        return;
-    run->arrivals_pending++;
-    lab_push_event(run, next_ns,
-                   &(struct sim_event){.kind = LAB_EVENT_READ, .target = key, .a = (uint64_t)kind});
-}
-
-/* What was acknowledged before the read began; of a range, by the times that the rows' agents gave them. */
-static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
-                                  const struct bk_query *query)
-{
-    if (kind != LAB_READ_RANGE)
-        return run->keys[key].acknowledged;
-    const struct sim_times *times = &run->acknowledged[key];
-    return sim_times_below(times, query->until_ns) - sim_times_below(times, query->from_ns);
-}
-
-/* That the read surely finds: of those, less what anybody has asked to delete by now. Which rows have expired
- * nobody keeps, nor of which times the deleted ones were. */
-static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
-                        uint64_t excused)
-{
-    uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
-    uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
-    if (run->scenario->row_ttl_ns > 0 || (operation->read == LAB_READ_RANGE && deleted > 0))
-        return 0;
-    return lab_findable_due(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
 }

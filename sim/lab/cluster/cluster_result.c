@@ -9,47 +9,6 @@
 #include "lab/metrics.h"
 #include "lab/result_make.h"
 
-static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run);
-static bool add_run(struct lab_result *result, const struct lab_scenario *scenario, size_t index,
-                    struct lab_cluster_run *run);
-static void take_over(struct lab_result *result, size_t index, struct lab_result *from);
-static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out);
-static void tally_partitions(struct lab_cluster_run *run);
-
-bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
-                        struct lab_result **far, struct lab_result **out)
-{
-    /* All runs saw the same rows. */
-    struct lab_result *result = far[0] != NULL ? lab_result_begin(scenario, far[0]->rows, far[0]->keys,
-                                                                  far[0]->start_ns, far[0]->end_ns)
-                                               : begin_by(scenario, runs[0]);
-    bool ok = result != NULL;
-    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
-        if (far[i] != NULL)
-            take_over(result, i, far[i]);
-        else
-            ok = add_run(result, scenario, i, runs[i]);
-    }
-    if (!ok) {
-        lab_result_destroy(result);
-        return false;
-    }
-    *out = result;
-    return true;
-}
-
-bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
-                           struct lab_result **out)
-{
-    struct lab_result *result = begin_by(scenario, run);
-    if (result == NULL || !add_run(result, scenario, index, run)) {
-        lab_result_destroy(result);
-        return false;
-    }
-    *out = result;
-    return true;
-}
-
 static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run)
 {
     return lab_result_begin(scenario, run->tally.rows, run->keys_met, run->start_ns, run->end_ns);
@@ -88,73 +47,38 @@ static void take_over(struct lab_result *result, size_t index, struct lab_result
     result->digest = sim_digest_chain(result->digest, strategy->events.digest);
 }
 
-void lab_cluster_tally(struct lab_cluster_run *run)
+bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                        struct lab_result **far, struct lab_result **out)
 {
-    if (run->idgen != NULL) {
-        lab_idgen_tally(run);
-        return;
+    /* All runs saw the same rows. */
+    struct lab_result *result = far[0] != NULL ? lab_result_begin(scenario, far[0]->rows, far[0]->keys,
+                                                                  far[0]->start_ns, far[0]->end_ns)
+                                               : begin_by(scenario, runs[0]);
+    bool ok = result != NULL;
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
+        if (far[i] != NULL)
+            take_over(result, i, far[i]);
+        else
+            ok = add_run(result, scenario, i, runs[i]);
     }
-    lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
-    for (uint32_t i = 0; i < run->key_count; i++)
-        lab_bytes_add(&run->tally.payload_bytes, run->keys[i].bytes);
-    tally_partitions(run);
-    lab_oracles_end(run);
-    for (uint32_t node = 0; node < run->node_count; node++) {
-        struct cass_node_stats stats;
-        cass_node_stats(run->cluster, node, &stats);
-        run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
-        run->tally.tombstone_warnings += stats.tombstone_warnings;
+    if (!ok) {
+        lab_result_destroy(result);
+        return false;
     }
-    lab_conserved_delivered(run);
+    *out = result;
+    return true;
 }
 
-bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
+                           struct lab_result **out)
 {
-    if (run->idgen != NULL)
-        return lab_idgen_metrics(run, out);
-    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
-    ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
-         lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
-         lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
-    for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
-        ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
-    for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
-        ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
+    struct lab_result *result = begin_by(scenario, run);
+    if (result == NULL || !add_run(result, scenario, index, run)) {
+        lab_result_destroy(result);
+        return false;
     }
-    ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
-    if (lab_rows_go(run->scenario))
-        ok = ok && add_tombstones(run, out);
-    const struct lab_verdict *verdict = &run->oracles.verdict;
-    if (run->config.source == BK_SOURCE_INCREMENTAL)
-        ok = ok && lab_metrics_add(out, "writes.rows_uncounted", (double)run->rows_uncounted);
-    if (run->tally.lwt > 0)
-        ok = ok && lab_metrics_add(out, "writes.conditions_lost", (double)run->conditions_lost);
-    if (lab_adds_to_counters(run))
-        ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
-             lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
-    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
-        char name[LAB_METRIC_NAME_SIZE];
-        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
-        if (verdict->is_judged[i])
-            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
-    }
-    return ok;
-}
-
-/* The tombstones that readers met, and where they met too many. */
-static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
-{
-    const struct lab_tally *tally = &run->tally;
-    uint64_t reads = tally->reads.partitions.count + tally->reads_failed;
-    bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
-    if (!run->scenario->reads.present)
-        return ok;
-    return ok && lab_metrics_add(out, "reads.failed", (double)tally->reads_failed) &&
-           lab_metrics_add(out, "tombstones.scanned_per_read",
-                           reads == 0 ? 0 : (double)tally->tombstones_read / (double)reads) &&
-           lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
+    *out = result;
+    return true;
 }
 
 /* The rows that were written and what stands around them, and a tombstone for each that was deleted. */
@@ -196,4 +120,73 @@ static void tally_partitions(struct lab_cluster_run *run)
         if (largest->size > 0)
             lab_rows_key_name(run->rows, (uint32_t)largest->key_index, largest->key, sizeof largest->key);
     }
+}
+
+void lab_cluster_tally(struct lab_cluster_run *run)
+{
+    if (run->idgen != NULL) {
+        lab_idgen_tally(run);
+        return;
+    }
+    lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
+    for (uint32_t i = 0; i < run->key_count; i++)
+        lab_bytes_add(&run->tally.payload_bytes, run->keys[i].bytes);
+    tally_partitions(run);
+    lab_oracles_end(run);
+    for (uint32_t node = 0; node < run->node_count; node++) {
+        struct cass_node_stats stats;
+        cass_node_stats(run->cluster, node, &stats);
+        run->tally.nodes[node] = (struct cass_node_load){stats.rows, stats.bytes};
+        run->tally.tombstone_warnings += stats.tombstone_warnings;
+    }
+    lab_conserved_delivered(run);
+}
+
+/* The tombstones that readers met, and where they met too many. */
+static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    const struct lab_tally *tally = &run->tally;
+    uint64_t reads = tally->reads.partitions.count + tally->reads_failed;
+    bool ok = lab_metrics_add(out, "writes.deletes_lost", (double)tally->deletes_lost);
+    if (!run->scenario->reads.present)
+        return ok;
+    return ok && lab_metrics_add(out, "reads.failed", (double)tally->reads_failed) &&
+           lab_metrics_add(out, "tombstones.scanned_per_read",
+                           reads == 0 ? 0 : (double)tally->tombstones_read / (double)reads) &&
+           lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
+}
+
+bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    if (run->idgen != NULL)
+        return lab_idgen_metrics(run, out);
+    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
+    ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
+         lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
+         lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
+    for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
+        ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
+    for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
+        ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
+    }
+    ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
+    if (lab_rows_go(run->scenario))
+        ok = ok && add_tombstones(run, out);
+    const struct lab_verdict *verdict = &run->oracles.verdict;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        ok = ok && lab_metrics_add(out, "writes.rows_uncounted", (double)run->rows_uncounted);
+    if (run->tally.lwt > 0)
+        ok = ok && lab_metrics_add(out, "writes.conditions_lost", (double)run->conditions_lost);
+    if (lab_adds_to_counters(run))
+        ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
+             lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
+    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
+        if (verdict->is_judged[i])
+            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
+    }
+    return ok;
 }

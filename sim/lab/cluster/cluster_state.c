@@ -8,9 +8,48 @@
 
 #include "cluster_run.h"
 
-static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
-static bool keep_change(struct lab_cluster_run *run, uint32_t key, const int64_t *columns);
-static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns);
+/* No row is counted twice, and none that is not there. */
+static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
+{
+    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
+    uint64_t stored = index == LAB_NO_PARTITION ? 0 : run->oracles.partitions[index].stored;
+    if (columns[BK_COUNTER] > 0 && (uint64_t)columns[BK_COUNTER] > stored)
+        lab_violate(run, LAB_ORACLE_CONSERVED, key, 1,
+                    "bucket %" PRId64 ": %" PRId64 " rows are counted, and it holds %" PRIu64,
+                    columns[BK_BUCKET], columns[BK_COUNTER], stored);
+}
+
+/* The first time that belongs to the state's bucket. */
+static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
+{
+    switch (run->config.coordination) {
+    case BK_GUARDED:
+        return columns[BK_GUARDED_START];
+    case BK_THREE_STATE:
+        return columns[BK_NEXT_CHANGE] != 0 ? columns[BK_NEXT_CHANGE] : columns[BK_LAST_CHANGE];
+    default:
+        /* The row that rolled a key at once still belongs to the old bucket. */
+        return columns[BK_LAST_CHANGE] + 1;
+    }
+}
+
+static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    size_t bucket = (size_t)columns[BK_BUCKET];
+    if (bucket >= key->change_count) {
+        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
+        if (changes == NULL) {
+            run->out_of_memory = true;
+            return false;
+        }
+        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
+        key->changes = changes;
+        key->change_count = bucket + 1;
+    }
+    key->changes[bucket] = change_of(run, columns);
+    return true;
+}
 
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
 {
@@ -112,47 +151,4 @@ int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
     struct bk_route route;
     bk_history_route(lab_settings_at(run, sim_queue_now(&run->queue)), NULL, &newest, &route);
     return route.bucket;
-}
-
-/* No row is counted twice, and none that is not there. */
-static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
-{
-    uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
-    uint64_t stored = index == LAB_NO_PARTITION ? 0 : run->oracles.partitions[index].stored;
-    if (columns[BK_COUNTER] > 0 && (uint64_t)columns[BK_COUNTER] > stored)
-        lab_violate(run, LAB_ORACLE_CONSERVED, key, 1,
-                    "bucket %" PRId64 ": %" PRId64 " rows are counted, and it holds %" PRIu64,
-                    columns[BK_BUCKET], columns[BK_COUNTER], stored);
-}
-
-static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
-{
-    struct lab_cluster_key *key = &run->keys[key_index];
-    size_t bucket = (size_t)columns[BK_BUCKET];
-    if (bucket >= key->change_count) {
-        int64_t *changes = realloc(key->changes, (bucket + 1) * sizeof *changes);
-        if (changes == NULL) {
-            run->out_of_memory = true;
-            return false;
-        }
-        memset(changes + key->change_count, 0, (bucket + 1 - key->change_count) * sizeof *changes);
-        key->changes = changes;
-        key->change_count = bucket + 1;
-    }
-    key->changes[bucket] = change_of(run, columns);
-    return true;
-}
-
-/* The first time that belongs to the state's bucket. */
-static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
-{
-    switch (run->config.coordination) {
-    case BK_GUARDED:
-        return columns[BK_GUARDED_START];
-    case BK_THREE_STATE:
-        return columns[BK_NEXT_CHANGE] != 0 ? columns[BK_NEXT_CHANGE] : columns[BK_LAST_CHANGE];
-    default:
-        /* The row that rolled a key at once still belongs to the old bucket. */
-        return columns[BK_LAST_CHANGE] + 1;
-    }
 }

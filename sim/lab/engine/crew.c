@@ -18,13 +18,6 @@ struct slot {
     struct sim_error error;
 };
 
-/* A thread, and the rank whose work it does or waits for. */
-struct hand {
-    struct crew *crew;
-    pthread_t thread;
-    uint32_t rank;
-};
-
 struct crew {
     const struct lab_crew *jobs;
     struct lab_progress *progress; /* the caller's; may be NULL */
@@ -41,43 +34,12 @@ struct crew {
     struct sim_error error;
 };
 
-static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count);
-static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error);
-static bool run(struct hand *hands, uint32_t count, struct sim_error *error);
-static void *work(void *argument);
-static bool take_up(struct crew *crew, uint64_t *job);
-static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *slot);
-static void hand_over(struct crew *crew);
-static void stop(struct crew *crew);
-static void drop_rest(struct crew *crew);
-
-bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
-                  uint64_t *taken, struct sim_error *error)
-{
-    assert(threads >= 1);
-    struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
-    *taken = 0;
-    if (progress != NULL)
-        progress->total = jobs->count;
-    if (jobs->count == 0)
-        return true;
-    uint32_t count;
-    struct hand *hands = make_hands(&crew, threads, &count);
-    if (hands == NULL || !begin(&crew, count, error)) {
-        free(hands);
-        return sim_fail_memory(error);
-    }
-    bool is_fine = run(hands, count, error);
-    drop_rest(&crew);
-    free(hands);
-    free(crew.slots);
-    pthread_cond_destroy(&crew.turned);
-    pthread_mutex_destroy(&crew.lock);
-    *taken = crew.taken;
-    if (is_fine && !crew.is_fine)
-        *error = crew.error;
-    return is_fine && crew.is_fine;
-}
+/* A thread, and the rank whose work it does or waits for. */
+struct hand {
+    struct crew *crew;
+    pthread_t thread;
+    uint32_t rank;
+};
 
 /* Those of this rank first, then the first of each other rank, then the second: there are no more than jobs.
  */
@@ -117,32 +79,12 @@ static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
     return true;
 }
 
-/* One thread is enough to run. */
-static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
+/* Also what others have under way is of no use then. */
+static void stop(struct crew *crew)
 {
-    uint32_t made = 0;
-    while (made < count && sim_thread_start(&hands[made].thread, work, &hands[made]) == 0)
-        made++;
-    for (uint32_t i = 0; i < made; i++)
-        pthread_join(hands[i].thread, NULL);
-    return made > 0 ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
-}
-
-static void *work(void *argument)
-{
-    const struct hand *hand = argument;
-    struct crew *crew = hand->crew;
-    uint64_t job;
-    while (take_up(crew, &job)) {
-        struct slot slot = {.is_full = true};
-        do_job(crew, hand->rank, job, &slot);
-        pthread_mutex_lock(&crew->lock);
-        crew->slots[job % crew->ahead] = slot;
-        hand_over(crew);
-        pthread_mutex_unlock(&crew->lock);
-    }
-    return NULL;
+    crew->is_over = true;
+    crew->inner.stop = true;
+    pthread_cond_broadcast(&crew->turned);
 }
 
 static bool take_up(struct crew *crew, uint64_t *job)
@@ -201,12 +143,32 @@ static void hand_over(struct crew *crew)
     }
 }
 
-/* Also what others have under way is of no use then. */
-static void stop(struct crew *crew)
+static void *work(void *argument)
 {
-    crew->is_over = true;
-    crew->inner.stop = true;
-    pthread_cond_broadcast(&crew->turned);
+    const struct hand *hand = argument;
+    struct crew *crew = hand->crew;
+    uint64_t job;
+    while (take_up(crew, &job)) {
+        struct slot slot = {.is_full = true};
+        do_job(crew, hand->rank, job, &slot);
+        pthread_mutex_lock(&crew->lock);
+        crew->slots[job % crew->ahead] = slot;
+        hand_over(crew);
+        pthread_mutex_unlock(&crew->lock);
+    }
+    return NULL;
+}
+
+/* One thread is enough to run. */
+static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
+{
+    uint32_t made = 0;
+    while (made < count && sim_thread_start(&hands[made].thread, work, &hands[made]) == 0)
+        made++;
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(hands[i].thread, NULL);
+    return made > 0 ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
 }
 
 static void drop_rest(struct crew *crew)
@@ -215,4 +177,32 @@ static void drop_rest(struct crew *crew)
         if (crew->slots[i].is_full && crew->slots[i].made != NULL)
             crew->jobs->drop(crew->slots[i].made);
     }
+}
+
+bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_progress *progress,
+                  uint64_t *taken, struct sim_error *error)
+{
+    assert(threads >= 1);
+    struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
+    *taken = 0;
+    if (progress != NULL)
+        progress->total = jobs->count;
+    if (jobs->count == 0)
+        return true;
+    uint32_t count;
+    struct hand *hands = make_hands(&crew, threads, &count);
+    if (hands == NULL || !begin(&crew, count, error)) {
+        free(hands);
+        return sim_fail_memory(error);
+    }
+    bool is_fine = run(hands, count, error);
+    drop_rest(&crew);
+    free(hands);
+    free(crew.slots);
+    pthread_cond_destroy(&crew.turned);
+    pthread_mutex_destroy(&crew.lock);
+    *taken = crew.taken;
+    if (is_fine && !crew.is_fine)
+        *error = crew.error;
+    return is_fine && crew.is_fine;
 }

@@ -24,44 +24,6 @@
 #define LOSS_SHARE   0.06 /* as does a state, or a guarantee, that is lost */
 #define CHECKPOINTS  0.4
 
-static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind);
-static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind, struct sim_random *random,
-                       struct lab_writer *writer);
-static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,
-                                   struct lab_writer *writer);
-static int64_t longest_of(const struct lab_fuzz_plan *plan);
-static bool is_at_once(enum lab_fault_kind kind);
-static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer);
-static bool has_kinds(const struct lab_fuzz_plan *plan);
-
-void lab_fuzz_draw_faults(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
-{
-    lab_writer_add(writer, "faults:");
-    if (!has_kinds(plan)) {
-        lab_writer_add(writer, " []\n");
-        return;
-    }
-    lab_writer_add(writer, "\n");
-    for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
-        if (!is_struck(plan, (enum lab_fault_kind)kind))
-            continue;
-        struct sim_random random;
-        lab_draw_init(&random, plan, LAB_DRAW_FAULTS + kind);
-        uint64_t strikes = lab_draw_whole(&random, 1, STRIKES_MAX);
-        for (uint64_t i = 0; i < strikes; i++)
-            draw_fault(plan, (enum lab_fault_kind)kind, &random, writer);
-    }
-}
-
-static bool has_kinds(const struct lab_fuzz_plan *plan)
-{
-    for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
-        if (is_struck(plan, (enum lab_fault_kind)kind))
-            return true;
-    }
-    return false;
-}
-
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind)
 {
     struct sim_random random;
@@ -84,6 +46,54 @@ static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind
     if (character < QUIET_SEEDS + MILD_SEEDS)
         return draws[kind] < MILD_SHARE;
     return character >= 1 - STORMY_SEEDS || draws[kind] < KIND_SHARE;
+}
+
+static bool has_kinds(const struct lab_fuzz_plan *plan)
+{
+    for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
+        if (is_struck(plan, (enum lab_fault_kind)kind))
+            return true;
+    }
+    return false;
+}
+
+static int64_t longest_of(const struct lab_fuzz_plan *plan)
+{
+    return plan->duration_ns / 6 < LASTS_MAX ? plan->duration_ns / 6 : LASTS_MAX;
+}
+
+static bool is_at_once(enum lab_fault_kind kind)
+{
+    return kind == LAB_FAULT_HINT_LOSS || kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_PAXOS_LOSS;
+}
+
+/* The same for all crashes of a seed at one time. */
+static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    sim_random_init(&random, plan->seed ^ (uint64_t)at_ns, SIM_FUZZ, LAB_DRAW_CHECKPOINT);
+    if (lab_draw_chance(&random, CHECKPOINTS))
+        lab_writer_add(writer, ", checkpoint: %s",
+                       lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_of(plan)), span));
+}
+
+static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,
+                                   struct lab_writer *writer)
+{
+    uint64_t node = lab_draw_whole(random, 0, plan->nodes - 1);
+    uint64_t other =
+        plan->nodes == 1 ? node : (node + lab_draw_whole(random, 1, plan->nodes - 1)) % plan->nodes;
+    uint64_t agent = lab_draw_whole(random, 0, plan->agents - 1);
+    uint64_t kind = lab_draw_whole(random, 0, 3);
+    if (kind == 0 && plan->datacenters > 1)
+        lab_writer_add(writer, "between: [%s, %s], ", plan->datacenter_names[0], plan->datacenter_names[1]);
+    else if (kind == 1 || other == node)
+        lab_writer_add(writer, "between: [agents, node %" PRIu64 "], ", node);
+    else if (kind == 2)
+        lab_writer_add(writer, "between: [agent %" PRIu64 ", node %" PRIu64 "], ", agent, node);
+    else
+        lab_writer_add(writer, "between: [node %" PRIu64 ", node %" PRIu64 "], ", node, other);
 }
 
 static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind, struct sim_random *random,
@@ -147,41 +157,21 @@ static void draw_fault(const struct lab_fuzz_plan *plan, enum lab_fault_kind kin
     lab_writer_add(writer, "}\n");
 }
 
-static int64_t longest_of(const struct lab_fuzz_plan *plan)
+void lab_fuzz_draw_faults(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
-    return plan->duration_ns / 6 < LASTS_MAX ? plan->duration_ns / 6 : LASTS_MAX;
-}
-
-static bool is_at_once(enum lab_fault_kind kind)
-{
-    return kind == LAB_FAULT_HINT_LOSS || kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_PAXOS_LOSS;
-}
-
-/* The same for all crashes of a seed at one time. */
-static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer)
-{
-    struct sim_random random;
-    char span[LAB_SPAN_SIZE];
-    sim_random_init(&random, plan->seed ^ (uint64_t)at_ns, SIM_FUZZ, LAB_DRAW_CHECKPOINT);
-    if (lab_draw_chance(&random, CHECKPOINTS))
-        lab_writer_add(writer, ", checkpoint: %s",
-                       lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_of(plan)), span));
-}
-
-static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,
-                                   struct lab_writer *writer)
-{
-    uint64_t node = lab_draw_whole(random, 0, plan->nodes - 1);
-    uint64_t other =
-        plan->nodes == 1 ? node : (node + lab_draw_whole(random, 1, plan->nodes - 1)) % plan->nodes;
-    uint64_t agent = lab_draw_whole(random, 0, plan->agents - 1);
-    uint64_t kind = lab_draw_whole(random, 0, 3);
-    if (kind == 0 && plan->datacenters > 1)
-        lab_writer_add(writer, "between: [%s, %s], ", plan->datacenter_names[0], plan->datacenter_names[1]);
-    else if (kind == 1 || other == node)
-        lab_writer_add(writer, "between: [agents, node %" PRIu64 "], ", node);
-    else if (kind == 2)
-        lab_writer_add(writer, "between: [agent %" PRIu64 ", node %" PRIu64 "], ", agent, node);
-    else
-        lab_writer_add(writer, "between: [node %" PRIu64 ", node %" PRIu64 "], ", node, other);
+    lab_writer_add(writer, "faults:");
+    if (!has_kinds(plan)) {
+        lab_writer_add(writer, " []\n");
+        return;
+    }
+    lab_writer_add(writer, "\n");
+    for (unsigned kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++) {
+        if (!is_struck(plan, (enum lab_fault_kind)kind))
+            continue;
+        struct sim_random random;
+        lab_draw_init(&random, plan, LAB_DRAW_FAULTS + kind);
+        uint64_t strikes = lab_draw_whole(&random, 1, STRIKES_MAX);
+        for (uint64_t i = 0; i < strikes; i++)
+            draw_fault(plan, (enum lab_fault_kind)kind, &random, writer);
+    }
 }

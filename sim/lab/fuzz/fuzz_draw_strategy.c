@@ -38,17 +38,186 @@ static const struct {
 } shares[] = {{DRAW_GUARDED, 34}, {DRAW_THREE_STATE, 34}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
               {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_UNBUCKETED, 2}};
 
-static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan);
-static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer);
-static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
-                               struct lab_writer *writer);
-static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer);
-static int64_t draw_lead(const struct lab_fuzz_plan *plan);
-static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random);
-static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, struct lab_writer *writer);
+/* Where readers remember which windows were empty, these are so short that many are. */
+static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random)
+{
+    int64_t parts = lab_draw_remembers(plan) ? WINDOWS_SHORT : 1;
+    int64_t least_ns = plan->duration_ns / 50 / parts, most_ns = plan->duration_ns / 4 / parts;
+    return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
+}
+
+/* How its rows are read, in a few seeds; readers of windows remember which were empty in half of them. */
+static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, struct lab_writer *writer)
+{
+    static const char *const of_hash[] = {"all", "lazy", "parallel"}, *const others[] = {"walk", "pair",
+                                                                                         "parallel"};
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_PLAN);
+    bool has_plan = lab_draw_chance(&random, kind == DRAW_HASH ? 0.6 : PLAN_SHARE);
+    uint64_t choice = lab_draw_whole(&random, 0, 2), at_once = lab_draw_whole(&random, 1, 12);
+    lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
+    bool remembers = kind == DRAW_TIME && lab_draw_chance(&random, 0.5); /* as lab_draw_remembers() has it */
+    int64_t late_ns = lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 4);
+    if (!has_plan && !remembers)
+        return;
+    lab_writer_add(writer, "      read: {");
+    if (has_plan)
+        lab_writer_add(writer, "plan: %s%s", kind == DRAW_HASH ? of_hash[choice] : others[choice],
+                       remembers || choice == 2 ? ", " : "");
+    if (has_plan && choice == 2)
+        lab_writer_add(writer, "at_once: %" PRIu64 "%s", at_once, remembers ? ", " : "");
+    if (remembers)
+        lab_writer_add(writer, "remember_empty: true, late: %s", lab_span_text(late_ns, span));
+    lab_writer_add(writer, "}\n");
+}
+
+static bool is_weighted(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_WEIGHTED);
+    return lab_draw_chance(&random, WEIGHTED_SHARE);
+}
+
+/* Other settings of the same kind, once or twice; some without a date that all know ahead. */
 static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
-                      struct lab_writer *writer);
-static bool is_weighted(const struct lab_fuzz_plan *plan);
+                      struct lab_writer *writer)
+{
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE];
+    if (kind == DRAW_COUNT || kind == DRAW_UNBUCKETED || !plan->has_duration ||
+        plan->duration_ns < THEN_LEAST_NS)
+        return;
+    lab_draw_init(&random, plan, LAB_DRAW_THEN);
+    sim_random_unit(&random); /* whether there are any */
+    uint64_t count = lab_draw_whole(&random, 1, 2);
+    bool is_rolled_out = lab_draw_chance(&random, 0.3), forgets = lab_draw_chance(&random, 0.2);
+    lab_writer_add(writer, "      then:\n");
+    for (uint64_t i = 0; i < count; i++) {
+        double share = (0.1 + 0.5 * (double)i) + 0.3 * sim_random_unit(&random);
+        int64_t at_ns = lab_draw_on_grid(plan, lab_draw_rounded((double)plan->duration_ns * share));
+        lab_writer_add(writer, "        - {at: %s", lab_span_text(at_ns, span));
+        if (kind == DRAW_HASH)
+            lab_writer_add(writer, ", buckets: %" PRIu64, lab_draw_whole(&random, 1, 8));
+        else if (kind == DRAW_TIME)
+            lab_writer_add(writer, ", window: %s", lab_span_text(draw_window(plan, &random), span));
+        else if (is_weighted(plan))
+            lab_writer_add(writer, ", bytes: %" PRIu64 "B, threshold: %" PRIu64,
+                           lab_draw_whole(&random, 250, 4000), lab_draw_whole(&random, 4, 60));
+        else
+            lab_writer_add(writer, ", bits: %" PRIu64 ", threshold: %" PRIu64, lab_draw_whole(&random, 0, 2),
+                           1 + (uint64_t)(mean_rows / (double)lab_draw_whole(&random, 1, 8)));
+        if (is_rolled_out)
+            lab_writer_add(writer, ", rollout: %s",
+                           lab_span_text(lab_draw_span(&random, 10 * SIM_MS, plan->duration_ns / 10), span));
+        lab_writer_add(writer, "%s}\n", forgets ? ", keep_old: false" : "");
+    }
+}
+
+static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
+    enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
+    uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
+    /* Where keys are pushed out of a cache between two counts, small partitions show that they are counted.
+     */
+    if (plan->keys > plan->cache_entries && lab_draw_chance(&random, SMALL_COUNTS)) {
+        rows = lab_draw_whole(&random, 3, 10);
+        every_rows = lab_draw_whole(&random, 1, 4);
+    }
+    lab_writer_add(writer, "  - count:\n      rows: %" PRIu64 "\n      counter: %s\n", rows,
+                   lab_setting_name(BK_COUNT, "counter", (int)source));
+    if (source == BK_SOURCE_LEASE)
+        lab_writer_add(writer, "      batch: %" PRIu64 "\n", batch);
+    if (source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN)
+        lab_writer_add(writer, "      every_rows: %" PRIu64 "\n", every_rows);
+}
+
+static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_STRATEGY);
+    uint64_t percent = lab_draw_whole(&random, 0, 99);
+    size_t i = 0;
+    lab_draw_init(&random, plan, LAB_DRAW_COUNTS);
+    if (lab_draw_chance(&random, COUNTS))
+        return DRAW_COUNT;
+    while (percent >= shares[i].percent)
+        percent -= shares[i++].percent;
+    return shares[i].kind;
+}
+
+/* How many rows a partition gets: of weighted that is so where a row has 1KB, which is the default, and some
+ * add more than 1. */
+static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_WEIGHTED);
+    if (lab_draw_chance(&random, WEIGHTED_SHARE)) {
+        double unit_bytes = lab_draw_log(&random, 250, 16000), threshold = mean_rows * 1000 / unit_bytes;
+        lab_writer_add(writer, "  - weighted:\n      bytes: %" PRIu64 "B\n      threshold: %" PRIu64 "\n",
+                       (uint64_t)unit_bytes, threshold < 1 ? 1 : (uint64_t)(threshold + 0.5));
+        return;
+    }
+    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
+    lab_draw_log(&random, 8, 200);
+    uint64_t bits = lab_draw_whole(&random, 0, 5);
+    while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
+        bits--;
+    uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
+    lab_writer_add(writer, "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64 "\n",
+                   bits, threshold);
+}
+
+/* About half of them outlast cache and clocks, with something to spare for a slow request. */
+static int64_t draw_lead(const struct lab_fuzz_plan *plan)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_LEAD);
+    bool is_safe = lab_draw_chance(&random, 0.75);
+    double least_ns = (double)plan->cache_ttl_ns + 2 * (double)plan->clock_bound_ns;
+    if (!is_safe)
+        return lab_draw_rounded(least_ns * sim_random_unit(&random));
+    double spare_ns = lab_draw_log(&random, 0.01, 0.1) * (double)plan->duration_ns;
+    spare_ns = spare_ns > SPARE_MAX ? SPARE_MAX : spare_ns;
+    return lab_draw_rounded((least_ns + spare_ns) * 1.02);
+}
+
+static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
+                               struct lab_writer *writer)
+{
+    static const char *const coordinations[] = {[DRAW_GUARDED] = "guarded",
+                                                [DRAW_THREE_STATE] = "three-state",
+                                                [DRAW_LOCKED] = "locked",
+                                                [DRAW_SINGLE] = "single"};
+    /* Where a roll is conditional no two can be stored at once, and more is guaranteed. */
+    static const char *const counters[] = {"rmw", "lwt", "lwt", "counter"};
+    struct sim_random random;
+    char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
+    int64_t longest_grant_ns = plan->duration_ns / 8 < GRANT_MAX ? plan->duration_ns / 8 : GRANT_MAX;
+    draw_size(plan, mean_rows, writer);
+    lab_writer_add(writer, "      coordination: %s\n      label: %s\n", coordinations[kind],
+                   coordinations[kind]);
+    lab_draw_init(&random, plan, LAB_DRAW_COUNTER);
+    if (kind != DRAW_GUARDED)
+        lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 3)]);
+    lab_draw_init(&random, plan, LAB_DRAW_GRANT);
+    if (kind == DRAW_GUARDED)
+        lab_writer_add(
+            writer, "      grant: %s\n",
+            lab_span_text(lab_draw_on_grid(plan, lab_draw_span(&random, 200 * SIM_MS, longest_grant_ns)),
+                          span));
+    if (kind == DRAW_THREE_STATE)
+        lab_writer_add(writer, "      lead: %s\n",
+                       lab_span_text(lab_draw_on_grid(plan, draw_lead(plan)), span));
+    lab_draw_init(&random, plan, LAB_DRAW_LOCK);
+    int64_t lasts_ns = lab_draw_span(&random, 100 * SIM_MS, 10 * SIM_SECOND);
+    int64_t backoff_ns = lab_draw_span(&random, 10 * SIM_MS, SIM_SECOND);
+    if (kind == DRAW_LOCKED)
+        lab_writer_add(writer, "      lock: {lasts: %s, backoff: %s}\n", lab_span_text(lasts_ns, span),
+                       lab_span_text(backoff_ns, other));
+}
 
 void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
@@ -95,185 +264,4 @@ bool lab_draw_remembers(const struct lab_fuzz_plan *plan)
     struct sim_random random;
     lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
     return draw_kind(plan) == DRAW_TIME && lab_draw_chance(&random, 0.5);
-}
-
-/* Where readers remember which windows were empty, these are so short that many are. */
-static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random)
-{
-    int64_t parts = lab_draw_remembers(plan) ? WINDOWS_SHORT : 1;
-    int64_t least_ns = plan->duration_ns / 50 / parts, most_ns = plan->duration_ns / 4 / parts;
-    return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
-}
-
-/* How its rows are read, in a few seeds; readers of windows remember which were empty in half of them. */
-static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, struct lab_writer *writer)
-{
-    static const char *const of_hash[] = {"all", "lazy", "parallel"}, *const others[] = {"walk", "pair",
-                                                                                         "parallel"};
-    struct sim_random random;
-    char span[LAB_SPAN_SIZE];
-    lab_draw_init(&random, plan, LAB_DRAW_PLAN);
-    bool has_plan = lab_draw_chance(&random, kind == DRAW_HASH ? 0.6 : PLAN_SHARE);
-    uint64_t choice = lab_draw_whole(&random, 0, 2), at_once = lab_draw_whole(&random, 1, 12);
-    lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
-    bool remembers = kind == DRAW_TIME && lab_draw_chance(&random, 0.5); /* as lab_draw_remembers() has it */
-    int64_t late_ns = lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 4);
-    if (!has_plan && !remembers)
-        return;
-    lab_writer_add(writer, "      read: {");
-    if (has_plan)
-        lab_writer_add(writer, "plan: %s%s", kind == DRAW_HASH ? of_hash[choice] : others[choice],
-                       remembers || choice == 2 ? ", " : "");
-    if (has_plan && choice == 2)
-        lab_writer_add(writer, "at_once: %" PRIu64 "%s", at_once, remembers ? ", " : "");
-    if (remembers)
-        lab_writer_add(writer, "remember_empty: true, late: %s", lab_span_text(late_ns, span));
-    lab_writer_add(writer, "}\n");
-}
-
-/* Other settings of the same kind, once or twice; some without a date that all know ahead. */
-static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
-                      struct lab_writer *writer)
-{
-    struct sim_random random;
-    char span[LAB_SPAN_SIZE];
-    if (kind == DRAW_COUNT || kind == DRAW_UNBUCKETED || !plan->has_duration ||
-        plan->duration_ns < THEN_LEAST_NS)
-        return;
-    lab_draw_init(&random, plan, LAB_DRAW_THEN);
-    sim_random_unit(&random); /* whether there are any */
-    uint64_t count = lab_draw_whole(&random, 1, 2);
-    bool is_rolled_out = lab_draw_chance(&random, 0.3), forgets = lab_draw_chance(&random, 0.2);
-    lab_writer_add(writer, "      then:\n");
-    for (uint64_t i = 0; i < count; i++) {
-        double share = (0.1 + 0.5 * (double)i) + 0.3 * sim_random_unit(&random);
-        int64_t at_ns = lab_draw_on_grid(plan, lab_draw_rounded((double)plan->duration_ns * share));
-        lab_writer_add(writer, "        - {at: %s", lab_span_text(at_ns, span));
-        if (kind == DRAW_HASH)
-            lab_writer_add(writer, ", buckets: %" PRIu64, lab_draw_whole(&random, 1, 8));
-        else if (kind == DRAW_TIME)
-            lab_writer_add(writer, ", window: %s", lab_span_text(draw_window(plan, &random), span));
-        else if (is_weighted(plan))
-            lab_writer_add(writer, ", bytes: %" PRIu64 "B, threshold: %" PRIu64,
-                           lab_draw_whole(&random, 250, 4000), lab_draw_whole(&random, 4, 60));
-        else
-            lab_writer_add(writer, ", bits: %" PRIu64 ", threshold: %" PRIu64, lab_draw_whole(&random, 0, 2),
-                           1 + (uint64_t)(mean_rows / (double)lab_draw_whole(&random, 1, 8)));
-        if (is_rolled_out)
-            lab_writer_add(writer, ", rollout: %s",
-                           lab_span_text(lab_draw_span(&random, 10 * SIM_MS, plan->duration_ns / 10), span));
-        lab_writer_add(writer, "%s}\n", forgets ? ", keep_old: false" : "");
-    }
-}
-
-static bool is_weighted(const struct lab_fuzz_plan *plan)
-{
-    struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_WEIGHTED);
-    return lab_draw_chance(&random, WEIGHTED_SHARE);
-}
-
-static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
-{
-    struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
-    enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
-    uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
-    /* Where keys are pushed out of a cache between two counts, small partitions show that they are counted.
-     */
-    if (plan->keys > plan->cache_entries && lab_draw_chance(&random, SMALL_COUNTS)) {
-        rows = lab_draw_whole(&random, 3, 10);
-        every_rows = lab_draw_whole(&random, 1, 4);
-    }
-    lab_writer_add(writer, "  - count:\n      rows: %" PRIu64 "\n      counter: %s\n", rows,
-                   lab_setting_name(BK_COUNT, "counter", (int)source));
-    if (source == BK_SOURCE_LEASE)
-        lab_writer_add(writer, "      batch: %" PRIu64 "\n", batch);
-    if (source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN)
-        lab_writer_add(writer, "      every_rows: %" PRIu64 "\n", every_rows);
-}
-
-static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
-{
-    struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_STRATEGY);
-    uint64_t percent = lab_draw_whole(&random, 0, 99);
-    size_t i = 0;
-    lab_draw_init(&random, plan, LAB_DRAW_COUNTS);
-    if (lab_draw_chance(&random, COUNTS))
-        return DRAW_COUNT;
-    while (percent >= shares[i].percent)
-        percent -= shares[i++].percent;
-    return shares[i].kind;
-}
-
-static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
-                               struct lab_writer *writer)
-{
-    static const char *const coordinations[] = {[DRAW_GUARDED] = "guarded",
-                                                [DRAW_THREE_STATE] = "three-state",
-                                                [DRAW_LOCKED] = "locked",
-                                                [DRAW_SINGLE] = "single"};
-    /* Where a roll is conditional no two can be stored at once, and more is guaranteed. */
-    static const char *const counters[] = {"rmw", "lwt", "lwt", "counter"};
-    struct sim_random random;
-    char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];
-    int64_t longest_grant_ns = plan->duration_ns / 8 < GRANT_MAX ? plan->duration_ns / 8 : GRANT_MAX;
-    draw_size(plan, mean_rows, writer);
-    lab_writer_add(writer, "      coordination: %s\n      label: %s\n", coordinations[kind],
-                   coordinations[kind]);
-    lab_draw_init(&random, plan, LAB_DRAW_COUNTER);
-    if (kind != DRAW_GUARDED)
-        lab_writer_add(writer, "      counter: %s\n", counters[lab_draw_whole(&random, 0, 3)]);
-    lab_draw_init(&random, plan, LAB_DRAW_GRANT);
-    if (kind == DRAW_GUARDED)
-        lab_writer_add(
-            writer, "      grant: %s\n",
-            lab_span_text(lab_draw_on_grid(plan, lab_draw_span(&random, 200 * SIM_MS, longest_grant_ns)),
-                          span));
-    if (kind == DRAW_THREE_STATE)
-        lab_writer_add(writer, "      lead: %s\n",
-                       lab_span_text(lab_draw_on_grid(plan, draw_lead(plan)), span));
-    lab_draw_init(&random, plan, LAB_DRAW_LOCK);
-    int64_t lasts_ns = lab_draw_span(&random, 100 * SIM_MS, 10 * SIM_SECOND);
-    int64_t backoff_ns = lab_draw_span(&random, 10 * SIM_MS, SIM_SECOND);
-    if (kind == DRAW_LOCKED)
-        lab_writer_add(writer, "      lock: {lasts: %s, backoff: %s}\n", lab_span_text(lasts_ns, span),
-                       lab_span_text(backoff_ns, other));
-}
-
-/* How many rows a partition gets: of weighted that is so where a row has 1KB, which is the default, and some
- * add more than 1. */
-static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer)
-{
-    struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_WEIGHTED);
-    if (lab_draw_chance(&random, WEIGHTED_SHARE)) {
-        double unit_bytes = lab_draw_log(&random, 250, 16000), threshold = mean_rows * 1000 / unit_bytes;
-        lab_writer_add(writer, "  - weighted:\n      bytes: %" PRIu64 "B\n      threshold: %" PRIu64 "\n",
-                       (uint64_t)unit_bytes, threshold < 1 ? 1 : (uint64_t)(threshold + 0.5));
-        return;
-    }
-    lab_draw_init(&random, plan, LAB_DRAW_SIZE);
-    lab_draw_log(&random, 8, 200);
-    uint64_t bits = lab_draw_whole(&random, 0, 5);
-    while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
-        bits--;
-    uint64_t threshold = (uint64_t)(mean_rows / (double)(UINT64_C(1) << bits) + 0.5);
-    lab_writer_add(writer, "  - probabilistic:\n      bits: %" PRIu64 "\n      threshold: %" PRIu64 "\n",
-                   bits, threshold);
-}
-
-/* About half of them outlast cache and clocks, with something to spare for a slow request. */
-static int64_t draw_lead(const struct lab_fuzz_plan *plan)
-{
-    struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_LEAD);
-    bool is_safe = lab_draw_chance(&random, 0.75);
-    double least_ns = (double)plan->cache_ttl_ns + 2 * (double)plan->clock_bound_ns;
-    if (!is_safe)
-        return lab_draw_rounded(least_ns * sim_random_unit(&random));
-    double spare_ns = lab_draw_log(&random, 0.01, 0.1) * (double)plan->duration_ns;
-    spare_ns = spare_ns > SPARE_MAX ? SPARE_MAX : spare_ns;
-    return lab_draw_rounded((least_ns + spare_ns) * 1.02);
 }

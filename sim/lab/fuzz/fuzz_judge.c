@@ -5,16 +5,28 @@
 
 #include "lab/fuzz.h"
 
-static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out);
-static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run);
-static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index);
-
 _Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 64, "a mask holds all oracles, and all probes");
 
 /* The sizes of a real table, which no oracle judges. */
 static bool is_observed(const struct lab_strategy_result *strategy)
 {
     return lab_settings_kind(&strategy->settings) == LAB_KIND_OBSERVED;
+}
+
+static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
+{
+    const struct lab_verdict *verdict = &strategy->verdict;
+    enum bk_kind kind = lab_settings_kind(&strategy->settings);
+    *out = (struct lab_fuzz_run){
+        .kind = kind, .protocol = lab_settings_protocol(&strategy->settings), .rolls = verdict->rolls};
+    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+        bool is_broken = lab_guarantee_is_broken(kind, out->protocol, (enum lab_oracle)oracle, verdict);
+        out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
+        out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
+        out->broken |= (uint32_t)is_broken << oracle;
+        for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
+            out->excuses[oracle] |= verdict->violations[oracle].excuses[set];
+    }
 }
 
 bool lab_breach_find(const struct lab_result *result, struct lab_breach *out)
@@ -71,51 +83,6 @@ void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally)
     lab_histogram_clear(&tally->rolls);
 }
 
-bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome)
-{
-    tally->seeds++;
-    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
-        tally->probes[probe] += outcome->probes >> probe & 1;
-    lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
-    for (size_t i = 0; i < outcome->run_count; i++) {
-        add_run(tally, &outcome->runs[i]);
-        add_seed(tally, outcome, i);
-    }
-    return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
-}
-
-uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
-{
-    /* Halved down on, so that it needs no memory and cannot fail. */
-    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2, below = 0;
-        for (size_t i = 0; i < histogram->slot_count; i++)
-            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
-        if (2 * below >= histogram->count)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
-{
-    const struct lab_verdict *verdict = &strategy->verdict;
-    enum bk_kind kind = lab_settings_kind(&strategy->settings);
-    *out = (struct lab_fuzz_run){
-        .kind = kind, .protocol = lab_settings_protocol(&strategy->settings), .rolls = verdict->rolls};
-    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        bool is_broken = lab_guarantee_is_broken(kind, out->protocol, (enum lab_oracle)oracle, verdict);
-        out->judged |= (uint32_t)verdict->is_judged[oracle] << oracle;
-        out->violated |= (uint32_t)(verdict->violations[oracle].count > 0) << oracle;
-        out->broken |= (uint32_t)is_broken << oracle;
-        for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
-            out->excuses[oracle] |= verdict->violations[oracle].excuses[set];
-    }
-}
-
 static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run)
 {
     assert((unsigned)run->kind < LAB_FUZZ_KINDS && run->protocol < LAB_PROTOCOL_COUNT);
@@ -157,4 +124,33 @@ static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome
         cell->seeds_judged += judged >> oracle & 1;
         cell->seeds_uncovered += uncovered >> oracle & 1;
     }
+}
+
+bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome)
+{
+    tally->seeds++;
+    for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
+        tally->probes[probe] += outcome->probes >> probe & 1;
+    lab_histogram_add(&tally->rows, outcome->rows, 1, 1);
+    for (size_t i = 0; i < outcome->run_count; i++) {
+        add_run(tally, &outcome->runs[i]);
+        add_seed(tally, outcome, i);
+    }
+    return !tally->rows.out_of_memory && !tally->rolls.out_of_memory;
+}
+
+uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
+{
+    /* Halved down on, so that it needs no memory and cannot fail. */
+    uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2, below = 0;
+        for (size_t i = 0; i < histogram->slot_count; i++)
+            below += histogram->slots[i].size <= middle ? histogram->slots[i].count : 0;
+        if (2 * below >= histogram->count)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct lab_values *values, const struct lab_design *design, uint8_t position);
-static uint64_t draw(const struct lab_value_column *column, uint64_t bits);
+static void add(struct lab_values *values, const struct lab_design *design, uint8_t position)
+{
+    if (design->columns[position].feed == LAB_FEED_VALUES)
+        values->columns[values->count++] =
+            (struct lab_value_column){.values = design->columns[position].values, .column = position};
+}
 
 bool lab_values_init(struct lab_values *values, const struct lab_design *design)
 {
@@ -47,6 +51,22 @@ void lab_values_clear(struct lab_values *values)
     memset(values, 0, sizeof *values);
 }
 
+static uint64_t draw(const struct lab_value_column *column, uint64_t bits)
+{
+    if (column->up_to == NULL)
+        return (bits >> 32) * column->values >> 32;
+    double unit = (double)(int64_t)(bits >> 11) * 0x1p-53;
+    uint32_t low = 0, high = column->values - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (column->up_to[middle] <= unit)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* A stream of splitmix64 for each (key, column), of which a row takes the draw with its number: so a row's
  * values depend neither on the caller nor on the order of calls. */
 uint64_t lab_values_of_row(const struct lab_values *values, uint64_t seed, uint64_t key_hash, uint64_t row)
@@ -71,27 +91,4 @@ uint64_t lab_values_of_column(const struct lab_values *values, uint64_t combinat
         combination /= values->columns[i].values;
     }
     return 0;
-}
-
-static void add(struct lab_values *values, const struct lab_design *design, uint8_t position)
-{
-    if (design->columns[position].feed == LAB_FEED_VALUES)
-        values->columns[values->count++] =
-            (struct lab_value_column){.values = design->columns[position].values, .column = position};
-}
-
-static uint64_t draw(const struct lab_value_column *column, uint64_t bits)
-{
-    if (column->up_to == NULL)
-        return (bits >> 32) * column->values >> 32;
-    double unit = (double)(int64_t)(bits >> 11) * 0x1p-53;
-    uint32_t low = 0, high = column->values - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (column->up_to[middle] <= unit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }

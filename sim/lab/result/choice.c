@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdint.h>
 
-static double figure(const struct lab_strategy_result *strategy, const char *name, double missing);
-static bool is_endless(const struct lab_strategy_result *strategy);
-static bool is_less(double one, double other);
+static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
+{
+    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    return metric == NULL ? missing : metric->value;
+}
 
 double lab_cost_of(const struct lab_strategy_result *strategy)
 {
@@ -16,6 +18,15 @@ double lab_cost_of(const struct lab_strategy_result *strategy)
         figure(strategy, "reads.count", 0) * figure(strategy, "reads.partitions_per_read.mean", 0);
     return rows > 0 ? figure(strategy, "writes.extra_ops_per_1000_rows", 0) + 1000 * asked / rows
                     : (double)NAN;
+}
+
+/* Where rows expire, what is left of a partition stops growing. */
+static bool is_endless(const struct lab_strategy_result *strategy)
+{
+    return !strategy->settings.is_idgen &&
+           (strategy->settings.strategy.kind == BK_UNBUCKETED ||
+            strategy->settings.strategy.kind == BK_HASH) &&
+           figure(strategy, "rows.expired", 0) == 0;
 }
 
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
@@ -42,6 +53,12 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
     return score;
 }
 
+/* What is missing is more than anything. */
+static bool is_less(double one, double other)
+{
+    return !isnan(one) && (isnan(other) || one < other);
+}
+
 size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
 {
     size_t cheapest = SIZE_MAX;
@@ -62,25 +79,4 @@ size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
             chosen = i;
     }
     return chosen;
-}
-
-static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
-{
-    const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    return metric == NULL ? missing : metric->value;
-}
-
-/* Where rows expire, what is left of a partition stops growing. */
-static bool is_endless(const struct lab_strategy_result *strategy)
-{
-    return !strategy->settings.is_idgen &&
-           (strategy->settings.strategy.kind == BK_UNBUCKETED ||
-            strategy->settings.strategy.kind == BK_HASH) &&
-           figure(strategy, "rows.expired", 0) == 0;
-}
-
-/* What is missing is more than anything. */
-static bool is_less(double one, double other)
-{
-    return !isnan(one) && (isnan(other) || one < other);
 }

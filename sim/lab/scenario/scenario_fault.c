@@ -31,20 +31,6 @@
 #define INDEX_MAX 1e6
 #define DRAWN     UINT32_MAX
 
-static lab_field_reader read_by, read_kinds, read_between;
-static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target);
-static void set_defaults(const struct lab_node *only, struct lab_fault *fault);
-static bool set_kind(struct lab_reader *reader, const struct lab_node *item, struct lab_fault *fault);
-static const struct lab_node *kind_node(const struct lab_node *item);
-static bool check_times(struct lab_reader *reader, const struct lab_node *node, struct lab_fault *fault);
-static bool check_places(struct lab_reader *reader, const struct lab_node *node, struct lab_fault *fault);
-static bool check_key(struct lab_reader *reader, const struct lab_node *node, const struct lab_fault *fault);
-static bool check_number(struct lab_reader *reader, const struct lab_node *node, const char *what,
-                         uint64_t index, uint32_t count);
-static bool find_group(struct lab_reader *reader, const struct lab_node *node, struct lab_group *out);
-static bool fail_group(struct lab_reader *reader, const struct lab_node *node);
-static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, const char *nearest);
-
 #define FAULT(member) offsetof(struct lab_fault, member)
 #define NODE_FIELD                                                                                           \
     {                                                                                                        \
@@ -89,6 +75,17 @@ static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, co
 #define AGE_MAX    (365.0 * (double)SIM_DAY)
 #define RATE_RANGE "a rate above 0/s and at most 1000/s"
 
+static bool read_between(struct lab_reader *reader, const struct lab_field *field,
+                         const struct lab_node *node, void *out)
+{
+    (void)field;
+    (void)out;
+    if (node->kind != LAB_NODE_LIST || node->count != 2)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'between' takes two places; write it as between: [agents, node 3]");
+    return lab_scalar(reader, node->first) != NULL && lab_scalar(reader, node->last) != NULL;
+}
+
 static const struct lab_table node_for_a_time_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, LASTS_FIELD, {.name = NULL}}};
 static const struct lab_table slow_node_table = {
@@ -106,6 +103,29 @@ static const struct lab_table delay_table = {
 static const struct lab_table hint_loss_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, {.name = NULL}}};
 
+/* Either at random, for any agent, or on the timetable, for one. */
+static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target)
+{
+    const struct lab_node *rate = lab_node_find(mapping, "rate");
+    static const char *const timed[] = {"agent", "at", "lasts", "checkpoint"};
+    (void)target;
+    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
+        const struct lab_node *node = lab_node_find(mapping, timed[i]);
+        if (rate != NULL && node != NULL)
+            return lab_fail_at(
+                &reader->tree, &node->name_place,
+                "'%s' conflicts with 'rate', by which any agent crashes at any time; remove one "
+                "of them",
+                timed[i]);
+        if (rate == NULL && node == NULL && i < 2)
+            return lab_fail_at(&reader->tree, &mapping->place,
+                               "'%s' is missing under 'agent_crash'; add it, or give a rate alone, as in "
+                               "rate: 1/h",
+                               timed[i]);
+    }
+    return true;
+}
+
 static const struct lab_table agent_crash_table = {
     .fields =
         (const struct lab_field[]){
@@ -119,6 +139,18 @@ static const struct lab_table agent_crash_table = {
             {.name = NULL},
         },
     .check = check_agent_crash};
+
+static bool read_by(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                    void *out)
+{
+    int64_t by_ns;
+    if (!lab_read_signed_duration(reader, field, node, &by_ns))
+        return false;
+    if (by_ns == 0)
+        return lab_fail_value(reader, node, "no jump at all; give a duration other than 0s, as in -2s");
+    *(int64_t *)out = by_ns;
+    return true;
+}
 
 static const struct lab_table clock_jump_table = {
     .fields = (const struct lab_field[]){
@@ -153,6 +185,48 @@ static const struct lab_table state_restored_table = {
     .fields = (const struct lab_field[]){KEY_FIELD, AT_FIELD, AGE_FIELD("age", 1), {.name = NULL}}};
 static const struct lab_table paxos_loss_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, AGE_FIELD("last", 1), {.name = NULL}}};
+
+static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, const char *nearest)
+{
+    char problem[320];
+    if (nearest != NULL)
+        snprintf(problem, sizeof problem, "no such kind of fault; did you mean '%s'?", nearest);
+    else
+        snprintf(problem, sizeof problem, "no such kind of fault; use " KIND_NAMES " or paxos_loss");
+    return lab_fail_value(reader, node, problem);
+}
+
+static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                       void *out)
+{
+    const char *names[LAB_FAULT_KIND_COUNT];
+    uint32_t kinds = 0;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST || node->count == 0)
+        return lab_fail_at(
+            &reader->tree, &node->place,
+            "'kinds' takes a list of kinds; write it as [node_down, network_partition], or leave it out for "
+            "all");
+    for (int kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
+        names[kind] = lab_fault_kind_name((enum lab_fault_kind)kind);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        const char *text = lab_scalar(reader, item);
+        if (text == NULL)
+            return false;
+        int kind = 0;
+        while (kind < LAB_FAULT_KIND_COUNT && strcmp(text, names[kind]) != 0)
+            kind++;
+        if (kind == LAB_FAULT_KIND_COUNT)
+            return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
+        if (kind == LAB_FAULT_STATE_RESTORED)
+            return lab_fail_value(reader, item,
+                                  "no backup is made for a moment that is not known; give it a "
+                                  "time of its own, as in '- state_restored: {key: 0, at: 1h}'");
+        kinds |= UINT32_C(1) << kind;
+    }
+    *(uint32_t *)out = kinds;
+    return true;
+}
 
 static const struct lab_table random_table = {
     .fields = (const struct lab_field[]){
@@ -189,55 +263,6 @@ static const struct lab_table fault_table = {
 const char *lab_fault_kind_name(enum lab_fault_kind kind)
 {
     return fault_table.fields[kind].name;
-}
-
-bool lab_read_faults(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                     void *out)
-{
-    struct lab_scenario *scenario = out;
-    (void)field;
-    if (node->kind != LAB_NODE_LIST)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'faults' takes a list; begin each with a dash, as in '- {node_down: {node: 3, "
-                           "at: 1h, lasts: 10m}}'");
-    if (node->count > LAB_FAULTS_MAX)
-        return lab_fail_at(&reader->tree, &node->place, "%zu faults; give at most %u", node->count,
-                           LAB_FAULTS_MAX);
-    if (node->count == 0)
-        return true;
-    scenario->faults = calloc(node->count, sizeof *scenario->faults);
-    if (scenario->faults == NULL)
-        return sim_fail_memory(reader->tree.error);
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        struct lab_fault *fault = &scenario->faults[scenario->fault_count++];
-        *fault = (struct lab_fault){.lasts_ns = INT64_MAX,
-                                    .until_ns = INT64_MAX,
-                                    .target = DRAWN,
-                                    .factor = FACTOR_DEFAULT,
-                                    .by_ns = BY_DEFAULT,
-                                    .line = item->place.argument == NULL ? item->place.line : 0,
-                                    .column = item->place.argument == NULL ? item->place.column : 0};
-        if (item->kind != LAB_NODE_MAPPING)
-            return lab_fail_at(&reader->tree, &item->place,
-                               "a fault is its kind and figures; write it as 'node_down: {node: 3, at: 1h, "
-                               "lasts: 10m}'");
-        if (!lab_table_read(reader, &fault_table, item, fault) || !set_kind(reader, item, fault))
-            return false;
-    }
-    return true;
-}
-
-bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root)
-{
-    struct lab_scenario *scenario = reader->scenario;
-    const struct lab_node *list = lab_node_find(root, "faults"), *item = list == NULL ? NULL : list->first;
-    for (size_t i = 0; i < scenario->fault_count; i++, item = item->next) {
-        const struct lab_node *node = kind_node(item);
-        if (!check_times(reader, node, &scenario->faults[i]) ||
-            !check_places(reader, node, &scenario->faults[i]))
-            return false;
-    }
-    return true;
 }
 
 /* Of the kinds whose figures are not those of all others. */
@@ -277,6 +302,42 @@ static bool set_kind(struct lab_reader *reader, const struct lab_node *item, str
     return true;
 }
 
+bool lab_read_faults(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                     void *out)
+{
+    struct lab_scenario *scenario = out;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST)
+        return lab_fail_at(&reader->tree, &node->place,
+                           "'faults' takes a list; begin each with a dash, as in '- {node_down: {node: 3, "
+                           "at: 1h, lasts: 10m}}'");
+    if (node->count > LAB_FAULTS_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "%zu faults; give at most %u", node->count,
+                           LAB_FAULTS_MAX);
+    if (node->count == 0)
+        return true;
+    scenario->faults = calloc(node->count, sizeof *scenario->faults);
+    if (scenario->faults == NULL)
+        return sim_fail_memory(reader->tree.error);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        struct lab_fault *fault = &scenario->faults[scenario->fault_count++];
+        *fault = (struct lab_fault){.lasts_ns = INT64_MAX,
+                                    .until_ns = INT64_MAX,
+                                    .target = DRAWN,
+                                    .factor = FACTOR_DEFAULT,
+                                    .by_ns = BY_DEFAULT,
+                                    .line = item->place.argument == NULL ? item->place.line : 0,
+                                    .column = item->place.argument == NULL ? item->place.column : 0};
+        if (item->kind != LAB_NODE_MAPPING)
+            return lab_fail_at(&reader->tree, &item->place,
+                               "a fault is its kind and figures; write it as 'node_down: {node: 3, at: 1h, "
+                               "lasts: 10m}'");
+        if (!lab_table_read(reader, &fault_table, item, fault) || !set_kind(reader, item, fault))
+            return false;
+    }
+    return true;
+}
+
 /* The one field of an element that set_kind() has seen to be one. */
 static const struct lab_node *kind_node(const struct lab_node *item)
 {
@@ -307,6 +368,19 @@ static bool check_times(struct lab_reader *reader, const struct lab_node *node, 
     return true;
 }
 
+static bool check_number(struct lab_reader *reader, const struct lab_node *node, const char *what,
+                         uint64_t index, uint32_t count)
+{
+    char problem[96];
+    if (index < count)
+        return true;
+    if (count == 1)
+        snprintf(problem, sizeof problem, "no such %s; the one %s is 0", what, what);
+    else
+        snprintf(problem, sizeof problem, "no such %s; the %u %ss are 0 to %u", what, count, what, count - 1);
+    return lab_fail_value(reader, node, problem);
+}
+
 /* Only keys that are made are known by number before the run. */
 static bool check_key(struct lab_reader *reader, const struct lab_node *node, const struct lab_fault *fault)
 {
@@ -323,6 +397,49 @@ static bool check_key(struct lab_reader *reader, const struct lab_node *node, co
     uint64_t count = scenario->workload.key_count;
     return key == NULL ||
            check_number(reader, key, "key", fault->target, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
+}
+
+static bool fail_group(struct lab_reader *reader, const struct lab_node *node)
+{
+    const struct cass_cluster_config *network = &reader->scenario->network;
+    const char *names[CASS_DATACENTERS_MAX + 1] = {"agents"};
+    char problem[128];
+    for (uint32_t i = 0; i < network->datacenter_count; i++)
+        names[i + 1] = network->datacenters[i].name;
+    const char *nearest = sim_nearest(node->text, names, network->datacenter_count + 1);
+    if (nearest != NULL)
+        snprintf(problem, sizeof problem, "no such place; did you mean '%s'?", nearest);
+    else
+        snprintf(problem, sizeof problem,
+                 "no such place; give agents, agent N, node N or a datacenter, as in %s", names[1]);
+    return lab_fail_value(reader, node, problem);
+}
+
+/* "agents", "agent 3", "node 3" or the name of a datacenter. */
+static bool find_group(struct lab_reader *reader, const struct lab_node *node, struct lab_group *out)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct cass_cluster_config *network = &scenario->network;
+    static const char agent[] = "agent ", on_node[] = "node ";
+    uint64_t index;
+    *out = (struct lab_group){.kind = LAB_GROUP_AGENTS};
+    if (strcmp(node->text, "agents") == 0)
+        return true;
+    for (uint32_t i = 0; i < network->datacenter_count; i++) {
+        *out = (struct lab_group){.kind = LAB_GROUP_DATACENTER, .index = i};
+        if (strcmp(node->text, network->datacenters[i].name) == 0)
+            return true;
+    }
+    bool is_agent = strncmp(node->text, agent, sizeof agent - 1) == 0;
+    bool is_node = strncmp(node->text, on_node, sizeof on_node - 1) == 0;
+    const char *number = node->text + (is_agent ? sizeof agent - 1 : is_node ? sizeof on_node - 1 : 0);
+    if ((is_agent || is_node) && lab_quantity_whole(number, &index) == NULL) {
+        *out =
+            (struct lab_group){.kind = is_agent ? LAB_GROUP_AGENT : LAB_GROUP_NODE, .index = (uint32_t)index};
+        return check_number(reader, node, is_agent ? "agent" : "node", index,
+                            is_agent ? scenario->agents.count : scenario->cluster.nodes);
+    }
+    return fail_group(reader, node);
 }
 
 static bool check_places(struct lab_reader *reader, const struct lab_node *node, struct lab_fault *fault)
@@ -354,146 +471,15 @@ static bool check_places(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
-static bool check_number(struct lab_reader *reader, const struct lab_node *node, const char *what,
-                         uint64_t index, uint32_t count)
+bool lab_faults_complete(struct lab_reader *reader, const struct lab_node *root)
 {
-    char problem[96];
-    if (index < count)
-        return true;
-    if (count == 1)
-        snprintf(problem, sizeof problem, "no such %s; the one %s is 0", what, what);
-    else
-        snprintf(problem, sizeof problem, "no such %s; the %u %ss are 0 to %u", what, count, what, count - 1);
-    return lab_fail_value(reader, node, problem);
-}
-
-/* "agents", "agent 3", "node 3" or the name of a datacenter. */
-static bool find_group(struct lab_reader *reader, const struct lab_node *node, struct lab_group *out)
-{
-    const struct lab_scenario *scenario = reader->scenario;
-    const struct cass_cluster_config *network = &scenario->network;
-    static const char agent[] = "agent ", on_node[] = "node ";
-    uint64_t index;
-    *out = (struct lab_group){.kind = LAB_GROUP_AGENTS};
-    if (strcmp(node->text, "agents") == 0)
-        return true;
-    for (uint32_t i = 0; i < network->datacenter_count; i++) {
-        *out = (struct lab_group){.kind = LAB_GROUP_DATACENTER, .index = i};
-        if (strcmp(node->text, network->datacenters[i].name) == 0)
-            return true;
-    }
-    bool is_agent = strncmp(node->text, agent, sizeof agent - 1) == 0;
-    bool is_node = strncmp(node->text, on_node, sizeof on_node - 1) == 0;
-    const char *number = node->text + (is_agent ? sizeof agent - 1 : is_node ? sizeof on_node - 1 : 0);
-    if ((is_agent || is_node) && lab_quantity_whole(number, &index) == NULL) {
-        *out =
-            (struct lab_group){.kind = is_agent ? LAB_GROUP_AGENT : LAB_GROUP_NODE, .index = (uint32_t)index};
-        return check_number(reader, node, is_agent ? "agent" : "node", index,
-                            is_agent ? scenario->agents.count : scenario->cluster.nodes);
-    }
-    return fail_group(reader, node);
-}
-
-static bool fail_group(struct lab_reader *reader, const struct lab_node *node)
-{
-    const struct cass_cluster_config *network = &reader->scenario->network;
-    const char *names[CASS_DATACENTERS_MAX + 1] = {"agents"};
-    char problem[128];
-    for (uint32_t i = 0; i < network->datacenter_count; i++)
-        names[i + 1] = network->datacenters[i].name;
-    const char *nearest = sim_nearest(node->text, names, network->datacenter_count + 1);
-    if (nearest != NULL)
-        snprintf(problem, sizeof problem, "no such place; did you mean '%s'?", nearest);
-    else
-        snprintf(problem, sizeof problem,
-                 "no such place; give agents, agent N, node N or a datacenter, as in %s", names[1]);
-    return lab_fail_value(reader, node, problem);
-}
-
-static bool read_between(struct lab_reader *reader, const struct lab_field *field,
-                         const struct lab_node *node, void *out)
-{
-    (void)field;
-    (void)out;
-    if (node->kind != LAB_NODE_LIST || node->count != 2)
-        return lab_fail_at(&reader->tree, &node->place,
-                           "'between' takes two places; write it as between: [agents, node 3]");
-    return lab_scalar(reader, node->first) != NULL && lab_scalar(reader, node->last) != NULL;
-}
-
-static bool read_by(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                    void *out)
-{
-    int64_t by_ns;
-    if (!lab_read_signed_duration(reader, field, node, &by_ns))
-        return false;
-    if (by_ns == 0)
-        return lab_fail_value(reader, node, "no jump at all; give a duration other than 0s, as in -2s");
-    *(int64_t *)out = by_ns;
-    return true;
-}
-
-static bool read_kinds(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
-                       void *out)
-{
-    const char *names[LAB_FAULT_KIND_COUNT];
-    uint32_t kinds = 0;
-    (void)field;
-    if (node->kind != LAB_NODE_LIST || node->count == 0)
-        return lab_fail_at(
-            &reader->tree, &node->place,
-            "'kinds' takes a list of kinds; write it as [node_down, network_partition], or leave it out for "
-            "all");
-    for (int kind = 0; kind < LAB_FAULT_KIND_COUNT; kind++)
-        names[kind] = lab_fault_kind_name((enum lab_fault_kind)kind);
-    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        const char *text = lab_scalar(reader, item);
-        if (text == NULL)
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *list = lab_node_find(root, "faults"), *item = list == NULL ? NULL : list->first;
+    for (size_t i = 0; i < scenario->fault_count; i++, item = item->next) {
+        const struct lab_node *node = kind_node(item);
+        if (!check_times(reader, node, &scenario->faults[i]) ||
+            !check_places(reader, node, &scenario->faults[i]))
             return false;
-        int kind = 0;
-        while (kind < LAB_FAULT_KIND_COUNT && strcmp(text, names[kind]) != 0)
-            kind++;
-        if (kind == LAB_FAULT_KIND_COUNT)
-            return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
-        if (kind == LAB_FAULT_STATE_RESTORED)
-            return lab_fail_value(reader, item,
-                                  "no backup is made for a moment that is not known; give it a "
-                                  "time of its own, as in '- state_restored: {key: 0, at: 1h}'");
-        kinds |= UINT32_C(1) << kind;
-    }
-    *(uint32_t *)out = kinds;
-    return true;
-}
-
-static bool fail_kind(struct lab_reader *reader, const struct lab_node *node, const char *nearest)
-{
-    char problem[320];
-    if (nearest != NULL)
-        snprintf(problem, sizeof problem, "no such kind of fault; did you mean '%s'?", nearest);
-    else
-        snprintf(problem, sizeof problem, "no such kind of fault; use " KIND_NAMES " or paxos_loss");
-    return lab_fail_value(reader, node, problem);
-}
-
-/* Either at random, for any agent, or on the timetable, for one. */
-static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target)
-{
-    const struct lab_node *rate = lab_node_find(mapping, "rate");
-    static const char *const timed[] = {"agent", "at", "lasts", "checkpoint"};
-    (void)target;
-    for (size_t i = 0; i < sizeof timed / sizeof *timed; i++) {
-        const struct lab_node *node = lab_node_find(mapping, timed[i]);
-        if (rate != NULL && node != NULL)
-            return lab_fail_at(
-                &reader->tree, &node->name_place,
-                "'%s' conflicts with 'rate', by which any agent crashes at any time; remove one "
-                "of them",
-                timed[i]);
-        if (rate == NULL && node == NULL && i < 2)
-            return lab_fail_at(&reader->tree, &mapping->place,
-                               "'%s' is missing under 'agent_crash'; add it, or give a rate alone, as in "
-                               "rate: 1/h",
-                               timed[i]);
     }
     return true;
 }

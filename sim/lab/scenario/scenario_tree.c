@@ -103,7 +103,22 @@ static bool next_event(struct yaml *yaml)
     return yaml->event != NULL || fail_syntax(yaml);
 }
 
-static bool read_list(struct yaml *yaml, struct lab_node *list, int depth);
+static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
+                      struct lab_node **out);
+
+static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
+{
+    for (;;) {
+        struct lab_node *child;
+        if (!next_event(yaml))
+            return false;
+        if (yaml->event->type == FYET_SEQUENCE_END)
+            return true;
+        if (!read_node(yaml, list->name, &list->place, depth + 1, &child))
+            return false;
+        lab_node_append(list, child);
+    }
+}
 
 /* A quoted scalar can spell out, by escapes, what the bytes of the file may not hold. */
 static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain)
@@ -188,9 +203,6 @@ static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const c
     return true;
 }
 
-static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
-                      struct lab_node **out);
-
 static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
 {
     for (;;) {
@@ -251,20 +263,6 @@ static bool read_node(struct yaml *yaml, const char *name, const struct lab_plac
         return read_mapping(yaml, node, depth);
     default:
         return fail_syntax(yaml);
-    }
-}
-
-static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
-{
-    for (;;) {
-        struct lab_node *child;
-        if (!next_event(yaml))
-            return false;
-        if (yaml->event->type == FYET_SEQUENCE_END)
-            return true;
-        if (!read_node(yaml, list->name, &list->place, depth + 1, &child))
-            return false;
-        lab_node_append(list, child);
     }
 }
 

@@ -48,29 +48,6 @@ struct lint {
     bool out_of_memory;
 };
 
-static void prepare(struct lint *lint, const struct lab_scenario *scenario, size_t number);
-static double partition_share(const struct lab_design *design);
-static double rows_in(const struct lint *lint, double rate, double sigmas);
-static double counters_of_key(const struct lint *lint);
-static double rows_of_increment(const struct lint *lint);
-static double window_s(const struct bk_strategy *strategy);
-static double distinct_keys(const struct lab_scenario *scenario);
-static void lint_unbounded(struct lint *lint);
-static void lint_uncounted(struct lint *lint);
-static void lint_sizes(struct lint *lint);
-static void lint_load(struct lint *lint);
-static void lint_wall(struct lint *lint);
-static void lint_overwritten(struct lint *lint);
-static void lint_tombstones(struct lint *lint);
-static bool is_over(const struct lint *lint, double rows);
-static double kept(const struct lint *lint, double rows);
-static const char *cure_of_size(const struct lint *lint);
-static const char *first_column(const struct lint *lint);
-static void show_rows(const struct lint *lint, double rows, char *buffer);
-static void show(double value, const char *unit, char *buffer);
-static void warn(struct lint *lint, enum lab_risk risk, bool is_certain, const char *column, const char *cure,
-                 const char *format, ...) __attribute__((format(printf, 6, 7)));
-
 #define ENDLESS (1.0 / 0.0)
 
 const char *lab_risk_name(enum lab_risk risk)
@@ -80,35 +57,6 @@ const char *lab_risk_name(enum lab_risk risk)
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
-bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
-{
-    memset(out, 0, sizeof *out);
-    if (scenario->identifiers.present)
-        return true; /* there will be no partitions */
-    for (size_t i = 0; i < scenario->strategy_count; i++) {
-        struct lint lint = {.out = out};
-        prepare(&lint, scenario, i);
-        lint_unbounded(&lint);
-        lint_uncounted(&lint);
-        lint_load(&lint);
-        lint_sizes(&lint);
-        lint_wall(&lint);
-        lint_overwritten(&lint);
-        lint_tombstones(&lint);
-        if (lint.out_of_memory) {
-            lab_warnings_clear(out);
-            return false;
-        }
-    }
-    return true;
-}
-
-void lab_warnings_clear(struct lab_warnings *warnings)
-{
-    free(warnings->items);
-    memset(warnings, 0, sizeof *warnings);
-}
-
 /* What a row of mean size weighs; the mean of what rows weigh is that but for a byte. */
 static double weight_of_mean(const struct lab_scenario *scenario)
 {
@@ -116,6 +64,89 @@ static double weight_of_mean(const struct lab_scenario *scenario)
     if (!(mean < 1e12))
         return mean;
     return (double)lab_row_bytes(&scenario->row_cost, (uint64_t)mean, LAB_STAMP_USUAL);
+}
+
+/* Of the rows of a key, or of all of them, those that meet in the most frequent values of the partition key's
+ * columns. */
+static double partition_share(const struct lab_design *design)
+{
+    double share = 1;
+    for (size_t i = 0; i < design->partition_count; i++) {
+        const struct lab_column *column = &design->columns[design->partition[i]];
+        struct sim_zipf zipf;
+        if (column->feed != LAB_FEED_VALUES)
+            continue;
+        sim_zipf_init(&zipf, column->zipf, column->values);
+        share *= sim_zipf_share(&zipf, 0);
+    }
+    return share;
+}
+
+/* Each of a key's writers fills a bucket by its local count. */
+static double counters_of_key(const struct lint *lint)
+{
+    const struct lab_agents *agents = &lint->scenario->agents;
+    bool is_own = lint->strategy->settings.source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
+    return is_own ? (double)agents->count : 1;
+}
+
+static double rows_of_increment(const struct lint *lint)
+{
+    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
+    if (strategy->kind == BK_WEIGHTED)
+        return (double)strategy->of.weighted.bytes / sim_size_mean(&lint->scenario->workload.row_bytes);
+    double n = (double)strategy->of.probabilistic.chance_denominator;
+    return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
+                 : (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
+}
+
+static double window_s(const struct bk_strategy *strategy)
+{
+    static const double units[] = {[BK_CALENDAR_HOUR] = 3600,
+                                   [BK_CALENDAR_DAY] = 86400,
+                                   [BK_CALENDAR_WEEK] = 7 * 86400.0,
+                                   [BK_CALENDAR_MONTH] = 31 * 86400.0};
+    if (strategy->kind != BK_TIME)
+        return 0;
+    return strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns / 1e9
+                                                          : units[strategy->of.time.calendar];
+}
+
+/* Written to a partition that gets so many a second for as long as it is written to; where chance decides, so
+ * many standard deviations above the mean. */
+static double rows_in(const struct lint *lint, double rate, double sigmas)
+{
+    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
+    double all = rate * lint->duration_s, window = window_s(strategy), most = ENDLESS;
+    double writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
+    if (lint->is_endless)
+        return all;
+    if (strategy->kind == BK_TIME)
+        return window < lint->duration_s ? rate * window : all;
+    if (strategy->kind == BK_COUNT) {
+        most = (double)strategy->of.count.rows * counters_of_key(lint);
+    } else if (bk_kind_fires(strategy->kind)) {
+        double increments = (double)bk_threshold(strategy), root = increments;
+        for (int i = 0; i < 64; i++) /* Newton, from above */
+            root = (root + increments / root) / 2;
+        most = rows_of_increment(lint) * (increments + sigmas * root);
+    }
+    most *= writers;
+    double by_age = rate * (double)strategy->max_age_ns / 1e9;
+    if (strategy->max_age_ns > 0 && by_age < most)
+        most = by_age;
+    return most < all ? most : all;
+}
+
+static double distinct_keys(const struct lab_scenario *scenario)
+{
+    const struct lab_design *design = &scenario->design;
+    if (lab_design_is_unique(design) || lab_design_clusters_by(design, LAB_FEED_TIME))
+        return ENDLESS;
+    double distinct = (double)(lab_design_values(design, false) / lab_design_values(design, true));
+    if (!lab_design_clusters_by(design, LAB_FEED_KEY))
+        return distinct;
+    return scenario->trace_path != NULL ? ENDLESS : distinct * (double)scenario->workload.key_count;
 }
 
 static void prepare(struct lint *lint, const struct lab_scenario *scenario, size_t number)
@@ -155,87 +186,101 @@ static void prepare(struct lint *lint, const struct lab_scenario *scenario, size
     lint->mean_rows = rows_in(lint, lint->mean_rate, 0);
 }
 
-/* Of the rows of a key, or of all of them, those that meet in the most frequent values of the partition key's
- * columns. */
-static double partition_share(const struct lab_design *design)
+static double kept(const struct lint *lint, double rows)
 {
-    double share = 1;
-    for (size_t i = 0; i < design->partition_count; i++) {
-        const struct lab_column *column = &design->columns[design->partition[i]];
-        struct sim_zipf zipf;
-        if (column->feed != LAB_FEED_VALUES)
-            continue;
-        sim_zipf_init(&zipf, column->zipf, column->values);
-        share *= sim_zipf_share(&zipf, 0);
+    return rows < lint->distinct ? rows : lint->distinct;
+}
+
+static bool is_over(const struct lint *lint, double rows)
+{
+    return kept(lint, rows) > lint->limit_rows || kept(lint, rows) * lint->row_bytes > lint->limit_bytes;
+}
+
+static const char *cure_of_size(const struct lint *lint)
+{
+    if (lab_design_column(lint->design, LAB_FEED_BUCKET) == NULL)
+        return "feed a column by bucket, and put it into the partition key";
+    switch (lint->strategy->settings.strategy.kind) {
+    case BK_UNBUCKETED:
+        return "use time, count or probabilistic";
+    case BK_TIME:
+        return "use a shorter window, or count or probabilistic, which go by the rows";
+    case BK_COUNT:
+        return "give fewer 'rows'";
+    case BK_PROBABILISTIC:
+        return "lower 'bits' or 'threshold', or raise 'chance'";
+    case BK_WEIGHTED:
+        return "lower 'bytes' or 'threshold'";
+    case BK_HASH:
+        return "use time, count or probabilistic, or more buckets for the time being";
+    default:
+        return "give it a smaller bound";
     }
-    return share;
 }
 
-/* Written to a partition that gets so many a second for as long as it is written to; where chance decides, so
- * many standard deviations above the mean. */
-static double rows_in(const struct lint *lint, double rate, double sigmas)
+static const char *first_column(const struct lint *lint)
 {
-    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
-    double all = rate * lint->duration_s, window = window_s(strategy), most = ENDLESS;
-    double writers = lint->has_key ? 1 : (double)lint->scenario->workload.key_count;
-    if (lint->is_endless)
-        return all;
-    if (strategy->kind == BK_TIME)
-        return window < lint->duration_s ? rate * window : all;
-    if (strategy->kind == BK_COUNT) {
-        most = (double)strategy->of.count.rows * counters_of_key(lint);
-    } else if (bk_kind_fires(strategy->kind)) {
-        double increments = (double)bk_threshold(strategy), root = increments;
-        for (int i = 0; i < 64; i++) /* Newton, from above */
-            root = (root + increments / root) / 2;
-        most = rows_of_increment(lint) * (increments + sigmas * root);
+    const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
+    return bucket != NULL ? bucket->name : lint->design->columns[lint->design->partition[0]].name;
+}
+
+/* Whole numbers below 10,000 as they are; else three digits and a power of 1000; 1 KB is 1000 B. */
+static void show(double value, const char *unit, char *buffer)
+{
+    static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
+    bool is_bytes = unit[0] != '\0';
+    size_t power = 0;
+    bool is_scaled = is_bytes || value >= 9999.5;
+    while (is_scaled && value >= 999.5 && power < sizeof powers / sizeof *powers - 1) {
+        value /= 1000;
+        power++;
     }
-    most *= writers;
-    double by_age = rate * (double)strategy->max_age_ns / 1e9;
-    if (strategy->max_age_ns > 0 && by_age < most)
-        most = by_age;
-    return most < all ? most : all;
+    if (!(value < 1e6)) {
+        snprintf(buffer, SHOWN_SIZE, is_bytes ? "countless bytes" : "countless");
+        return;
+    }
+    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    if (power == 0)
+        digits = value < 9.95 && value != (double)(int)value;
+    snprintf(buffer, SHOWN_SIZE, "%.*f%s%s", digits, value, is_bytes && power == 1 ? "K" : powers[power],
+             unit);
 }
 
-/* Each of a key's writers fills a bucket by its local count. */
-static double counters_of_key(const struct lint *lint)
+static void show_rows(const struct lint *lint, double rows, char *buffer)
 {
-    const struct lab_agents *agents = &lint->scenario->agents;
-    bool is_own = lint->strategy->settings.source == BK_SOURCE_MEMORY && agents->present && !agents->by_key;
-    return is_own ? (double)agents->count : 1;
+    char count[SHOWN_SIZE], bytes[SHOWN_SIZE];
+    show(kept(lint, rows), "", count);
+    show(kept(lint, rows) * lint->row_bytes, "B", bytes);
+    snprintf(buffer, FIGURE_SIZE, "%s rows, %s", count, bytes);
 }
 
-static double rows_of_increment(const struct lint *lint)
+/* What follows from the table alone is told once, and of no strategy. */
+static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum lab_risk risk, bool is_certain,
+                                                       const char *column, const char *cure,
+                                                       const char *format, ...)
 {
-    const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
-    if (strategy->kind == BK_WEIGHTED)
-        return (double)strategy->of.weighted.bytes / sim_size_mean(&lint->scenario->workload.row_bytes);
-    double n = (double)strategy->of.probabilistic.chance_denominator;
-    return n > 0 ? n / (double)strategy->of.probabilistic.chance_numerator
-                 : (double)(UINT64_C(1) << strategy->of.probabilistic.bits);
-}
-
-static double window_s(const struct bk_strategy *strategy)
-{
-    static const double units[] = {[BK_CALENDAR_HOUR] = 3600,
-                                   [BK_CALENDAR_DAY] = 86400,
-                                   [BK_CALENDAR_WEEK] = 7 * 86400.0,
-                                   [BK_CALENDAR_MONTH] = 31 * 86400.0};
-    if (strategy->kind != BK_TIME)
-        return 0;
-    return strategy->of.time.calendar == BK_CALENDAR_NONE ? (double)strategy->of.time.window_ns / 1e9
-                                                          : units[strategy->of.time.calendar];
-}
-
-static double distinct_keys(const struct lab_scenario *scenario)
-{
-    const struct lab_design *design = &scenario->design;
-    if (lab_design_is_unique(design) || lab_design_clusters_by(design, LAB_FEED_TIME))
-        return ENDLESS;
-    double distinct = (double)(lab_design_values(design, false) / lab_design_values(design, true));
-    if (!lab_design_clusters_by(design, LAB_FEED_KEY))
-        return distinct;
-    return scenario->trace_path != NULL ? ENDLESS : distinct * (double)scenario->workload.key_count;
+    struct lab_warnings *out = lint->out;
+    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
+    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
+                     (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
+    struct lab_warning one = {.risk = risk,
+                              .is_certain = is_certain,
+                              .strategy = is_common ? SIZE_MAX : lint->number,
+                              .column = column};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(one.text, sizeof one.text, format, arguments);
+    va_end(arguments);
+    snprintf(one.cure, sizeof one.cure, "%s", cure);
+    for (size_t i = 0; is_common && i < out->count; i++) {
+        if (out->items[i].risk == risk && out->items[i].strategy == SIZE_MAX)
+            return;
+    }
+    if (!sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items)) {
+        lint->out_of_memory = true;
+        return;
+    }
+    out->items[out->count++] = one;
 }
 
 static void lint_unbounded(struct lint *lint)
@@ -396,98 +441,31 @@ static void lint_tombstones(struct lint *lint)
          shown, scenario->network.tombstone_warn, scenario->network.tombstone_fail);
 }
 
-static bool is_over(const struct lint *lint, double rows)
+bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
-    return kept(lint, rows) > lint->limit_rows || kept(lint, rows) * lint->row_bytes > lint->limit_bytes;
-}
-
-static double kept(const struct lint *lint, double rows)
-{
-    return rows < lint->distinct ? rows : lint->distinct;
-}
-
-static const char *cure_of_size(const struct lint *lint)
-{
-    if (lab_design_column(lint->design, LAB_FEED_BUCKET) == NULL)
-        return "feed a column by bucket, and put it into the partition key";
-    switch (lint->strategy->settings.strategy.kind) {
-    case BK_UNBUCKETED:
-        return "use time, count or probabilistic";
-    case BK_TIME:
-        return "use a shorter window, or count or probabilistic, which go by the rows";
-    case BK_COUNT:
-        return "give fewer 'rows'";
-    case BK_PROBABILISTIC:
-        return "lower 'bits' or 'threshold', or raise 'chance'";
-    case BK_WEIGHTED:
-        return "lower 'bytes' or 'threshold'";
-    case BK_HASH:
-        return "use time, count or probabilistic, or more buckets for the time being";
-    default:
-        return "give it a smaller bound";
+    memset(out, 0, sizeof *out);
+    if (scenario->identifiers.present)
+        return true; /* there will be no partitions */
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        struct lint lint = {.out = out};
+        prepare(&lint, scenario, i);
+        lint_unbounded(&lint);
+        lint_uncounted(&lint);
+        lint_load(&lint);
+        lint_sizes(&lint);
+        lint_wall(&lint);
+        lint_overwritten(&lint);
+        lint_tombstones(&lint);
+        if (lint.out_of_memory) {
+            lab_warnings_clear(out);
+            return false;
+        }
     }
+    return true;
 }
 
-static const char *first_column(const struct lint *lint)
+void lab_warnings_clear(struct lab_warnings *warnings)
 {
-    const struct lab_column *bucket = lab_design_column(lint->design, LAB_FEED_BUCKET);
-    return bucket != NULL ? bucket->name : lint->design->columns[lint->design->partition[0]].name;
-}
-
-static void show_rows(const struct lint *lint, double rows, char *buffer)
-{
-    char count[SHOWN_SIZE], bytes[SHOWN_SIZE];
-    show(kept(lint, rows), "", count);
-    show(kept(lint, rows) * lint->row_bytes, "B", bytes);
-    snprintf(buffer, FIGURE_SIZE, "%s rows, %s", count, bytes);
-}
-
-/* Whole numbers below 10,000 as they are; else three digits and a power of 1000; 1 KB is 1000 B. */
-static void show(double value, const char *unit, char *buffer)
-{
-    static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
-    bool is_bytes = unit[0] != '\0';
-    size_t power = 0;
-    bool is_scaled = is_bytes || value >= 9999.5;
-    while (is_scaled && value >= 999.5 && power < sizeof powers / sizeof *powers - 1) {
-        value /= 1000;
-        power++;
-    }
-    if (!(value < 1e6)) {
-        snprintf(buffer, SHOWN_SIZE, is_bytes ? "countless bytes" : "countless");
-        return;
-    }
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    if (power == 0)
-        digits = value < 9.95 && value != (double)(int)value;
-    snprintf(buffer, SHOWN_SIZE, "%.*f%s%s", digits, value, is_bytes && power == 1 ? "K" : powers[power],
-             unit);
-}
-
-/* What follows from the table alone is told once, and of no strategy. */
-static void warn(struct lint *lint, enum lab_risk risk, bool is_certain, const char *column, const char *cure,
-                 const char *format, ...)
-{
-    struct lab_warnings *out = lint->out;
-    bool is_hash = lint->strategy->settings.strategy.kind == BK_HASH;
-    bool is_common = (risk == LAB_RISK_HOT_SPOT && !is_hash) ||
-                     (risk == LAB_RISK_OVERWRITTEN && lint->distinct == ENDLESS);
-    struct lab_warning one = {.risk = risk,
-                              .is_certain = is_certain,
-                              .strategy = is_common ? SIZE_MAX : lint->number,
-                              .column = column};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(one.text, sizeof one.text, format, arguments);
-    va_end(arguments);
-    snprintf(one.cure, sizeof one.cure, "%s", cure);
-    for (size_t i = 0; is_common && i < out->count; i++) {
-        if (out->items[i].risk == risk && out->items[i].strategy == SIZE_MAX)
-            return;
-    }
-    if (!sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items)) {
-        lint->out_of_memory = true;
-        return;
-    }
-    out->items[out->count++] = one;
+    free(warnings->items);
+    memset(warnings, 0, sizeof *warnings);
 }

@@ -29,126 +29,37 @@ struct maker {
     bool out_of_memory;
 };
 
-static void make_rows(struct maker *maker);
-static void make_row_table(struct maker *maker);
-static void make_addition(struct maker *maker);
-static void make_insert(struct maker *maker);
-static void make_select(struct maker *maker, enum lab_read_kind kind);
-static void make_delete(struct maker *maker);
-static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text);
-static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text);
-static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text);
-static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
-                       const struct lab_strategy *strategy, bool tables);
-static void make_side_table(struct maker *maker, enum lab_side side);
-static const char *when_of(const struct maker *maker, const struct lab_rule *rule);
-static void make_count(struct maker *maker, const struct lab_rule *rule);
-static void make_side(struct maker *maker, const struct lab_rule *rule);
-static void add_key_equals(struct maker *maker, struct lab_cql_text *text, const struct lab_side_table *side);
-static void add_assignments(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
-                            const char *between);
-static void add_list(struct lab_cql_text *text, const struct lab_side_table *side, uint32_t columns,
-                     const char *before);
-static const char *key_name(const struct lab_design *design);
-static const char *type_of(const struct lab_column *column);
-static void add_times(const struct lab_design *design, struct lab_cql_text *text);
-static const char *when_of_select(const struct lab_design *design, bool is_hash);
-static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
-                 const char *serial);
-
-bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out)
+static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text)
 {
-    const struct lab_strategy *one = &scenario->strategies[strategy];
-    size_t count;
-    const struct lab_rule *rules = lab_rules_of(one, &count);
-    memset(out, 0, sizeof *out);
-    struct maker maker = {
-        .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
-    maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
-    maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
-    maker.is_hash = one->settings.strategy.kind == BK_HASH;
-    maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
-    make_row_table(&maker);
-    make_sides(&maker, rules, count, one, true);
-    make_rows(&maker);
-    make_sides(&maker, rules, count, one, false);
-    if (maker.out_of_memory)
-        lab_statements_clear(out);
-    return !maker.out_of_memory;
-}
-
-const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy)
-{
-    const struct lab_design *design = &scenario->design;
-    if (scenario->strategies[strategy].settings.source != BK_SOURCE_INCREMENTAL)
-        return NULL;
-    if (design->clustering_count >= 2 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME &&
-        design->columns[design->clustering[1]].feed == LAB_FEED_ID &&
-        design->is_descending[0] == design->is_descending[1])
-        return NULL;
-    return "counts the rows after the last one counted, by time and id; begin 'clustering' with these two, "
-           "both in one order";
-}
-
-void lab_statements_clear(struct lab_statements *statements)
-{
-    for (size_t i = 0; i < statements->count; i++)
-        free(statements->items[i].cql);
-    free(statements->items);
-    memset(statements, 0, sizeof *statements);
-}
-
-static void make_rows(struct maker *maker)
-{
-    if (maker->scenario->row_cost.is_counter)
-        make_addition(maker);
-    else
-        make_insert(maker);
-    const struct lab_reads *reads = &maker->scenario->reads;
-    bool has_times = maker->design->clustering_count > 0 &&
-                     maker->design->columns[maker->design->clustering[0]].feed == LAB_FEED_TIME;
-    make_select(maker, LAB_READ_LATEST);
-    if (reads->present && reads->kinds[LAB_READ_RANGE].rate_per_s > 0 && has_times)
-        make_select(maker, LAB_READ_RANGE);
-    if (reads->present && reads->kinds[LAB_READ_ALL].rate_per_s > 0)
-        make_select(maker, LAB_READ_ALL);
-    if (maker->scenario->deletes.share > 0)
-        make_delete(maker);
-}
-
-static void make_row_table(struct maker *maker)
-{
-    const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
-    lab_cql_add(&text, "CREATE TABLE ");
-    lab_cql_name(&text, design->name, "");
-    lab_cql_add(&text, " (\n");
-    for (size_t i = 0; i < design->column_count; i++) {
-        lab_cql_add(&text, "    ");
-        lab_cql_name(&text, design->columns[i].name, "");
-        lab_cql_add(&text, " ");
-        lab_cql_add(&text, type_of(&design->columns[i]));
-        lab_cql_add(&text, design->columns[i].is_static ? " static" : "");
-        lab_cql_add(&text, ",\n");
-    }
-    lab_cql_add(&text, design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
     for (size_t i = 0; i < design->partition_count; i++) {
-        lab_cql_add(&text, i == 0 ? "" : ", ");
-        lab_cql_name(&text, design->columns[design->partition[i]].name, "");
+        lab_cql_add(text, i == 0 ? " WHERE " : " AND ");
+        lab_cql_name(text, design->columns[design->partition[i]].name, "");
+        lab_cql_add(text, " = ?");
     }
-    lab_cql_add(&text, design->partition_count > 1 ? ")" : "");
+}
+
+static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text)
+{
     for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(&text, ", ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_cql_add(text, " AND ");
+        lab_cql_name(text, design->columns[design->clustering[i]].name, "");
+        lab_cql_add(text, " = ?");
     }
-    lab_cql_add(&text, ")\n)");
-    for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(&text, i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
-        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
-        lab_cql_add(&text, design->is_descending[i] ? " DESC" : " ASC");
+}
+
+/* Takes the text over. */
+static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
+                 const char *serial)
+{
+    struct lab_statements *out = maker->out;
+    maker->out_of_memory = maker->out_of_memory || text->out_of_memory ||
+                           !sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+    if (maker->out_of_memory) {
+        free(text->bytes);
+        return;
     }
-    lab_cql_add(&text, design->clustering_count > 0 ? ")" : "");
-    keep(maker, &text, "the rows", NULL, NULL);
+    out->items[out->count++] = (struct lab_statement){
+        .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->bytes};
 }
 
 /* To each counter, as nobody inserts into a table of counters. */
@@ -202,49 +113,6 @@ static void make_insert(struct maker *maker)
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
-static void make_select(struct maker *maker, enum lab_read_kind kind)
-{
-    const struct lab_design *design = maker->design;
-    struct lab_cql_text text = {0};
-    const char *when = when_of_select(design, maker->is_hash);
-    lab_cql_add(&text, "SELECT ");
-    for (size_t i = 0; i < design->column_count; i++) {
-        lab_cql_add(&text, i == 0 ? "" : ", ");
-        lab_cql_name(&text, design->columns[i].name, "");
-    }
-    lab_cql_add(&text, " FROM ");
-    lab_cql_name(&text, design->name, "");
-    add_partition_equals(design, &text);
-    if (kind == LAB_READ_LATEST) {
-        add_newest_first(design, &text);
-        lab_cql_add(&text, " LIMIT ?");
-    } else if (kind == LAB_READ_RANGE) {
-        add_times(design, &text);
-        when = "the rows of a bucket in a span of time";
-    } else {
-        when = "all rows of a bucket, page by page";
-    }
-    keep(maker, &text, when, cass_consistency_name(maker->scenario->consistency.read), NULL);
-}
-
-static void add_partition_equals(const struct lab_design *design, struct lab_cql_text *text)
-{
-    for (size_t i = 0; i < design->partition_count; i++) {
-        lab_cql_add(text, i == 0 ? " WHERE " : " AND ");
-        lab_cql_name(text, design->columns[design->partition[i]].name, "");
-        lab_cql_add(text, " = ?");
-    }
-}
-
-static void add_clustering_equals(const struct lab_design *design, struct lab_cql_text *text)
-{
-    for (size_t i = 0; i < design->clustering_count; i++) {
-        lab_cql_add(text, " AND ");
-        lab_cql_name(text, design->columns[design->clustering[i]].name, "");
-        lab_cql_add(text, " = ?");
-    }
-}
-
 /* From a time on, and before another. */
 static void add_times(const struct lab_design *design, struct lab_cql_text *text)
 {
@@ -281,6 +149,31 @@ static const char *when_of_select(const struct lab_design *design, bool is_hash)
                      : "rows of a bucket, in no order of time";
 }
 
+static void make_select(struct maker *maker, enum lab_read_kind kind)
+{
+    const struct lab_design *design = maker->design;
+    struct lab_cql_text text = {0};
+    const char *when = when_of_select(design, maker->is_hash);
+    lab_cql_add(&text, "SELECT ");
+    for (size_t i = 0; i < design->column_count; i++) {
+        lab_cql_add(&text, i == 0 ? "" : ", ");
+        lab_cql_name(&text, design->columns[i].name, "");
+    }
+    lab_cql_add(&text, " FROM ");
+    lab_cql_name(&text, design->name, "");
+    add_partition_equals(design, &text);
+    if (kind == LAB_READ_LATEST) {
+        add_newest_first(design, &text);
+        lab_cql_add(&text, " LIMIT ?");
+    } else if (kind == LAB_READ_RANGE) {
+        add_times(design, &text);
+        when = "the rows of a bucket in a span of time";
+    } else {
+        when = "all rows of a bucket, page by page";
+    }
+    keep(maker, &text, when, cass_consistency_name(maker->scenario->consistency.read), NULL);
+}
+
 static void make_delete(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
@@ -293,22 +186,73 @@ static void make_delete(struct maker *maker)
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
-/* The tables of the rules that apply, or the statements. */
-static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
-                       const struct lab_strategy *strategy, bool tables)
+static void make_rows(struct maker *maker)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!lab_rule_applies(&rules[i], strategy))
-            continue;
-        if (!tables && rules[i].side == LAB_SIDE_NONE) {
-            make_count(maker, &rules[i]);
-        } else if (!tables) {
-            make_side(maker, &rules[i]);
-        } else if (rules[i].side != LAB_SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
-            maker->sides_made |= BIT(rules[i].side);
-            make_side_table(maker, rules[i].side);
-        }
+    if (maker->scenario->row_cost.is_counter)
+        make_addition(maker);
+    else
+        make_insert(maker);
+    const struct lab_reads *reads = &maker->scenario->reads;
+    bool has_times = maker->design->clustering_count > 0 &&
+                     maker->design->columns[maker->design->clustering[0]].feed == LAB_FEED_TIME;
+    make_select(maker, LAB_READ_LATEST);
+    if (reads->present && reads->kinds[LAB_READ_RANGE].rate_per_s > 0 && has_times)
+        make_select(maker, LAB_READ_RANGE);
+    if (reads->present && reads->kinds[LAB_READ_ALL].rate_per_s > 0)
+        make_select(maker, LAB_READ_ALL);
+    if (maker->scenario->deletes.share > 0)
+        make_delete(maker);
+}
+
+static const char *type_of(const struct lab_column *column)
+{
+    switch (column->feed) {
+    case LAB_FEED_BUCKET:
+        return "bigint";
+    case LAB_FEED_TIME:
+        return "timestamp";
+    case LAB_FEED_ID:
+        return "timeuuid";
+    case LAB_FEED_DATA:
+        return cass_type_name(column->type);
+    default:
+        return "text";
     }
+}
+
+static void make_row_table(struct maker *maker)
+{
+    const struct lab_design *design = maker->design;
+    struct lab_cql_text text = {0};
+    lab_cql_add(&text, "CREATE TABLE ");
+    lab_cql_name(&text, design->name, "");
+    lab_cql_add(&text, " (\n");
+    for (size_t i = 0; i < design->column_count; i++) {
+        lab_cql_add(&text, "    ");
+        lab_cql_name(&text, design->columns[i].name, "");
+        lab_cql_add(&text, " ");
+        lab_cql_add(&text, type_of(&design->columns[i]));
+        lab_cql_add(&text, design->columns[i].is_static ? " static" : "");
+        lab_cql_add(&text, ",\n");
+    }
+    lab_cql_add(&text, design->partition_count > 1 ? "    PRIMARY KEY ((" : "    PRIMARY KEY (");
+    for (size_t i = 0; i < design->partition_count; i++) {
+        lab_cql_add(&text, i == 0 ? "" : ", ");
+        lab_cql_name(&text, design->columns[design->partition[i]].name, "");
+    }
+    lab_cql_add(&text, design->partition_count > 1 ? ")" : "");
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        lab_cql_add(&text, ", ");
+        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+    }
+    lab_cql_add(&text, ")\n)");
+    for (size_t i = 0; i < design->clustering_count; i++) {
+        lab_cql_add(&text, i == 0 ? " WITH CLUSTERING ORDER BY (" : ", ");
+        lab_cql_name(&text, design->columns[design->clustering[i]].name, "");
+        lab_cql_add(&text, design->is_descending[i] ? " DESC" : " ASC");
+    }
+    lab_cql_add(&text, design->clustering_count > 0 ? ")" : "");
+    keep(maker, &text, "the rows", NULL, NULL);
 }
 
 static void make_side_table(struct maker *maker, enum lab_side which)
@@ -360,46 +304,6 @@ static void make_count(struct maker *maker, const struct lab_rule *rule)
     keep(maker, &text, rule->when, cass_consistency_name(maker->scenario->consistency.read), NULL);
 }
 
-static void make_side(struct maker *maker, const struct lab_rule *rule)
-{
-    const struct lab_consistency *level = &maker->scenario->consistency;
-    const struct lab_side_table *side = &lab_sides[rule->side];
-    struct lab_cql_text text = {0};
-    bool is_insert = rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF;
-    lab_cql_add(&text, rule->form == LAB_FORM_SELECT ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
-    if (rule->form == LAB_FORM_SELECT) {
-        add_list(&text, side, rule->columns, "");
-        lab_cql_add(&text, " FROM ");
-    }
-    lab_cql_name(&text, maker->design->name, side->suffix);
-    if (is_insert) {
-        lab_cql_add(&text, " (");
-        lab_cql_name(&text, maker->key, "");
-        lab_cql_add(&text, side->by_bucket ? ", bucket" : "");
-        add_list(&text, side, rule->columns, ", ");
-        lab_cql_add(&text, side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
-        for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX; i++)
-            lab_cql_add(&text, (rule->columns & BIT(i)) != 0 && side->columns[i] != NULL ? ", ?" : "");
-        lab_cql_add(&text, rule->form == LAB_FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
-    } else {
-        if (rule->form == LAB_FORM_ADD)
-            lab_cql_add(&text, maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
-        else if (rule->form != LAB_FORM_SELECT) {
-            lab_cql_add(&text, " SET ");
-            add_assignments(&text, side, rule->columns, ", ");
-        }
-        add_key_equals(maker, &text, side);
-        if (rule->form == LAB_FORM_UPDATE_IF) {
-            lab_cql_add(&text, " IF ");
-            add_assignments(&text, side, ALL_COLUMNS, " AND ");
-        }
-    }
-    bool is_conditional = rule->level == LAB_LEVEL_CAS;
-    const char *name = cass_consistency_name(rule->level == LAB_LEVEL_SERIAL ? level->serial : level->state);
-    keep(maker, &text, when_of(maker, rule), name,
-         is_conditional ? cass_consistency_name(level->serial) : NULL);
-}
-
 static const char *when_of(const struct maker *maker, const struct lab_rule *rule)
 {
     if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
@@ -443,6 +347,64 @@ static void add_list(struct lab_cql_text *text, const struct lab_side_table *sid
     }
 }
 
+static void make_side(struct maker *maker, const struct lab_rule *rule)
+{
+    const struct lab_consistency *level = &maker->scenario->consistency;
+    const struct lab_side_table *side = &lab_sides[rule->side];
+    struct lab_cql_text text = {0};
+    bool is_insert = rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF;
+    lab_cql_add(&text, rule->form == LAB_FORM_SELECT ? "SELECT " : is_insert ? "INSERT INTO " : "UPDATE ");
+    if (rule->form == LAB_FORM_SELECT) {
+        add_list(&text, side, rule->columns, "");
+        lab_cql_add(&text, " FROM ");
+    }
+    lab_cql_name(&text, maker->design->name, side->suffix);
+    if (is_insert) {
+        lab_cql_add(&text, " (");
+        lab_cql_name(&text, maker->key, "");
+        lab_cql_add(&text, side->by_bucket ? ", bucket" : "");
+        add_list(&text, side, rule->columns, ", ");
+        lab_cql_add(&text, side->by_bucket ? ") VALUES (?, ?" : ") VALUES (?");
+        for (size_t i = 0; i < LAB_SIDE_COLUMNS_MAX; i++)
+            lab_cql_add(&text, (rule->columns & BIT(i)) != 0 && side->columns[i] != NULL ? ", ?" : "");
+        lab_cql_add(&text, rule->form == LAB_FORM_INSERT_IF ? ") IF NOT EXISTS" : ")");
+    } else {
+        if (rule->form == LAB_FORM_ADD)
+            lab_cql_add(&text, maker->is_weighted ? " SET n = n + ?" : " SET n = n + 1");
+        else if (rule->form != LAB_FORM_SELECT) {
+            lab_cql_add(&text, " SET ");
+            add_assignments(&text, side, rule->columns, ", ");
+        }
+        add_key_equals(maker, &text, side);
+        if (rule->form == LAB_FORM_UPDATE_IF) {
+            lab_cql_add(&text, " IF ");
+            add_assignments(&text, side, ALL_COLUMNS, " AND ");
+        }
+    }
+    bool is_conditional = rule->level == LAB_LEVEL_CAS;
+    const char *name = cass_consistency_name(rule->level == LAB_LEVEL_SERIAL ? level->serial : level->state);
+    keep(maker, &text, when_of(maker, rule), name,
+         is_conditional ? cass_consistency_name(level->serial) : NULL);
+}
+
+/* The tables of the rules that apply, or the statements. */
+static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
+                       const struct lab_strategy *strategy, bool tables)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!lab_rule_applies(&rules[i], strategy))
+            continue;
+        if (!tables && rules[i].side == LAB_SIDE_NONE) {
+            make_count(maker, &rules[i]);
+        } else if (!tables) {
+            make_side(maker, &rules[i]);
+        } else if (rules[i].side != LAB_SIDE_NONE && (maker->sides_made & BIT(rules[i].side)) == 0) {
+            maker->sides_made |= BIT(rules[i].side);
+            make_side_table(maker, rules[i].side);
+        }
+    }
+}
+
 /* The user's name for it, unless another column has that name. */
 static const char *key_name(const struct lab_design *design)
 {
@@ -458,33 +420,44 @@ static const char *key_name(const struct lab_design *design)
     return key->name;
 }
 
-static const char *type_of(const struct lab_column *column)
+bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out)
 {
-    switch (column->feed) {
-    case LAB_FEED_BUCKET:
-        return "bigint";
-    case LAB_FEED_TIME:
-        return "timestamp";
-    case LAB_FEED_ID:
-        return "timeuuid";
-    case LAB_FEED_DATA:
-        return cass_type_name(column->type);
-    default:
-        return "text";
-    }
+    const struct lab_strategy *one = &scenario->strategies[strategy];
+    size_t count;
+    const struct lab_rule *rules = lab_rules_of(one, &count);
+    memset(out, 0, sizeof *out);
+    struct maker maker = {
+        .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
+    maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
+    maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
+    maker.is_hash = one->settings.strategy.kind == BK_HASH;
+    maker.takes_bits = maker.is_hash || bk_kind_fires(one->settings.strategy.kind);
+    make_row_table(&maker);
+    make_sides(&maker, rules, count, one, true);
+    make_rows(&maker);
+    make_sides(&maker, rules, count, one, false);
+    if (maker.out_of_memory)
+        lab_statements_clear(out);
+    return !maker.out_of_memory;
 }
 
-/* Takes the text over. */
-static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
-                 const char *serial)
+const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy)
 {
-    struct lab_statements *out = maker->out;
-    maker->out_of_memory = maker->out_of_memory || text->out_of_memory ||
-                           !sim_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-    if (maker->out_of_memory) {
-        free(text->bytes);
-        return;
-    }
-    out->items[out->count++] = (struct lab_statement){
-        .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->bytes};
+    const struct lab_design *design = &scenario->design;
+    if (scenario->strategies[strategy].settings.source != BK_SOURCE_INCREMENTAL)
+        return NULL;
+    if (design->clustering_count >= 2 && design->columns[design->clustering[0]].feed == LAB_FEED_TIME &&
+        design->columns[design->clustering[1]].feed == LAB_FEED_ID &&
+        design->is_descending[0] == design->is_descending[1])
+        return NULL;
+    return "counts the rows after the last one counted, by time and id; begin 'clustering' with these two, "
+           "both in one order";
+}
+
+void lab_statements_clear(struct lab_statements *statements)
+{
+    for (size_t i = 0; i < statements->count; i++)
+        free(statements->items[i].cql);
+    free(statements->items);
+    memset(statements, 0, sizeof *statements);
 }

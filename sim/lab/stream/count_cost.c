@@ -4,8 +4,10 @@
 
 #include <assert.h>
 
-static uint64_t counts_of_partition(const struct lab_strategy *strategy);
-static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows);
+static uint64_t counts_of_partition(const struct lab_strategy *strategy)
+{
+    return (strategy->settings.strategy.of.count.rows - 1) / strategy->settings.every_rows + 1;
+}
 
 struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy)
 {
@@ -20,6 +22,12 @@ struct bk_strategy lab_counted_strategy(const struct lab_strategy *strategy)
 bool lab_closes_when_full(const struct lab_strategy *strategy)
 {
     return strategy->settings.source == BK_SOURCE_INCREMENTAL || strategy->settings.source == BK_SOURCE_SCAN;
+}
+
+/* n + 2n + ... */
+static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows)
+{
+    return (counts % 2 == 0 ? counts / 2 * (counts + 1) : (counts + 1) / 2 * counts) * every_rows;
 }
 
 void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct lab_tally *tally)
@@ -60,15 +68,4 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
         tally->state_writes += (rows - 1) / strategy->settings.strategy.of.count.rows;
         break;
     }
-}
-
-static uint64_t counts_of_partition(const struct lab_strategy *strategy)
-{
-    return (strategy->settings.strategy.of.count.rows - 1) / strategy->settings.every_rows + 1;
-}
-
-/* n + 2n + ... */
-static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows)
-{
-    return (counts % 2 == 0 ? counts / 2 * (counts + 1) : (counts + 1) / 2 * counts) * every_rows;
 }

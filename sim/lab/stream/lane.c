@@ -15,19 +15,6 @@
 #define CELLS_MIN       4u
 #define BUCKETS_AT_ONCE 256u
 
-static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                              int64_t end_ns);
-static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                          struct lab_tally *tally, const struct lab_key_name *key,
-                          const struct lab_batch *batch, size_t from, size_t to);
-static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
-                       size_t from, size_t to);
-static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
-static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
-                       size_t from, size_t to);
-static bool grow_cells(struct lab_lane *lane);
-
 void lab_lane_begin(struct lab_lane *lane)
 {
     memset(&lane->state, 0, sizeof lane->state);
@@ -42,77 +29,29 @@ void lab_lane_begin(struct lab_lane *lane)
     lab_eras_begin(lane->eras);
 }
 
-void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
+/* The first row in [from, to) with a time of until_ns or later, or `to`. */
+static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
 {
-    if (from == to)
-        return;
-    if (lane->placement.rows == 0 &&
-        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
-    tally->rows += to - from;
-    for (size_t i = from; batch->late_ns != NULL && i < to; i++)
-        tally->late_rows += batch->late_ns[i] > 0;
-    if (settings->regimes != NULL)
-        lab_eras_rows(lane, settings, tally, batch, from, to);
-    else if (settings->strategy->kind == BK_HASH)
-        rows_by_id(lane, settings, tally, key, batch, from, to);
-    else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
-        lab_windows_rows(lane, settings, tally, key, batch, from, to);
-    else
-        rows_by_range(lane, settings, tally, key, batch, from, to);
-}
-
-void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                  const struct lab_key_name *key, int64_t end_ns)
-{
-    if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
-        lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
-    if (tally->stored != NULL && lane->placement.rows > 0)
-        lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
-    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
-    if (settings->regimes != NULL) {
-        lab_eras_end(lane, settings, tally, key, end_ns);
-        return;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (times_ns[middle] < until_ns)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
-        struct lab_cell *cell = &lane->cells[i];
-        if (cell->rows == 0)
-            continue;
-        struct cass_partition partition = {cell->rows, cell->bytes};
-        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, cell->first_ns, false);
-        *cell = (struct lab_cell){0};
+    return from;
+}
+
+static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
+                       size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        uint64_t begin =
+            batch->second_begin[i] > lane->open_first_row ? batch->second_begin[i] : lane->open_first_row;
+        uint64_t rows = batch->first_row + i - begin + 1;
+        if (rows > tally->peak_rows_per_s)
+            tally->peak_rows_per_s = rows;
     }
-    lane->cells_used = 0;
-    int64_t current = current_bucket(lane, settings, end_ns);
-    lab_windows_end(lane, settings, tally, key, current);
-    if (lane->open.rows > 0)
-        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
-                        current > lane->bucket);
-}
-
-void lab_lane_clear(struct lab_lane *lane)
-{
-    free(lane->cells);
-    free(lane->past);
-    free(lane->windows);
-    lab_eras_clear(lane->eras);
-    free(lane->empties);
-    free(lane->in_range);
-    memset(lane, 0, sizeof *lane);
-}
-
-/* That a row at the end of the run would go to: what ends by time has ended though nobody came. Of BK_HASH 0,
- * below which there is none. */
-static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                              int64_t end_ns)
-{
-    struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
-    struct bk_route route;
-    if (settings->strategy->kind != BK_TIME && settings->strategy->max_age_ns == 0)
-        return lane->state.bucket;
-    bk_route(settings->strategy, &lane->state, &now, &route);
-    return route.bucket;
 }
 
 static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -201,17 +140,77 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
     }
 }
 
-/* The first row in [from, to) with a time of until_ns or later, or `to`. */
-static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
+void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to)
 {
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (times_ns[middle] < until_ns)
-            from = middle + 1;
-        else
-            to = middle;
+    if (from == to)
+        return;
+    if (lane->placement.rows == 0 &&
+        (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+    tally->rows += to - from;
+    for (size_t i = from; batch->late_ns != NULL && i < to; i++)
+        tally->late_rows += batch->late_ns[i] > 0;
+    if (settings->regimes != NULL)
+        lab_eras_rows(lane, settings, tally, batch, from, to);
+    else if (settings->strategy->kind == BK_HASH)
+        rows_by_id(lane, settings, tally, key, batch, from, to);
+    else if (settings->strategy->kind == BK_TIME && batch->own_ns != NULL)
+        lab_windows_rows(lane, settings, tally, key, batch, from, to);
+    else
+        rows_by_range(lane, settings, tally, key, batch, from, to);
+}
+
+/* That a row at the end of the run would go to: what ends by time has ended though nobody came. Of BK_HASH 0,
+ * below which there is none. */
+static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                              int64_t end_ns)
+{
+    struct bk_row now = {.time_ns = end_ns, .sequence = lane->state.first_sequence};
+    struct bk_route route;
+    if (settings->strategy->kind != BK_TIME && settings->strategy->max_age_ns == 0)
+        return lane->state.bucket;
+    bk_route(settings->strategy, &lane->state, &now, &route);
+    return route.bucket;
+}
+
+void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  const struct lab_key_name *key, int64_t end_ns)
+{
+    if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
+        lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
+    if (tally->stored != NULL && lane->placement.rows > 0)
+        lab_stored_key_end(tally->stored, key, current_bucket(lane, settings, end_ns));
+    tally->placement_digest += sim_placement_finish(&lane->placement, key->index);
+    if (settings->regimes != NULL) {
+        lab_eras_end(lane, settings, tally, key, end_ns);
+        return;
     }
-    return from;
+    for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
+        struct lab_cell *cell = &lane->cells[i];
+        if (cell->rows == 0)
+            continue;
+        struct cass_partition partition = {cell->rows, cell->bytes};
+        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, cell->first_ns, false);
+        *cell = (struct lab_cell){0};
+    }
+    lane->cells_used = 0;
+    int64_t current = current_bucket(lane, settings, end_ns);
+    lab_windows_end(lane, settings, tally, key, current);
+    if (lane->open.rows > 0)
+        lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone, lane->open_first_ns,
+                        current > lane->bucket);
+}
+
+void lab_lane_clear(struct lab_lane *lane)
+{
+    free(lane->cells);
+    free(lane->past);
+    free(lane->windows);
+    lab_eras_clear(lane->eras);
+    free(lane->empties);
+    free(lane->in_range);
+    memset(lane, 0, sizeof *lane);
 }
 
 uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
@@ -219,18 +218,6 @@ uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
     if (batch->bytes_before == NULL)
         return (to - from) * batch->bytes_each;
     return batch->bytes_before[to] - batch->bytes_before[from];
-}
-
-static void watch_peak(const struct lab_lane *lane, struct lab_tally *tally, const struct lab_batch *batch,
-                       size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        uint64_t begin =
-            batch->second_begin[i] > lane->open_first_row ? batch->second_begin[i] : lane->open_first_row;
-        uint64_t rows = batch->first_row + i - begin + 1;
-        if (rows > tally->peak_rows_per_s)
-            tally->peak_rows_per_s = rows;
-    }
 }
 
 /* Its rows weigh `rows->bytes`; what stands around them, and a tombstone for each row that was deleted, comes
@@ -264,20 +251,6 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
     }
 }
 
-/* With as many cells as buckets, every bucket has a cell of its own. */
-struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
-{
-    if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
-        !grow_cells(lane))
-        return NULL;
-    uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, bucket);
-    if (lane->cells[i].rows == 0) {
-        lane->cells[i].bucket = bucket;
-        lane->cells_used++;
-    }
-    return &lane->cells[i];
-}
-
 static bool grow_cells(struct lab_lane *lane)
 {
     uint32_t cell_count = lane->cell_count == 0 ? CELLS_MIN : lane->cell_count * 2;
@@ -293,4 +266,18 @@ static bool grow_cells(struct lab_lane *lane)
     lane->cells = cells;
     lane->cell_count = cell_count;
     return true;
+}
+
+/* With as many cells as buckets, every bucket has a cell of its own. */
+struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
+{
+    if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&
+        !grow_cells(lane))
+        return NULL;
+    uint32_t i = lab_cell_slot(lane->cells, lane->cell_count, bucket);
+    if (lane->cells[i].rows == 0) {
+        lane->cells[i].bucket = bucket;
+        lane->cells_used++;
+    }
+    return &lane->cells[i];
 }

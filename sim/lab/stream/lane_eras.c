@@ -30,23 +30,6 @@ struct lab_era_lane {
     struct era_partition *partitions;
 };
 
-static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history);
-static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
-                              struct sim_archive *archive);
-static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally);
-static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns);
-static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
-                      const struct bk_route *route, int64_t until_ns);
-static const int64_t *own_times(const struct lab_batch *batch);
-static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket);
-static size_t first_above(const struct lab_era_lane *eras, int64_t bucket);
-static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
-                         struct era_partition *partition, struct lab_tally *tally,
-                         const struct lab_batch *batch, size_t from, size_t to);
-static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number);
-static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
-                      const struct era_partition *partition, int64_t end_ns);
-
 void lab_eras_begin(struct lab_era_lane *eras)
 {
     if (eras == NULL)
@@ -62,6 +45,33 @@ void lab_eras_clear(struct lab_era_lane *eras)
     if (eras != NULL)
         free(eras->partitions);
     free(eras);
+}
+
+/* One that the core would not refuse, of a row or of a read, in this era or in a later one. */
+static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history)
+{
+    const struct bk_row row = {0};
+    struct bk_route route;
+    bool is_sound = lab_is_bucket(state->key.bucket) && state->opened < history->count &&
+                    bk_history_route(history, state, &row, &route) == BK_OK;
+    for (int i = 0; i < (int)BK_ERAS_MAX; i++)
+        is_sound = is_sound && lab_is_bucket(state->starts[i].bucket);
+    return is_sound;
+}
+
+static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
+                              struct sim_archive *archive)
+{
+    sim_archive_i64(archive, &partition->bucket);
+    sim_archive_u64(archive, &partition->size.rows);
+    sim_archive_u64(archive, &partition->size.bytes);
+    sim_archive_u64(archive, &partition->gone);
+    sim_archive_i64(archive, &partition->first_ns);
+    sim_archive_u64(archive, &partition->second);
+    sim_archive_u32(archive, &partition->rows_in_second);
+    sim_archive_u64(archive, &partition->last_row);
+    sim_archive_u32_below(archive, &partition->regime, regimes->count);
+    sim_archive_bool(archive, &partition->is_reopened);
 }
 
 void lab_eras_archive(struct lab_era_lane **held, const struct lab_regimes *regimes,
@@ -96,16 +106,125 @@ void lab_eras_archive(struct lab_era_lane **held, const struct lab_regimes *regi
         sim_archive_check(archive, is_sound_state(&eras->state, &regimes->items[eras->regime].history));
 }
 
-/* One that the core would not refuse, of a row or of a read, in this era or in a later one. */
-static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history)
+static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
 {
-    const struct bk_row row = {0};
-    struct bk_route route;
-    bool is_sound = lab_is_bucket(state->key.bucket) && state->opened < history->count &&
-                    bk_history_route(history, state, &row, &route) == BK_OK;
-    for (int i = 0; i < (int)BK_ERAS_MAX; i++)
-        is_sound = is_sound && lab_is_bucket(state->starts[i].bucket);
-    return is_sound;
+    if (lane->eras == NULL)
+        lane->eras = calloc(1, sizeof *lane->eras);
+    if (lane->eras == NULL)
+        tally->out_of_memory = true;
+    return lane->eras;
+}
+
+/* Who takes new settings without the old ones keeps what the database holds: the number of rows, from which a
+ * reader takes the newest bucket of a count, and the state row of a key that counts, whose count may be above
+ * the new threshold. */
+static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
+{
+    struct lab_era_lane *eras = lane->eras;
+    while (eras->regime + 1 < regimes->count && time_ns >= regimes->items[eras->regime + 1].from_ns) {
+        const struct bk_strategy *strategy = &regimes->items[++eras->regime].history.eras[0].strategy;
+        struct bk_key_state key = eras->state.key;
+        memset(&eras->state, 0, sizeof eras->state);
+        if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
+            key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
+            eras->state.has_rows = true;
+        }
+        if (bk_kind_fires(strategy->kind) && key.counter >= bk_threshold(strategy))
+            key.counter = bk_threshold(strategy) - 1;
+        eras->state.key = key;
+    }
+}
+
+static const int64_t *own_times(const struct lab_batch *batch)
+{
+    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
+}
+
+/* The end of the rows that the route holds for, with the first one that fires; until_ns: nor beyond rows that
+ * come before. */
+static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
+                      const struct bk_route *route, int64_t until_ns)
+{
+    const int64_t *own_ns = own_times(batch);
+    uint64_t sequence = batch->first_row + from;
+    if (route->sequence_high - sequence < to - from)
+        to = from + (size_t)(route->sequence_high - sequence);
+    size_t end = from + 1;
+    while (end < to && own_ns[end] >= route->from_ns && own_ns[end] < route->until_ns &&
+           batch->times_ns[end] < until_ns)
+        end++;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, own_ns[from])];
+    size_t firing = bk_first_firing(&era->strategy, batch->ids, batch->bytes, from, end);
+    return firing < end ? firing + 1 : end;
+}
+
+/* Of the partitions in order of buckets. */
+static size_t first_above(const struct lab_era_lane *eras, int64_t bucket)
+{
+    size_t low = 0, high = eras->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (eras->partitions[middle].bucket <= bucket)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket)
+{
+    if (eras->recent < eras->count && eras->partitions[eras->recent].bucket == bucket)
+        return &eras->partitions[eras->recent];
+    size_t at = first_above(eras, bucket);
+    if (at > 0 && eras->partitions[at - 1].bucket == bucket) {
+        eras->recent = at - 1;
+        return &eras->partitions[at - 1];
+    }
+    if (!sim_grow(&eras->partitions, &eras->capacity, eras->count + 1, sizeof *eras->partitions)) {
+        tally->out_of_memory = true;
+        return NULL;
+    }
+    memmove(&eras->partitions[at + 1], &eras->partitions[at], (eras->count - at) * sizeof *eras->partitions);
+    eras->partitions[at] = (struct era_partition){.bucket = bucket};
+    eras->count++;
+    eras->recent = at;
+    return &eras->partitions[at];
+}
+
+/* The key's rows of now go to a later one: of an era, or of a bucket in it. Under settings that forgot the
+ * older ones, whatever those wrote alone is left as well, unless each row may go anywhere. */
+static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                      const struct era_partition *partition, int64_t end_ns)
+{
+    const struct bk_history *history = &regimes->items[eras->regime].history;
+    const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
+    if (era->strategy.kind == BK_HASH)
+        return partition->bucket < era->shift ||
+               partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
+    if (partition->regime < eras->regime && !bk_kind_fires(era->strategy.kind))
+        return true;
+    int64_t current = era->shift + eras->state.key.bucket;
+    if (era->strategy.kind == BK_TIME) {
+        struct bk_row now = {.time_ns = end_ns};
+        struct bk_route route;
+        bk_history_route(history, NULL, &now, &route);
+        current = route.bucket;
+    }
+    return partition->bucket < current;
+}
+
+static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
+                         struct era_partition *partition, struct lab_tally *tally,
+                         const struct lab_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        if (!is_closed(eras, regimes, partition, batch->times_ns[i]))
+            continue;
+        tally->rows_into_closed++;
+        tally->reopened += !partition->is_reopened;
+        partition->is_reopened = true;
+    }
 }
 
 void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -151,6 +270,17 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         tally->state_writes += effect.state_writes;
         from = end;
     }
+}
+
+/* A partition that was not asked has a row of this number or a later one. */
+static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number)
+{
+    for (size_t i = 0; i < eras->count; i++) {
+        const struct era_partition *partition = &eras->partitions[i];
+        if ((partition->bucket < low || partition->bucket > high) && partition->last_row >= number)
+            return true;
+    }
+    return false;
 }
 
 void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -216,151 +346,4 @@ void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *setting
                         partition->first_ns, is_closed(eras, settings->regimes, partition, end_ns));
     }
     eras->count = 0;
-}
-
-static void archive_partition(struct era_partition *partition, const struct lab_regimes *regimes,
-                              struct sim_archive *archive)
-{
-    sim_archive_i64(archive, &partition->bucket);
-    sim_archive_u64(archive, &partition->size.rows);
-    sim_archive_u64(archive, &partition->size.bytes);
-    sim_archive_u64(archive, &partition->gone);
-    sim_archive_i64(archive, &partition->first_ns);
-    sim_archive_u64(archive, &partition->second);
-    sim_archive_u32(archive, &partition->rows_in_second);
-    sim_archive_u64(archive, &partition->last_row);
-    sim_archive_u32_below(archive, &partition->regime, regimes->count);
-    sim_archive_bool(archive, &partition->is_reopened);
-}
-
-static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
-{
-    if (lane->eras == NULL)
-        lane->eras = calloc(1, sizeof *lane->eras);
-    if (lane->eras == NULL)
-        tally->out_of_memory = true;
-    return lane->eras;
-}
-
-/* Who takes new settings without the old ones keeps what the database holds: the number of rows, from which a
- * reader takes the newest bucket of a count, and the state row of a key that counts, whose count may be above
- * the new threshold. */
-static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
-{
-    struct lab_era_lane *eras = lane->eras;
-    while (eras->regime + 1 < regimes->count && time_ns >= regimes->items[eras->regime + 1].from_ns) {
-        const struct bk_strategy *strategy = &regimes->items[++eras->regime].history.eras[0].strategy;
-        struct bk_key_state key = eras->state.key;
-        memset(&eras->state, 0, sizeof eras->state);
-        if (strategy->kind == BK_COUNT && lane->placement.rows > 0) {
-            key.bucket = (int64_t)((lane->placement.rows - 1) / strategy->of.count.rows);
-            eras->state.has_rows = true;
-        }
-        if (bk_kind_fires(strategy->kind) && key.counter >= bk_threshold(strategy))
-            key.counter = bk_threshold(strategy) - 1;
-        eras->state.key = key;
-    }
-}
-
-/* The end of the rows that the route holds for, with the first one that fires; until_ns: nor beyond rows that
- * come before. */
-static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
-                      const struct bk_route *route, int64_t until_ns)
-{
-    const int64_t *own_ns = own_times(batch);
-    uint64_t sequence = batch->first_row + from;
-    if (route->sequence_high - sequence < to - from)
-        to = from + (size_t)(route->sequence_high - sequence);
-    size_t end = from + 1;
-    while (end < to && own_ns[end] >= route->from_ns && own_ns[end] < route->until_ns &&
-           batch->times_ns[end] < until_ns)
-        end++;
-    const struct bk_era *era = &history->eras[bk_history_era_at(history, own_ns[from])];
-    size_t firing = bk_first_firing(&era->strategy, batch->ids, batch->bytes, from, end);
-    return firing < end ? firing + 1 : end;
-}
-
-static const int64_t *own_times(const struct lab_batch *batch)
-{
-    return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
-}
-
-static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_tally *tally, int64_t bucket)
-{
-    if (eras->recent < eras->count && eras->partitions[eras->recent].bucket == bucket)
-        return &eras->partitions[eras->recent];
-    size_t at = first_above(eras, bucket);
-    if (at > 0 && eras->partitions[at - 1].bucket == bucket) {
-        eras->recent = at - 1;
-        return &eras->partitions[at - 1];
-    }
-    if (!sim_grow(&eras->partitions, &eras->capacity, eras->count + 1, sizeof *eras->partitions)) {
-        tally->out_of_memory = true;
-        return NULL;
-    }
-    memmove(&eras->partitions[at + 1], &eras->partitions[at], (eras->count - at) * sizeof *eras->partitions);
-    eras->partitions[at] = (struct era_partition){.bucket = bucket};
-    eras->count++;
-    eras->recent = at;
-    return &eras->partitions[at];
-}
-
-/* Of the partitions in order of buckets. */
-static size_t first_above(const struct lab_era_lane *eras, int64_t bucket)
-{
-    size_t low = 0, high = eras->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (eras->partitions[middle].bucket <= bucket)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A partition that was not asked has a row of this number or a later one. */
-static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number)
-{
-    for (size_t i = 0; i < eras->count; i++) {
-        const struct era_partition *partition = &eras->partitions[i];
-        if ((partition->bucket < low || partition->bucket > high) && partition->last_row >= number)
-            return true;
-    }
-    return false;
-}
-
-static void watch_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
-                         struct era_partition *partition, struct lab_tally *tally,
-                         const struct lab_batch *batch, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        if (!is_closed(eras, regimes, partition, batch->times_ns[i]))
-            continue;
-        tally->rows_into_closed++;
-        tally->reopened += !partition->is_reopened;
-        partition->is_reopened = true;
-    }
-}
-
-/* The key's rows of now go to a later one: of an era, or of a bucket in it. Under settings that forgot the
- * older ones, whatever those wrote alone is left as well, unless each row may go anywhere. */
-static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
-                      const struct era_partition *partition, int64_t end_ns)
-{
-    const struct bk_history *history = &regimes->items[eras->regime].history;
-    const struct bk_era *era = &history->eras[bk_history_era_at(history, end_ns)];
-    if (era->strategy.kind == BK_HASH)
-        return partition->bucket < era->shift ||
-               partition->bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
-    if (partition->regime < eras->regime && !bk_kind_fires(era->strategy.kind))
-        return true;
-    int64_t current = era->shift + eras->state.key.bucket;
-    if (era->strategy.kind == BK_TIME) {
-        struct bk_row now = {.time_ns = end_ns};
-        struct bk_route route;
-        bk_history_route(history, NULL, &now, &route);
-        current = route.bucket;
-    }
-    return partition->bucket < current;
 }

@@ -23,76 +23,28 @@ struct reading {
     struct lab_read_done done;
 };
 
-static void begin(struct reading *reading);
-static void find_rows(struct reading *reading);
-static void read_walk(struct reading *reading);
-static void answer_walk(struct reading *reading, const struct bk_read_step *step);
-static void read_whole(struct reading *reading);
-static bool read_hash(struct reading *reading);
-static void answer_cells(struct reading *reading, const struct bk_read_step *step);
-static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit);
-static bool count_range(struct reading *reading);
-static bool next_down(const struct reading *reading, struct lab_past *out);
-static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past);
-static bool keeps_all(const struct lab_lane_settings *settings);
-static uint32_t widest(const struct lab_lane_settings *settings);
-static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        const struct lab_horizon *horizon, uint32_t width);
-static bool make_room(struct lab_lane *lane);
-
-void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_read_event *event)
+static void find_rows(struct reading *reading)
 {
-    if (settings->regimes != NULL) {
-        lab_eras_read(lane, settings, tally, event);
+    const struct lab_horizon *horizon = reading->event->horizon;
+    reading->row_from = 0;
+    reading->row_until = reading->event->key_rows;
+    if (reading->event->kind != LAB_READ_RANGE)
         return;
+    const int64_t bounds[2] = {reading->reader.from_ns, reading->reader.until_ns};
+    uint64_t found[2];
+    for (int i = 0; i < 2; i++) {
+        size_t low = horizon->begin, high = horizon->end;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (horizon->rows[middle].time_ns < bounds[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        found[i] = horizon->end_row - (horizon->end - low);
     }
-    struct reading reading = {.lane = lane, .settings = settings, .event = event};
-    bool ok = true;
-    if (settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
-        lane->empties = calloc(1, sizeof *lane->empties);
-        ok = lane->empties != NULL;
-    }
-    begin(&reading);
-    if (settings->strategy->kind == BK_HASH)
-        ok = ok && read_hash(&reading);
-    else if (event->kind == LAB_READ_ALL && !keeps_all(settings))
-        read_whole(&reading);
-    else
-        read_walk(&reading);
-    if (!ok) {
-        tally->out_of_memory = true;
-        return;
-    }
-    struct lab_read_done *done = &reading.done;
-    done->kind = event->kind;
-    done->order = reading.reader.order;
-    done->partitions = reading.reader.partitions_asked;
-    done->rows = reading.reader.rows_found;
-    done->empties = done->partitions - done->filled;
-    done->is_cut = reading.reader.status != BK_OK;
-    lab_read_count(&tally->reads, done);
-    if (lab_read_kind_count(settings->scenario) > 1)
-        lab_read_count(&tally->reads_of[event->kind], done);
-}
-
-void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                       struct lab_tally *tally, const struct lab_horizon *horizon)
-{
-    /* The last step of a range goes one further than that which holds its last rows. */
-    uint32_t width = 2 * widest(settings);
-    while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
-           !is_in_reach(lane, settings, horizon, width)) {
-        lane->past_rows -= lane->past[lane->past_begin].rows;
-        lane->past_begin++;
-    }
-    if (lane->past_end == lane->past_capacity && !make_room(lane)) {
-        tally->out_of_memory = true;
-        return;
-    }
-    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
-    lane->past_rows += lane->open.rows;
-    lane->past_count++;
+    reading->row_from = found[0];
+    reading->row_until = found[1];
 }
 
 static void begin(struct reading *reading)
@@ -120,43 +72,28 @@ static void begin(struct reading *reading)
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
-static void find_rows(struct reading *reading)
+/* The highest partition that the read has not yet passed; false when none is left, or none that was kept. */
+static bool next_down(const struct reading *reading, struct lab_past *out)
 {
-    const struct lab_horizon *horizon = reading->event->horizon;
-    reading->row_from = 0;
-    reading->row_until = reading->event->key_rows;
-    if (reading->event->kind != LAB_READ_RANGE)
-        return;
-    const int64_t bounds[2] = {reading->reader.from_ns, reading->reader.until_ns};
-    uint64_t found[2];
-    for (int i = 0; i < 2; i++) {
-        size_t low = horizon->begin, high = horizon->end;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (horizon->rows[middle].time_ns < bounds[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        found[i] = horizon->end_row - (horizon->end - low);
-    }
-    reading->row_from = found[0];
-    reading->row_until = found[1];
+    const struct lab_lane *lane = reading->lane;
+    if (reading->windows > 0) /* no range is asked for, and so no row's number */
+        *out = (struct lab_past){lab_window_at(lane, reading->windows - 1)->bucket, 0,
+                                 lab_window_at(lane, reading->windows - 1)->rows};
+    else if (reading->at_open)
+        *out = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
+    else if (reading->past > lane->past_begin)
+        *out = lane->past[reading->past - 1];
+    else
+        return false;
+    return true;
 }
 
-/* Down the buckets; those without rows are taken together where nobody remembers them one by one. */
-static void read_walk(struct reading *reading)
+static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past)
 {
-    struct bk_read_step step;
-    struct lab_past newest;
-    const struct bk_empties *known = reading->lane->empties;
-    for (;;) {
-        if (known == NULL)
-            bk_read_skip_to(&reading->reader, next_down(reading, &newest) ? newest.bucket : INT64_MIN);
-        if (!bk_read_next_known(&reading->reader, known, &step))
-            return;
-        answer_walk(reading, &step);
-    }
+    uint64_t from = past->first_row, until = past->first_row + past->rows;
+    from = from > reading->row_from ? from : reading->row_from;
+    until = until < reading->row_until ? until : reading->row_until;
+    return until > from ? until - from : 0;
 }
 
 static void answer_walk(struct reading *reading, const struct bk_read_step *step)
@@ -196,6 +133,21 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     bk_read_found_range(reader, rows, saw_older);
 }
 
+/* Down the buckets; those without rows are taken together where nobody remembers them one by one. */
+static void read_walk(struct reading *reading)
+{
+    struct bk_read_step step;
+    struct lab_past newest;
+    const struct bk_empties *known = reading->lane->empties;
+    for (;;) {
+        if (known == NULL)
+            bk_read_skip_to(&reading->reader, next_down(reading, &newest) ? newest.bucket : INT64_MIN);
+        if (!bk_read_next_known(&reading->reader, known, &step))
+            return;
+        answer_walk(reading, &step);
+    }
+}
+
 /* Everything, and nobody remembers or stops: the numbers alone tell. */
 static void read_whole(struct reading *reading)
 {
@@ -207,19 +159,13 @@ static void read_whole(struct reading *reading)
     reading->done.filled = lane->past_count + (lane->open.rows > 0) + lane->window_count;
 }
 
-static bool read_hash(struct reading *reading)
+static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit)
 {
-    struct lab_lane *lane = reading->lane;
-    struct bk_read_step step;
-    if (reading->event->kind == LAB_READ_RANGE && !count_range(reading))
-        return false;
-    while (bk_read_next(&reading->reader, &step))
-        answer_cells(reading, &step);
-    reading->done.is_early =
-        reading->reader.order == BK_ORDER_NONE && reading->reader.next >= reading->reader.floor;
-    if (lane->in_range != NULL)
-        memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
-    return true;
+    const struct lab_lane *lane = reading->lane;
+    uint64_t rows = reading->event->kind == LAB_READ_RANGE ? lane->in_range[index] : lane->cells[index].rows;
+    reading->done.filled += rows > 0;
+    reading->done.scanned += rows < limit ? rows : limit;
+    return rows;
 }
 
 /* Of all buckets, those that have a cell; of some, each looked up. */
@@ -239,15 +185,6 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
         }
     }
     bk_read_found(&reading->reader, rows);
-}
-
-static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit)
-{
-    const struct lab_lane *lane = reading->lane;
-    uint64_t rows = reading->event->kind == LAB_READ_RANGE ? lane->in_range[index] : lane->cells[index].rows;
-    reading->done.filled += rows > 0;
-    reading->done.scanned += rows < limit ? rows : limit;
-    return rows;
 }
 
 /* How many rows of the range each cell holds. */
@@ -270,28 +207,19 @@ static bool count_range(struct reading *reading)
     return true;
 }
 
-/* The highest partition that the read has not yet passed; false when none is left, or none that was kept. */
-static bool next_down(const struct reading *reading, struct lab_past *out)
+static bool read_hash(struct reading *reading)
 {
-    const struct lab_lane *lane = reading->lane;
-    if (reading->windows > 0) /* no range is asked for, and so no row's number */
-        *out = (struct lab_past){lab_window_at(lane, reading->windows - 1)->bucket, 0,
-                                 lab_window_at(lane, reading->windows - 1)->rows};
-    else if (reading->at_open)
-        *out = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
-    else if (reading->past > lane->past_begin)
-        *out = lane->past[reading->past - 1];
-    else
+    struct lab_lane *lane = reading->lane;
+    struct bk_read_step step;
+    if (reading->event->kind == LAB_READ_RANGE && !count_range(reading))
         return false;
+    while (bk_read_next(&reading->reader, &step))
+        answer_cells(reading, &step);
+    reading->done.is_early =
+        reading->reader.order == BK_ORDER_NONE && reading->reader.next >= reading->reader.floor;
+    if (lane->in_range != NULL)
+        memset(lane->in_range, 0, lane->in_range_count * sizeof *lane->in_range);
     return true;
-}
-
-static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past)
-{
-    uint64_t from = past->first_row, until = past->first_row + past->rows;
-    from = from > reading->row_from ? from : reading->row_from;
-    until = until < reading->row_until ? until : reading->row_until;
-    return until > from ? until - from : 0;
 }
 
 /* A read of everything that may be cut off, or that leaves out what it remembers, must know each partition.
@@ -301,6 +229,42 @@ static bool keeps_all(const struct lab_lane_settings *settings)
     const struct lab_reads *reads = &settings->scenario->reads;
     return reads->kinds[LAB_READ_ALL].rate_per_s > 0 &&
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
+}
+
+void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_read_event *event)
+{
+    if (settings->regimes != NULL) {
+        lab_eras_read(lane, settings, tally, event);
+        return;
+    }
+    struct reading reading = {.lane = lane, .settings = settings, .event = event};
+    bool ok = true;
+    if (settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
+        lane->empties = calloc(1, sizeof *lane->empties);
+        ok = lane->empties != NULL;
+    }
+    begin(&reading);
+    if (settings->strategy->kind == BK_HASH)
+        ok = ok && read_hash(&reading);
+    else if (event->kind == LAB_READ_ALL && !keeps_all(settings))
+        read_whole(&reading);
+    else
+        read_walk(&reading);
+    if (!ok) {
+        tally->out_of_memory = true;
+        return;
+    }
+    struct lab_read_done *done = &reading.done;
+    done->kind = event->kind;
+    done->order = reading.reader.order;
+    done->partitions = reading.reader.partitions_asked;
+    done->rows = reading.reader.rows_found;
+    done->empties = done->partitions - done->filled;
+    done->is_cut = reading.reader.status != BK_OK;
+    lab_read_count(&tally->reads, done);
+    if (lab_read_kind_count(settings->scenario) > 1)
+        lab_read_count(&tally->reads_of[event->kind], done);
 }
 
 /* The most buckets that one step asks. */
@@ -359,4 +323,23 @@ static bool make_room(struct lab_lane *lane)
     lane->past_begin = 0;
     lane->past_end = kept;
     return true;
+}
+
+void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_horizon *horizon)
+{
+    /* The last step of a range goes one further than that which holds its last rows. */
+    uint32_t width = 2 * widest(settings);
+    while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
+           !is_in_reach(lane, settings, horizon, width)) {
+        lane->past_rows -= lane->past[lane->past_begin].rows;
+        lane->past_begin++;
+    }
+    if (lane->past_end == lane->past_capacity && !make_room(lane)) {
+        tally->out_of_memory = true;
+        return;
+    }
+    lane->past[lane->past_end++] = (struct lab_past){lane->bucket, lane->open_first_row, lane->open.rows};
+    lane->past_rows += lane->open.rows;
+    lane->past_count++;
 }

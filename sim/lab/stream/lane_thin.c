@@ -13,23 +13,6 @@
 /* Steps from one look at whether somebody wants the run to end to the next. */
 #define STEPS_A_LOOK 65536u
 
-static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_stretch *stretch);
-static int64_t locate(struct lab_rest *rest, struct sim_random *draws);
-static void take(struct lab_rest *rest, uint64_t rows);
-static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws);
-static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws);
-static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
-                           uint64_t rows, bool *fires);
-static void begin_partition(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                            struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
-                            uint64_t first_row, int64_t first_ns);
-static void advance(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                    const struct bk_row *row);
-static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
-                       struct lab_tally *tally, const struct lab_stretch *stretch);
-
 /* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
 static uint64_t product(uint64_t rows, uint64_t bytes_each)
 {
@@ -70,85 +53,6 @@ static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest
     uint64_t sum = first == 0 ? 0 : bytes_of(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
     lab_bytes_add(&sum, bytes_of(thin, begin_ns, end_ns, rows - first, NULL));
     return sum;
-}
-
-bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
-                      struct lab_tally *tally, const struct lab_key_name *key,
-                      const struct lab_stretch *stretch)
-{
-    if (stretch->rows == 0)
-        return true;
-    if (!thin->is_on_its_way) {
-        if (lane->placement.rows == 0 &&
-            (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-            tally->state_reads++; /* the writer's cache knows nothing of the key yet */
-        tally->rows += stretch->rows;
-        lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
-    }
-    if (settings->strategy->kind != BK_HASH)
-        return take_ranges(lane, settings, thin, tally, key, stretch);
-    take_cells(lane, settings, thin, tally, stretch);
-    return true;
-}
-
-static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
-                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
-                        const struct lab_stretch *stretch)
-{
-    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
-    uint64_t sequence = stretch->first_row;
-    if (thin->is_on_its_way) {
-        rest = thin->rest;
-        later = thin->later;
-        sequence = thin->sequence;
-    }
-    thin->is_on_its_way = false;
-    for (uint32_t step = 1; rest.rows > 0; step++) {
-        if (thin->goes_by_time)
-            locate(&rest, &thin->draws);
-        struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
-        struct bk_route route;
-        enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);
-        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
-        (void)status;
-        if (thin->goes_by_time && route.until_ns < rest.end_ns) {
-            assert(later.rows == 0); /* no line lies before one that was met */
-            later = cut(&rest, route.until_ns, &thin->draws);
-        }
-        if (lane->open.rows == 0 || route.bucket != lane->bucket) {
-            locate(&rest, &thin->draws);
-            begin_partition(lane, settings, tally, key, route.bucket, sequence, rest.begin_ns);
-        }
-        bool fires;
-        uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
-        lane->open.rows += rows;
-        sim_placement_add(&lane->placement, route.bucket, rows);
-        lab_bytes_add(&lane->open.bytes, bytes_of_next(thin, &rest, rows));
-        if (stretch->is_gone) {
-            lane->open_gone += rows;
-            tally->rows_expired += rows;
-        }
-        sequence += rows;
-        row.sequence = sequence - 1;
-        if (fires)
-            row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
-        advance(lane, settings, tally, &row);
-        if (sequence == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
-            lane->state.bucket = route.bucket + 1;
-        take(&rest, rows);
-        if (rest.rows == 0) {
-            rest = later;
-            later.rows = 0;
-        }
-        if (step % STEPS_A_LOOK == 0 && rest.rows > 0 && lab_worker_is_wanted(thin->worker)) {
-            thin->is_on_its_way = true;
-            thin->rest = rest;
-            thin->later = later;
-            thin->sequence = sequence;
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Finds out when the next row came. */
@@ -227,6 +131,73 @@ static void advance(struct lab_lane *lane, const struct lab_lane_settings *setti
     tally->state_writes += effect.state_writes;
 }
 
+static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
+                        const struct lab_stretch *stretch)
+{
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false}, later = {0};
+    uint64_t sequence = stretch->first_row;
+    if (thin->is_on_its_way) {
+        rest = thin->rest;
+        later = thin->later;
+        sequence = thin->sequence;
+    }
+    thin->is_on_its_way = false;
+    for (uint32_t step = 1; rest.rows > 0; step++) {
+        if (thin->goes_by_time)
+            locate(&rest, &thin->draws);
+        struct bk_row row = {rest.begin_ns, sequence, thin->quiet, thin->bytes_each};
+        struct bk_route route;
+        enum bk_status status = bk_route(settings->strategy, &lane->state, &row, &route);
+        assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
+        (void)status;
+        if (thin->goes_by_time && route.until_ns < rest.end_ns) {
+            assert(later.rows == 0); /* no line lies before one that was met */
+            later = cut(&rest, route.until_ns, &thin->draws);
+        }
+        if (lane->open.rows == 0 || route.bucket != lane->bucket) {
+            locate(&rest, &thin->draws);
+            begin_partition(lane, settings, tally, key, route.bucket, sequence, rest.begin_ns);
+        }
+        bool fires;
+        uint64_t rows = count_step(thin, &route, sequence, rest.rows, &fires);
+        lane->open.rows += rows;
+        sim_placement_add(&lane->placement, route.bucket, rows);
+        lab_bytes_add(&lane->open.bytes, bytes_of_next(thin, &rest, rows));
+        if (stretch->is_gone) {
+            lane->open_gone += rows;
+            tally->rows_expired += rows;
+        }
+        sequence += rows;
+        row.sequence = sequence - 1;
+        if (fires)
+            row.id = thin->fires_always ? sim_random_next(&thin->draws) : thin->firing;
+        advance(lane, settings, tally, &row);
+        if (sequence == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
+            lane->state.bucket = route.bucket + 1;
+        take(&rest, rows);
+        if (rest.rows == 0) {
+            rest = later;
+            later.rows = 0;
+        }
+        if (step % STEPS_A_LOOK == 0 && rest.rows > 0 && lab_worker_is_wanted(thin->worker)) {
+            thin->is_on_its_way = true;
+            thin->rest = rest;
+            thin->later = later;
+            thin->sequence = sequence;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* When the first of some rows of the stretch came. */
+static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
+{
+    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
+    return locate(&rest, draws);
+}
+
 /* A row's id is hashed to a bucket, and ids are uniform: so are buckets. Few rows go one by one; of many each
  * bucket in turn gets its share of those that are left. */
 static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
@@ -261,9 +232,21 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
     }
 }
 
-/* When the first of some rows of the stretch came. */
-static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
+bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
+                      struct lab_tally *tally, const struct lab_key_name *key,
+                      const struct lab_stretch *stretch)
 {
-    struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
-    return locate(&rest, draws);
+    if (stretch->rows == 0)
+        return true;
+    if (!thin->is_on_its_way) {
+        if (lane->placement.rows == 0 &&
+            (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
+            tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+        tally->rows += stretch->rows;
+        lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
+    }
+    if (settings->strategy->kind != BK_HASH)
+        return take_ranges(lane, settings, thin, tally, key, stretch);
+    take_cells(lane, settings, thin, tally, stretch);
+    return true;
 }

@@ -19,13 +19,6 @@
 #define READS_AT_ONCE  1024u
 #define READS_IN_BATCH 16384.0
 
-static void mark_own_times(struct lab_worker *worker, size_t count);
-static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count);
-static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count);
-static void choose_read(struct lab_key *key);
-static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to);
-static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows);
-
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
                        const struct lab_run_context *context, struct lab_worker **out,
                        struct sim_error *error)
@@ -120,6 +113,17 @@ bool lab_fail_stopped(struct sim_error *error)
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
+/* The next of all; of one time the kinds come in their order. */
+static void choose_read(struct lab_key *key)
+{
+    key->next_read = LAB_READ_LATEST;
+    for (int kind = 1; kind < LAB_READ_KINDS; kind++) {
+        if (key->reads[kind].next_ns < key->reads[key->next_read].next_ns)
+            key->next_read = (enum lab_read_kind)kind;
+    }
+    key->next_read_ns = key->reads[key->next_read].next_ns;
+}
+
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
                    int64_t start_ns)
 {
@@ -139,6 +143,97 @@ void lab_key_clear(struct lab_key *key)
 {
     free(key->horizon.rows);
     memset(key, 0, sizeof *key);
+}
+
+static void mark_own_times(struct lab_worker *worker, size_t count)
+{
+    const struct wl_workload *workload = &worker->scenario->workload;
+    bool has_late = wl_has_late(workload);
+    for (size_t i = 0; i < count; i++)
+        worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
+}
+
+/* Notes which rows are gone at the end, which is known before they are. */
+static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint32_t deleted = 0, expired = 0;
+    for (size_t i = 0; i < count; i++) {
+        worker->gone_before[i] = deleted + expired;
+        enum lab_fate fate =
+            lab_row_fate(worker->scenario, key->entity, key->rows + i, worker->times_ns[i], worker->end_ns);
+        deleted += fate == LAB_FATE_DELETED;
+        expired += fate == LAB_FATE_EXPIRED;
+    }
+    worker->gone_before[count] = deleted + expired;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        worker->tallies[i].rows_deleted += deleted;
+        worker->tallies[i].rows_expired += expired;
+    }
+}
+
+/* Notes for each row where its whole second began, and returns the longest run within one second. */
+static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
+{
+    uint64_t most = 0, begin = key->second_begin;
+    int64_t end_ns = key->second_end_ns;
+    for (size_t i = 0; i < count; i++) {
+        int64_t time_ns = worker->times_ns[i];
+        if (time_ns >= end_ns) {
+            if (key->rows + i - begin > most)
+                most = key->rows + i - begin;
+            begin = key->rows + i;
+            /* Seconds are whole before 1970 too. Where the first one began may lie below the range of times.
+             */
+            int64_t past_ns = time_ns % SIM_SECOND;
+            int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
+            end_ns = time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
+        }
+        worker->second_begin[i] = begin;
+    }
+    key->second_begin = begin;
+    key->second_end_ns = end_ns;
+    uint64_t last = key->rows + count - begin;
+    return last > most ? last : most;
+}
+
+/* With reads of ranges: keeps the rows that one of them may still want, from the newest back. */
+static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
+{
+    const struct lab_read *range = &worker->scenario->reads.kinds[LAB_READ_RANGE];
+    struct lab_horizon *horizon = &key->horizon;
+    if (range->rate_per_s <= 0 || from == to)
+        return;
+    int64_t oldest_ns = lab_before(lab_before(worker->times_ns[to - 1], range->age_ns), range->span_ns);
+    while (horizon->begin < horizon->end && horizon->rows[horizon->begin].time_ns < oldest_ns)
+        horizon->begin++;
+    size_t kept = horizon->end - horizon->begin;
+    if (horizon->end + (to - from) > horizon->capacity && horizon->begin > 0) {
+        memmove(horizon->rows, horizon->rows + horizon->begin, kept * sizeof *horizon->rows);
+        horizon->begin = 0;
+        horizon->end = kept;
+    }
+    if (!sim_grow(&horizon->rows, &horizon->capacity, 2 * (horizon->end + (to - from)),
+                  sizeof *horizon->rows)) {
+        worker->tallies[0].out_of_memory = true;
+        return;
+    }
+    for (size_t i = from; i < to; i++)
+        horizon->rows[horizon->end++] = (struct lab_horizon_row){worker->times_ns[i], worker->ids[i]};
+    horizon->end_row += to - from;
+}
+
+/* The read that is due, under every strategy. */
+static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
+{
+    struct lab_read_event event = {.kind = key->next_read,
+                                   .now_ns = key->next_read_ns,
+                                   .birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns,
+                                   .key_rows = rows,
+                                   .horizon = &key->horizon};
+    for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
+        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], &event);
+    lab_read_clock_next(&key->reads[key->next_read]);
+    choose_read(key);
 }
 
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
@@ -235,106 +330,4 @@ void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_c
         lab_tally_clear(&result->tallies[i]);
     free(result->tallies);
     memset(result, 0, sizeof *result);
-}
-
-static void mark_own_times(struct lab_worker *worker, size_t count)
-{
-    const struct wl_workload *workload = &worker->scenario->workload;
-    bool has_late = wl_has_late(workload);
-    for (size_t i = 0; i < count; i++)
-        worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
-}
-
-/* Notes which rows are gone at the end, which is known before they are. */
-static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count)
-{
-    uint32_t deleted = 0, expired = 0;
-    for (size_t i = 0; i < count; i++) {
-        worker->gone_before[i] = deleted + expired;
-        enum lab_fate fate =
-            lab_row_fate(worker->scenario, key->entity, key->rows + i, worker->times_ns[i], worker->end_ns);
-        deleted += fate == LAB_FATE_DELETED;
-        expired += fate == LAB_FATE_EXPIRED;
-    }
-    worker->gone_before[count] = deleted + expired;
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        worker->tallies[i].rows_deleted += deleted;
-        worker->tallies[i].rows_expired += expired;
-    }
-}
-
-/* Notes for each row where its whole second began, and returns the longest run within one second. */
-static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
-{
-    uint64_t most = 0, begin = key->second_begin;
-    int64_t end_ns = key->second_end_ns;
-    for (size_t i = 0; i < count; i++) {
-        int64_t time_ns = worker->times_ns[i];
-        if (time_ns >= end_ns) {
-            if (key->rows + i - begin > most)
-                most = key->rows + i - begin;
-            begin = key->rows + i;
-            /* Seconds are whole before 1970 too. Where the first one began may lie below the range of times.
-             */
-            int64_t past_ns = time_ns % SIM_SECOND;
-            int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
-            end_ns = time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
-        }
-        worker->second_begin[i] = begin;
-    }
-    key->second_begin = begin;
-    key->second_end_ns = end_ns;
-    uint64_t last = key->rows + count - begin;
-    return last > most ? last : most;
-}
-
-/* The next of all; of one time the kinds come in their order. */
-static void choose_read(struct lab_key *key)
-{
-    key->next_read = LAB_READ_LATEST;
-    for (int kind = 1; kind < LAB_READ_KINDS; kind++) {
-        if (key->reads[kind].next_ns < key->reads[key->next_read].next_ns)
-            key->next_read = (enum lab_read_kind)kind;
-    }
-    key->next_read_ns = key->reads[key->next_read].next_ns;
-}
-
-/* With reads of ranges: keeps the rows that one of them may still want, from the newest back. */
-static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
-{
-    const struct lab_read *range = &worker->scenario->reads.kinds[LAB_READ_RANGE];
-    struct lab_horizon *horizon = &key->horizon;
-    if (range->rate_per_s <= 0 || from == to)
-        return;
-    int64_t oldest_ns = lab_before(lab_before(worker->times_ns[to - 1], range->age_ns), range->span_ns);
-    while (horizon->begin < horizon->end && horizon->rows[horizon->begin].time_ns < oldest_ns)
-        horizon->begin++;
-    size_t kept = horizon->end - horizon->begin;
-    if (horizon->end + (to - from) > horizon->capacity && horizon->begin > 0) {
-        memmove(horizon->rows, horizon->rows + horizon->begin, kept * sizeof *horizon->rows);
-        horizon->begin = 0;
-        horizon->end = kept;
-    }
-    if (!sim_grow(&horizon->rows, &horizon->capacity, 2 * (horizon->end + (to - from)),
-                  sizeof *horizon->rows)) {
-        worker->tallies[0].out_of_memory = true;
-        return;
-    }
-    for (size_t i = from; i < to; i++)
-        horizon->rows[horizon->end++] = (struct lab_horizon_row){worker->times_ns[i], worker->ids[i]};
-    horizon->end_row += to - from;
-}
-
-/* The read that is due, under every strategy. */
-static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
-{
-    struct lab_read_event event = {.kind = key->next_read,
-                                   .now_ns = key->next_read_ns,
-                                   .birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns,
-                                   .key_rows = rows,
-                                   .horizon = &key->horizon};
-    for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
-        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], &event);
-    lab_read_clock_next(&key->reads[key->next_read]);
-    choose_read(key);
 }

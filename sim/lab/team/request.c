@@ -18,12 +18,6 @@ struct follow {
     uint64_t done, rows; /* as told so far */
 };
 
-static bool is_stopped(const void *context);
-static void note(void *context, uint64_t done, uint64_t rows);
-static void share(void *context, uint64_t *begin, uint64_t *end);
-static ranks_watch_function watch;
-static void archive_request(struct lab_request *request, struct sim_archive *archive);
-
 uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)
 {
     return team->threads > 0 ? team->threads : ranks_threads(team->ranks, rank);
@@ -36,20 +30,6 @@ const struct lab_team *lab_team_for(const struct lab_scenario *scenario,
                      context->event_trace == NULL && scenario->trace_path == NULL &&
                      lab_team_count(context->team) > 1;
     return is_shared ? context->team : NULL;
-}
-
-bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
-                  struct lab_progress *progress, struct ranks_bytes *answer, struct sim_error *error)
-{
-    struct follow follow = {.progress = progress, .call = call};
-    const struct ranks_call asked = {.rank = call->rank,
-                                     .service = call->service,
-                                     .request = &call->request,
-                                     .context = &follow,
-                                     .is_stopped = is_stopped,
-                                     .note = note,
-                                     .share = call->share == NULL ? NULL : share};
-    return ranks_call(team->ranks, &asked, answer, error);
 }
 
 static bool is_stopped(const void *context)
@@ -75,14 +55,18 @@ static void share(void *context, uint64_t *begin, uint64_t *end)
     follow->call->share(follow->call->context, begin, end);
 }
 
-void lab_team_attend(struct ranks_task *task, struct lab_progress *progress)
+bool lab_team_ask(const struct lab_team *team, const struct lab_team_call *call,
+                  struct lab_progress *progress, struct ranks_bytes *answer, struct sim_error *error)
 {
-    ranks_watch(task, watch, progress);
-}
-
-void lab_team_done(struct ranks_task *task)
-{
-    ranks_watch(task, NULL, NULL);
+    struct follow follow = {.progress = progress, .call = call};
+    const struct ranks_call asked = {.rank = call->rank,
+                                     .service = call->service,
+                                     .request = &call->request,
+                                     .context = &follow,
+                                     .is_stopped = is_stopped,
+                                     .note = note,
+                                     .share = call->share == NULL ? NULL : share};
+    return ranks_call(team->ranks, &asked, answer, error);
 }
 
 static void watch(void *context, bool is_to_stop, uint64_t *done, uint64_t *rows)
@@ -94,9 +78,29 @@ static void watch(void *context, bool is_to_stop, uint64_t *done, uint64_t *rows
     *rows = atomic_load_explicit(&progress->rows, memory_order_relaxed);
 }
 
+void lab_team_attend(struct ranks_task *task, struct lab_progress *progress)
+{
+    ranks_watch(task, watch, progress);
+}
+
+void lab_team_done(struct ranks_task *task)
+{
+    ranks_watch(task, NULL, NULL);
+}
+
 struct lab_order lab_order_of(const struct lab_scenario *scenario)
 {
     return (struct lab_order){scenario->path, scenario->text, scenario->overrides, scenario->seed};
+}
+
+static void archive_request(struct lab_request *request, struct sim_archive *archive)
+{
+    sim_archive_text(archive, &request->path);
+    sim_archive_text(archive, &request->text);
+    sim_archive_text(archive, &request->overrides);
+    sim_archive_u64(archive, &request->seed);
+    sim_archive_u32(archive, &request->threads);
+    sim_archive_u64(archive, &request->part);
 }
 
 bool lab_request_make(const struct lab_order *order, uint32_t threads, uint64_t part, struct ranks_bytes *out,
@@ -139,16 +143,6 @@ void lab_request_clear(struct lab_request *request)
     free(request->path);
     free(request->text);
     free(request->overrides);
-}
-
-static void archive_request(struct lab_request *request, struct sim_archive *archive)
-{
-    sim_archive_text(archive, &request->path);
-    sim_archive_text(archive, &request->text);
-    sim_archive_text(archive, &request->overrides);
-    sim_archive_u64(archive, &request->seed);
-    sim_archive_u32(archive, &request->threads);
-    sim_archive_u64(archive, &request->part);
 }
 
 bool lab_answer_begin_load(struct sim_archive *archive, const struct ranks_bytes *answer,

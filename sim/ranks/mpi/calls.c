@@ -14,51 +14,6 @@
 #define PATIENCE_NS INT64_C(50000000)
 #define FAREWELL_NS INT64_C(400000000)
 
-static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes);
-static void close_call(struct ranks *ranks, struct open_call *open);
-static struct ranks_message *wait_for_answer(struct ranks *ranks, struct open_call *open);
-static bool take_answer(struct ranks *ranks, struct ranks_message *message, struct ranks_bytes *answer,
-                        struct sim_error *error);
-static void deliver_to_call(struct ranks *ranks, struct ranks_message *message);
-static void deliver_to_task(struct ranks *ranks, struct ranks_message *message);
-static void begin_task(struct ranks *ranks, struct ranks_message *message);
-static void *serve(void *task);
-static void tell(struct ranks_task *task);
-static void remove_task(struct ranks_task *task);
-static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
-                         unsigned char *body);
-
-bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
-                struct sim_error *error)
-{
-    *answer = (struct ranks_bytes){0};
-    assert(call->rank > 0 && call->rank < ranks->count);
-    struct ranks_bytes request = copy_bytes(call->request);
-    struct open_call *open = calloc(1, sizeof *open);
-    if (request.data == NULL || open == NULL) {
-        free(request.data);
-        free(open);
-        return sim_fail_memory(error);
-    }
-    open->call = call;
-    ranks_condition(&open->answered);
-    pthread_mutex_lock(&ranks->lock);
-    open->number = ++ranks->last_call;
-    open->next = ranks->calls;
-    ranks->calls = open;
-    const struct ranks_message_head head = {
-        .kind = RANKS_MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
-    send_message(ranks, call->rank, &head, request.data);
-    struct ranks_message *message = wait_for_answer(ranks, open);
-    close_call(ranks, open);
-    bool is_broken = ranks->is_broken;
-    pthread_mutex_unlock(&ranks->lock);
-    if (message != NULL)
-        return take_answer(ranks, message, answer, error);
-    return is_broken ? sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", ranks->broken_text)
-                     : sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
-}
-
 static void close_call(struct ranks *ranks, struct open_call *open)
 {
     struct open_call **place = &ranks->calls;
@@ -75,6 +30,29 @@ static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
     if (copy.data != NULL && bytes->size > 0)
         memcpy(copy.data, bytes->data, bytes->size);
     return copy;
+}
+
+/* With the lock held. A message that is lost would leave the other side waiting for ever; one whose text
+ * there was no memory for goes without. */
+static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
+                         unsigned char *body)
+{
+    struct ranks_message *message = calloc(1, sizeof *message);
+    if (message == NULL) {
+        fputs("out of memory; end other programs first\n", stderr);
+        _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
+    }
+    message->rank = rank;
+    message->head = *head;
+    if (body == NULL)
+        message->head.size = 0;
+    message->body = body;
+    if (ranks->last != NULL)
+        ranks->last->next = message;
+    else
+        ranks->first = message;
+    ranks->last = message;
+    pthread_cond_signal(&ranks->queued);
 }
 
 /* One who is stopped waits a little, so that as a rule nothing is under way any more. NULL: none will come.
@@ -111,16 +89,35 @@ static bool take_answer(struct ranks *ranks, struct ranks_message *message, stru
     return class == SIM_ERROR_NONE;
 }
 
-void ranks_deliver(struct ranks *ranks, struct ranks_message *message)
+bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
+                struct sim_error *error)
 {
+    *answer = (struct ranks_bytes){0};
+    assert(call->rank > 0 && call->rank < ranks->count);
+    struct ranks_bytes request = copy_bytes(call->request);
+    struct open_call *open = calloc(1, sizeof *open);
+    if (request.data == NULL || open == NULL) {
+        free(request.data);
+        free(open);
+        return sim_fail_memory(error);
+    }
+    open->call = call;
+    ranks_condition(&open->answered);
     pthread_mutex_lock(&ranks->lock);
-    if (ranks->own == 0)
-        deliver_to_call(ranks, message);
-    else if (message->head.kind == RANKS_MESSAGE_CALL)
-        begin_task(ranks, message);
-    else
-        deliver_to_task(ranks, message);
+    open->number = ++ranks->last_call;
+    open->next = ranks->calls;
+    ranks->calls = open;
+    const struct ranks_message_head head = {
+        .kind = RANKS_MESSAGE_CALL, .call = open->number, .a = call->service, .size = request.size};
+    send_message(ranks, call->rank, &head, request.data);
+    struct ranks_message *message = wait_for_answer(ranks, open);
+    close_call(ranks, open);
+    bool is_broken = ranks->is_broken;
     pthread_mutex_unlock(&ranks->lock);
+    if (message != NULL)
+        return take_answer(ranks, message, answer, error);
+    return is_broken ? sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s", ranks->broken_text)
+                     : sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
 /* What nobody waits for any more is dropped. */
@@ -151,6 +148,22 @@ static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
     ranks_free_message(message);
 }
 
+/* With the lock held: passes on whether the task is to stop, and how far it is. */
+static void tell(struct ranks_task *task)
+{
+    uint64_t done = 0, rows = 0;
+    if (task->watch == NULL)
+        return;
+    task->watch(task->watch_context, task->is_stopped || task->ranks->is_over, &done, &rows);
+    if (done == task->told_done && rows == task->told_rows)
+        return;
+    task->told_done = done;
+    task->told_rows = rows;
+    const struct ranks_message_head head = {
+        .kind = RANKS_MESSAGE_NOTE, .call = task->call, .a = done, .b = rows};
+    send_message(task->ranks, 0, &head, NULL);
+}
+
 static void deliver_to_task(struct ranks *ranks, struct ranks_message *message)
 {
     struct ranks_task *task = ranks->tasks;
@@ -172,6 +185,42 @@ static void deliver_to_task(struct ranks *ranks, struct ranks_message *message)
     if (task != NULL)
         pthread_cond_signal(&task->given);
     ranks_free_message(message);
+}
+
+/* With the lock held. */
+static void remove_task(struct ranks_task *task)
+{
+    struct ranks *ranks = task->ranks;
+    struct ranks_task **place = &ranks->tasks;
+    while (*place != task)
+        place = &(*place)->next;
+    *place = task->next;
+    pthread_cond_broadcast(&ranks->changed);
+    pthread_cond_destroy(&task->given);
+    free(task->request.data);
+    free(task);
+}
+
+static void *serve(void *argument)
+{
+    struct ranks_task *task = argument;
+    struct ranks *ranks = task->ranks;
+    struct ranks_bytes answer = {0};
+    struct sim_error error = {0};
+    struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER, .call = task->call};
+    if (task->service->serve(task, &task->request, &answer, &error)) {
+        head.size = answer.size;
+    } else {
+        free(answer.data);
+        answer = copy_bytes(&(struct ranks_bytes){(unsigned char *)error.text, strlen(error.text)});
+        head.size = answer.size;
+        head.a = error.class == SIM_ERROR_NONE ? SIM_ERROR_ENVIRONMENT : (uint64_t)error.class;
+    }
+    pthread_mutex_lock(&ranks->lock);
+    send_message(ranks, 0, &head, answer.data);
+    remove_task(task);
+    pthread_mutex_unlock(&ranks->lock);
+    return NULL;
 }
 
 /* Takes the message over. */
@@ -214,6 +263,18 @@ static void begin_task(struct ranks *ranks, struct ranks_message *message)
     ranks_free_message(message);
 }
 
+void ranks_deliver(struct ranks *ranks, struct ranks_message *message)
+{
+    pthread_mutex_lock(&ranks->lock);
+    if (ranks->own == 0)
+        deliver_to_call(ranks, message);
+    else if (message->head.kind == RANKS_MESSAGE_CALL)
+        begin_task(ranks, message);
+    else
+        deliver_to_task(ranks, message);
+    pthread_mutex_unlock(&ranks->lock);
+}
+
 void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count)
 {
     pthread_mutex_lock(&ranks->lock);
@@ -234,42 +295,6 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
     while (ranks->tasks != NULL)
         pthread_cond_wait(&ranks->changed, &ranks->lock);
     pthread_mutex_unlock(&ranks->lock);
-}
-
-static void *serve(void *argument)
-{
-    struct ranks_task *task = argument;
-    struct ranks *ranks = task->ranks;
-    struct ranks_bytes answer = {0};
-    struct sim_error error = {0};
-    struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER, .call = task->call};
-    if (task->service->serve(task, &task->request, &answer, &error)) {
-        head.size = answer.size;
-    } else {
-        free(answer.data);
-        answer = copy_bytes(&(struct ranks_bytes){(unsigned char *)error.text, strlen(error.text)});
-        head.size = answer.size;
-        head.a = error.class == SIM_ERROR_NONE ? SIM_ERROR_ENVIRONMENT : (uint64_t)error.class;
-    }
-    pthread_mutex_lock(&ranks->lock);
-    send_message(ranks, 0, &head, answer.data);
-    remove_task(task);
-    pthread_mutex_unlock(&ranks->lock);
-    return NULL;
-}
-
-/* With the lock held. */
-static void remove_task(struct ranks_task *task)
-{
-    struct ranks *ranks = task->ranks;
-    struct ranks_task **place = &ranks->tasks;
-    while (*place != task)
-        place = &(*place)->next;
-    *place = task->next;
-    pthread_cond_broadcast(&ranks->changed);
-    pthread_cond_destroy(&task->given);
-    free(task->request.data);
-    free(task);
 }
 
 bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
@@ -311,51 +336,12 @@ void ranks_look_after(struct ranks *ranks)
         tell(task);
 }
 
-/* With the lock held: passes on whether the task is to stop, and how far it is. */
-static void tell(struct ranks_task *task)
-{
-    uint64_t done = 0, rows = 0;
-    if (task->watch == NULL)
-        return;
-    task->watch(task->watch_context, task->is_stopped || task->ranks->is_over, &done, &rows);
-    if (done == task->told_done && rows == task->told_rows)
-        return;
-    task->told_done = done;
-    task->told_rows = rows;
-    const struct ranks_message_head head = {
-        .kind = RANKS_MESSAGE_NOTE, .call = task->call, .a = done, .b = rows};
-    send_message(task->ranks, 0, &head, NULL);
-}
-
 void ranks_send(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                 unsigned char *body)
 {
     pthread_mutex_lock(&ranks->lock);
     send_message(ranks, rank, head, body);
     pthread_mutex_unlock(&ranks->lock);
-}
-
-/* With the lock held. A message that is lost would leave the other side waiting for ever; one whose text
- * there was no memory for goes without. */
-static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
-                         unsigned char *body)
-{
-    struct ranks_message *message = calloc(1, sizeof *message);
-    if (message == NULL) {
-        fputs("out of memory; end other programs first\n", stderr);
-        _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
-    }
-    message->rank = rank;
-    message->head = *head;
-    if (body == NULL)
-        message->head.size = 0;
-    message->body = body;
-    if (ranks->last != NULL)
-        ranks->last->next = message;
-    else
-        ranks->first = message;
-    ranks->last = message;
-    pthread_cond_signal(&ranks->queued);
 }
 
 /* Who is not rank 0 has nobody to tell, and leaves. */

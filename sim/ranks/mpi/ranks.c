@@ -14,13 +14,90 @@
 #include "kernel/thread.h"
 #include "ranks.h"
 
-static bool is_launched(void);
-static bool join(struct ranks *ranks, const char *program, struct sim_error *error);
-static bool tell_about(struct ranks *ranks, const char *program, struct sim_error *error);
-static bool compare(const struct ranks *ranks, struct sim_error *error);
-static uint32_t own_threads(void);
-static uint32_t online(void);
-static bool start_progress_thread(struct ranks *ranks, struct sim_error *error);
+/* MPI takes its time to begin, which a program that was started by itself does not spend. */
+static bool is_launched(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL ||
+           getenv("PMI_RANK") != NULL;
+}
+
+static uint32_t online(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)count;
+}
+
+/* Its part of the host's processors, or those that mpirun has bound it to when these are fewer. */
+static uint32_t own_threads(void)
+{
+    MPI_Comm host;
+    int there = 1;
+    cpu_set_t set;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) == MPI_SUCCESS) {
+        MPI_Comm_size(host, &there);
+        MPI_Comm_free(&host);
+    }
+    uint32_t threads = online() / (uint32_t)there;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && (uint32_t)CPU_COUNT(&set) < threads)
+        threads = (uint32_t)CPU_COUNT(&set);
+    return threads < 1 ? 1 : threads;
+}
+
+static bool tell_about(struct ranks *ranks, const char *program, struct sim_error *error)
+{
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int size;
+    struct rank_about mine = {.threads = own_threads()};
+    snprintf(mine.program, sizeof mine.program, "%s", program);
+    if (MPI_Get_processor_name(host, &size) == MPI_SUCCESS)
+        snprintf(mine.host, sizeof mine.host, "%.*s", (int)sizeof mine.host - 1, host);
+    ranks->about = calloc(ranks->own == 0 ? ranks->count : 1, sizeof *ranks->about);
+    if (ranks->about == NULL)
+        return sim_fail_memory(error);
+    ranks->about[0] = mine;
+    return MPI_Gather(&mine, sizeof mine, MPI_BYTE, ranks->about, sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD) ==
+               MPI_SUCCESS ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
+                    ranks->own == 0 ? "MPI lost a rank at the start; start the same command again" : "");
+}
+
+static bool join(struct ranks *ranks, const char *program, struct sim_error *error)
+{
+    int level, count, own;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "MPI does not begin; see what it says above");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    ranks->count = (uint32_t)count;
+    ranks->own = (uint32_t)own;
+    if (level < MPI_THREAD_SERIALIZED)
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
+                        own == 0 ? "this MPI knows no threads; use an Open MPI that does" : "");
+    return tell_about(ranks, program, error);
+}
+
+static bool compare(const struct ranks *ranks, struct sim_error *error)
+{
+    const struct rank_about *mine = &ranks->about[0];
+    for (uint32_t i = 1; i < ranks->count; i++) {
+        const struct rank_about *other = &ranks->about[i];
+        if (strncmp(mine->program, other->program, sizeof mine->program) != 0)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: rank %u on %.*s runs %.*s, and rank 0 on %s %s; install the same "
+                            "everywhere",
+                            (unsigned)i, (int)sizeof other->host - 1, other->host,
+                            (int)sizeof other->program - 1, other->program, mine->host, mine->program);
+    }
+    return true;
+}
+
+static bool start_progress_thread(struct ranks *ranks, struct sim_error *error)
+{
+    ranks->has_progress_thread = sim_thread_start(&ranks->progress_thread, ranks_progress_thread, ranks) == 0;
+    return ranks->has_progress_thread ||
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+}
 
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)
 {
@@ -42,91 +119,6 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
     bool is_fine = join(ranks, program, error) && (ranks->count == 1 || start_progress_thread(ranks, error));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_fine && (ranks->own != 0 || compare(ranks, error));
-}
-
-/* MPI takes its time to begin, which a program that was started by itself does not spend. */
-static bool is_launched(void)
-{
-    return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL ||
-           getenv("PMI_RANK") != NULL;
-}
-
-static bool join(struct ranks *ranks, const char *program, struct sim_error *error)
-{
-    int level, count, own;
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "MPI does not begin; see what it says above");
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_size(MPI_COMM_WORLD, &count);
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    ranks->count = (uint32_t)count;
-    ranks->own = (uint32_t)own;
-    if (level < MPI_THREAD_SERIALIZED)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
-                        own == 0 ? "this MPI knows no threads; use an Open MPI that does" : "");
-    return tell_about(ranks, program, error);
-}
-
-static bool tell_about(struct ranks *ranks, const char *program, struct sim_error *error)
-{
-    char host[MPI_MAX_PROCESSOR_NAME];
-    int size;
-    struct rank_about mine = {.threads = own_threads()};
-    snprintf(mine.program, sizeof mine.program, "%s", program);
-    if (MPI_Get_processor_name(host, &size) == MPI_SUCCESS)
-        snprintf(mine.host, sizeof mine.host, "%.*s", (int)sizeof mine.host - 1, host);
-    ranks->about = calloc(ranks->own == 0 ? ranks->count : 1, sizeof *ranks->about);
-    if (ranks->about == NULL)
-        return sim_fail_memory(error);
-    ranks->about[0] = mine;
-    return MPI_Gather(&mine, sizeof mine, MPI_BYTE, ranks->about, sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD) ==
-               MPI_SUCCESS ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s",
-                    ranks->own == 0 ? "MPI lost a rank at the start; start the same command again" : "");
-}
-
-static bool compare(const struct ranks *ranks, struct sim_error *error)
-{
-    const struct rank_about *mine = &ranks->about[0];
-    for (uint32_t i = 1; i < ranks->count; i++) {
-        const struct rank_about *other = &ranks->about[i];
-        if (strncmp(mine->program, other->program, sizeof mine->program) != 0)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: rank %u on %.*s runs %.*s, and rank 0 on %s %s; install the same "
-                            "everywhere",
-                            (unsigned)i, (int)sizeof other->host - 1, other->host,
-                            (int)sizeof other->program - 1, other->program, mine->host, mine->program);
-    }
-    return true;
-}
-
-/* Its part of the host's processors, or those that mpirun has bound it to when these are fewer. */
-static uint32_t own_threads(void)
-{
-    MPI_Comm host;
-    int there = 1;
-    cpu_set_t set;
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) == MPI_SUCCESS) {
-        MPI_Comm_size(host, &there);
-        MPI_Comm_free(&host);
-    }
-    uint32_t threads = online() / (uint32_t)there;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && (uint32_t)CPU_COUNT(&set) < threads)
-        threads = (uint32_t)CPU_COUNT(&set);
-    return threads < 1 ? 1 : threads;
-}
-
-static uint32_t online(void)
-{
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)count;
-}
-
-static bool start_progress_thread(struct ranks *ranks, struct sim_error *error)
-{
-    ranks->has_progress_thread = sim_thread_start(&ranks->progress_thread, ranks_progress_thread, ranks) == 0;
-    return ranks->has_progress_thread ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
 }
 
 void ranks_end(struct ranks *ranks, int code)

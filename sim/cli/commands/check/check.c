@@ -48,82 +48,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int run(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_check = {
-    .name = "check",
-    .arguments = "SCENARIO...",
-    .summary = "the gate for CI: expectations, guarantees and a baseline hold",
-    .example = "  bucketlab check scenarios/*.yaml --baseline baseline.db --update-baseline\n"
-               "  bucketlab check scenarios/*.yaml --baseline baseline.db --junit out.xml\n",
-    .options = options,
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
-    .run = run,
-};
-
-static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
-static bool read_options(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
-static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error);
-static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
-                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error);
-static bool check_names(const struct cli_gate *gate, struct sim_error *error);
-static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error);
-static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count);
-static bool check_outputs(const struct cli_gate *gate, struct sim_error *error);
-static bool check_files(const struct cli_gate *gate, struct sim_error *error);
-static bool check_junit_name(const char *path, struct sim_error *error);
-static bool check_baseline(const struct cli_gate *gate, struct sim_error *error);
-static bool work(struct cli_gate *gate, struct sim_error *error);
-static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                     int64_t elapsed_ms, struct sim_error *error);
-static bool compare(struct cli_gate *gate, struct sim_error *error);
-static bool store_all(struct cli_gate *gate, struct sim_error *error);
-static void name_option(struct sim_error *error);
-static bool conclude(const struct cli_gate *gate, struct sim_error *error);
-static void names_of(const struct cli_gate *gate, char *buffer);
-
-static int run(const struct cli_args *args, struct sim_error *error)
-{
-    struct cli_gate gate = {.count = cli_argument_count(args)};
-    bool is_fine = read_gate(args, &gate, error);
-    int code = (int)error->class;
-    if (is_fine) {
-        cli_signals_hold(&gate.signals);
-        is_fine = work(&gate, error);
-        code = is_fine ? 0 : cli_exit_code(&gate.signals, error);
-        cli_signals_release(&gate.signals);
-    }
-    if (is_fine && gate.is_json)
-        is_fine = cli_json_print(cli_check_json(&gate), error);
-    else if (is_fine)
-        cli_check_print(&gate);
-    if (is_fine && conclude(&gate, error))
-        code = 0;
-    else if (is_fine || code == 0)
-        code = (int)error->class;
-    for (size_t i = 0; gate.items != NULL && i < gate.count; i++)
-        cli_checked_clear(&gate.items[i]);
-    free(gate.items);
-    return code;
-}
-
-static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
-{
-    gate->items = calloc(gate->count, sizeof *gate->items);
-    if (gate->items == NULL)
-        return sim_fail_memory(error);
-    if (!read_options(args, gate, error) || !load_scenarios(args, gate, error) || !check_names(gate, error) ||
-        !check_files(gate, error))
-        return false;
-    for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
-        if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
-            return false;
-        cli_warnings_files(stderr, gate->items[i].scenario);
-    }
-    return true;
-}
-
 static bool read_options(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
 {
     const char *digest = cli_value(args, "digest", "exact");
@@ -152,57 +76,6 @@ static bool read_options(const struct cli_args *args, struct cli_gate *gate, str
         return sim_fail(
             error, SIM_ERROR_INPUT,
             "bucketlab: --seeds says over how many seeds a baseline is made; add --update-baseline");
-    return true;
-}
-
-static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
-{
-    uint64_t seed = 0;
-    struct lab_override *overrides;
-    size_t override_count;
-    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
-        !cli_overrides(args, &overrides, &override_count, error))
-        return false;
-    bool is_fine = true;
-    for (size_t i = 0; is_fine && i < gate->count; i++) {
-        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-        char of_sample[CLI_SAMPLE_TEXT_SIZE];
-        size_t count = override_count;
-        is_fine =
-            cli_sample_override(args, cli_argument(args, i), own_seed, overrides, &count, of_sample, error) &&
-            load_scenario(cli_argument(args, i), overrides, count, own_seed, &gate->items[i], error);
-    }
-    free(overrides);
-    return is_fine;
-}
-
-static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
-                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error)
-{
-    if (!lab_scenario_load(path, overrides, override_count, seed, &item->scenario, error) ||
-        !check_trace(item->scenario, error))
-        return false;
-    item->path = realpath(path, NULL);
-    if (item->path == NULL)
-        item->path = strdup(path);
-    item->again = line_again(path, item->scenario->seed, overrides, override_count);
-    return (item->path != NULL && item->again != NULL) || sim_fail_memory(error);
-}
-
-/* Baselines and reports go by the scenario's name. */
-static bool check_names(const struct cli_gate *gate, struct sim_error *error)
-{
-    for (size_t i = 0; i < gate->count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            const struct lab_scenario *one = gate->items[j].scenario, *other = gate->items[i].scenario;
-            if (strcmp(one->name, other->name) == 0)
-                return sim_fail(
-                    error, SIM_ERROR_INPUT,
-                    "%s: the name '%s' is that of %s too, and a gate goes by names; give it another "
-                    "'name'",
-                    other->path, other->name, one->path);
-        }
-    }
     return true;
 }
 
@@ -235,6 +108,57 @@ static char *line_again(const char *path, uint64_t seed, const struct lab_overri
     return line;
 }
 
+static bool load_scenario(const char *path, const struct lab_override *overrides, size_t override_count,
+                          const uint64_t *seed, struct cli_checked *item, struct sim_error *error)
+{
+    if (!lab_scenario_load(path, overrides, override_count, seed, &item->scenario, error) ||
+        !check_trace(item->scenario, error))
+        return false;
+    item->path = realpath(path, NULL);
+    if (item->path == NULL)
+        item->path = strdup(path);
+    item->again = line_again(path, item->scenario->seed, overrides, override_count);
+    return (item->path != NULL && item->again != NULL) || sim_fail_memory(error);
+}
+
+static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+{
+    uint64_t seed = 0;
+    struct lab_override *overrides;
+    size_t override_count;
+    if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
+        !cli_overrides(args, &overrides, &override_count, error))
+        return false;
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < gate->count; i++) {
+        const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
+        char of_sample[CLI_SAMPLE_TEXT_SIZE];
+        size_t count = override_count;
+        is_fine =
+            cli_sample_override(args, cli_argument(args, i), own_seed, overrides, &count, of_sample, error) &&
+            load_scenario(cli_argument(args, i), overrides, count, own_seed, &gate->items[i], error);
+    }
+    free(overrides);
+    return is_fine;
+}
+
+/* Baselines and reports go by the scenario's name. */
+static bool check_names(const struct cli_gate *gate, struct sim_error *error)
+{
+    for (size_t i = 0; i < gate->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct lab_scenario *one = gate->items[j].scenario, *other = gate->items[i].scenario;
+            if (strcmp(one->name, other->name) == 0)
+                return sim_fail(
+                    error, SIM_ERROR_INPUT,
+                    "%s: the name '%s' is that of %s too, and a gate goes by names; give it another "
+                    "'name'",
+                    other->path, other->name, one->path);
+        }
+    }
+    return true;
+}
+
 static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
 {
     struct cli_outputs outputs = {0};
@@ -244,22 +168,6 @@ static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
     for (size_t i = 0; i < gate->count; i++)
         cli_outputs_scenario(&outputs, gate->items[i].scenario);
     return cli_outputs_check(&outputs, error);
-}
-
-/* What would fail at the end is told before the work. */
-static bool check_files(const struct cli_gate *gate, struct sim_error *error)
-{
-    struct store *store = NULL;
-    if (!check_outputs(gate, error))
-        return false;
-    if (gate->junit != NULL && !check_junit_name(gate->junit, error))
-        return false;
-    if (gate->database != NULL && gate->database[0] == '\0')
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
-    if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
-        return false;
-    store_close(store);
-    return gate->baseline == NULL || check_baseline(gate, error);
 }
 
 /* Its folder is made when it is missing. */
@@ -279,6 +187,17 @@ static bool check_junit_name(const char *path, struct sim_error *error)
     bool is_fine = cli_folder_check(folder, error);
     free(folder);
     return is_fine;
+}
+
+/* The store speaks of --db, which here is another file. */
+static void name_option(struct sim_error *error)
+{
+    char *option = strstr(error->text, "--db");
+    size_t size = strlen(error->text);
+    if (option == NULL || size + 7 > sizeof error->text)
+        return;
+    memmove(option + strlen("--baseline"), option + strlen("--db"), strlen(option + strlen("--db")) + 1);
+    memcpy(option, "--baseline", strlen("--baseline"));
 }
 
 /* Not one byte of it is changed by this. */
@@ -301,22 +220,36 @@ static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
     return is_fine;
 }
 
-static bool work(struct cli_gate *gate, struct sim_error *error)
+/* What would fail at the end is told before the work. */
+static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
-    if (!cli_check_run(gate, 0, 1, NULL, take_run, gate, error))
+    struct store *store = NULL;
+    if (!check_outputs(gate, error))
         return false;
-    for (size_t i = 0; i < gate->count; i++) {
-        if (!cli_check_judge(&gate->items[i], error))
+    if (gate->junit != NULL && !check_junit_name(gate->junit, error))
+        return false;
+    if (gate->database != NULL && gate->database[0] == '\0')
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db bucketlab.db");
+    if (gate->database != NULL && !store_open(gate->database, STORE_WRITE, &store, error))
+        return false;
+    store_close(store);
+    return gate->baseline == NULL || check_baseline(gate, error);
+}
+
+static bool read_gate(const struct cli_args *args, struct cli_gate *gate, struct sim_error *error)
+{
+    gate->items = calloc(gate->count, sizeof *gate->items);
+    if (gate->items == NULL)
+        return sim_fail_memory(error);
+    if (!read_options(args, gate, error) || !load_scenarios(args, gate, error) || !check_names(gate, error) ||
+        !check_files(gate, error))
+        return false;
+    for (size_t i = 0; i < gate->count && !gate->is_quiet; i++) {
+        if (!cli_warnings_print(stderr, gate->items[i].scenario, error))
             return false;
+        cli_warnings_files(stderr, gate->items[i].scenario);
     }
-    if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))
-        return false;
-    if (gate->is_update && cli_gate_failed(gate) == 0 && !cli_check_update(gate, error)) {
-        name_option(error);
-        return false;
-    }
-    return (gate->database == NULL || store_all(gate, error)) &&
-           (gate->junit == NULL || cli_check_junit(gate, error));
+    return true;
 }
 
 static bool take_run(void *context, size_t index, uint64_t offset, struct lab_result *result,
@@ -369,15 +302,41 @@ static bool store_all(struct cli_gate *gate, struct sim_error *error)
     return is_fine;
 }
 
-/* The store speaks of --db, which here is another file. */
-static void name_option(struct sim_error *error)
+static bool work(struct cli_gate *gate, struct sim_error *error)
 {
-    char *option = strstr(error->text, "--db");
-    size_t size = strlen(error->text);
-    if (option == NULL || size + 7 > sizeof error->text)
-        return;
-    memmove(option + strlen("--baseline"), option + strlen("--db"), strlen(option + strlen("--db")) + 1);
-    memcpy(option, "--baseline", strlen("--baseline"));
+    if (!cli_check_run(gate, 0, 1, NULL, take_run, gate, error))
+        return false;
+    for (size_t i = 0; i < gate->count; i++) {
+        if (!cli_check_judge(&gate->items[i], error))
+            return false;
+    }
+    if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))
+        return false;
+    if (gate->is_update && cli_gate_failed(gate) == 0 && !cli_check_update(gate, error)) {
+        name_option(error);
+        return false;
+    }
+    return (gate->database == NULL || store_all(gate, error)) &&
+           (gate->junit == NULL || cli_check_junit(gate, error));
+}
+
+/* "chat, faults and 3 more" */
+static void names_of(const struct cli_gate *gate, char *buffer)
+{
+    size_t used = 0, told = 0, total = 0;
+    buffer[0] = '\0';
+    for (size_t i = 0; i < gate->count; i++)
+        total += gate->items[i].failed_count > 0;
+    for (size_t i = 0; i < gate->count; i++) {
+        const char *name = gate->items[i].scenario->name;
+        if (gate->items[i].failed_count == 0 || used + strlen(name) + 24 > NAMES_SIZE)
+            continue;
+        used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
+    }
+    if (told == 0)
+        snprintf(buffer, NAMES_SIZE, "%zu scenario%s", total, total == 1 ? "" : "s");
+    else if (told < total)
+        snprintf(buffer + used, NAMES_SIZE - used, " and %zu more", total - told);
 }
 
 /* The last line of the log: what failed, and what to do. */
@@ -406,21 +365,39 @@ static bool conclude(const struct cli_gate *gate, struct sim_error *error)
                                           : "run what stands after 'again:' above to see it");
 }
 
-/* "chat, faults and 3 more" */
-static void names_of(const struct cli_gate *gate, char *buffer)
+static int run(const struct cli_args *args, struct sim_error *error)
 {
-    size_t used = 0, told = 0, total = 0;
-    buffer[0] = '\0';
-    for (size_t i = 0; i < gate->count; i++)
-        total += gate->items[i].failed_count > 0;
-    for (size_t i = 0; i < gate->count; i++) {
-        const char *name = gate->items[i].scenario->name;
-        if (gate->items[i].failed_count == 0 || used + strlen(name) + 24 > NAMES_SIZE)
-            continue;
-        used += (size_t)snprintf(buffer + used, NAMES_SIZE - used, "%s%s", told++ == 0 ? "" : ", ", name);
+    struct cli_gate gate = {.count = cli_argument_count(args)};
+    bool is_fine = read_gate(args, &gate, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        cli_signals_hold(&gate.signals);
+        is_fine = work(&gate, error);
+        code = is_fine ? 0 : cli_exit_code(&gate.signals, error);
+        cli_signals_release(&gate.signals);
     }
-    if (told == 0)
-        snprintf(buffer, NAMES_SIZE, "%zu scenario%s", total, total == 1 ? "" : "s");
-    else if (told < total)
-        snprintf(buffer + used, NAMES_SIZE - used, " and %zu more", total - told);
+    if (is_fine && gate.is_json)
+        is_fine = cli_json_print(cli_check_json(&gate), error);
+    else if (is_fine)
+        cli_check_print(&gate);
+    if (is_fine && conclude(&gate, error))
+        code = 0;
+    else if (is_fine || code == 0)
+        code = (int)error->class;
+    for (size_t i = 0; gate.items != NULL && i < gate.count; i++)
+        cli_checked_clear(&gate.items[i]);
+    free(gate.items);
+    return code;
 }
+
+const struct cli_command cli_check = {
+    .name = "check",
+    .arguments = "SCENARIO...",
+    .summary = "the gate for CI: expectations, guarantees and a baseline hold",
+    .example = "  bucketlab check scenarios/*.yaml --baseline baseline.db --update-baseline\n"
+               "  bucketlab check scenarios/*.yaml --baseline baseline.db --junit out.xml\n",
+    .options = options,
+    .least = 1,
+    .most = CLI_ANY_NUMBER,
+    .run = run,
+};

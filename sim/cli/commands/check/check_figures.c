@@ -26,22 +26,20 @@
 #define FIGURE_SIZE 48
 #define FIGURES     4
 
-static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
-                                                           const char *label, const char *name);
-static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label);
-static int side_of(const struct store_baseline_metric *metric, double value);
-static bool is_equal(double one, double other);
-static bool is_wanted(void *context, size_t index, uint64_t offset);
-static bool clear_suspects(void *context, size_t index, uint64_t offset, struct lab_result *result,
-                           int64_t elapsed_ms, struct sim_error *error);
-static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
-                           const struct lab_strategy_result *one, struct sim_error *error);
-static bool compare_equal(struct cli_checked *item, const struct lab_strategy_result *one,
-                          const struct lab_strategy_result *now, const char *cause);
-static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
-                         const struct cli_suspect *suspect, const struct lab_strategy_result *now);
-static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE]);
-static bool note_new(struct cli_checked *item);
+static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        if (strcmp(result->strategies[i].label, label) == 0)
+            return &result->strategies[i];
+    }
+    return NULL;
+}
+
+static int side_of(const struct store_baseline_metric *metric, double value)
+{
+    double slack = ROUNDING * fabs(metric->mean);
+    return value < metric->low - slack ? -1 : value > metric->high + slack ? 1 : 0;
+}
 
 bool cli_check_suspect(struct cli_checked *item, struct sim_error *error)
 {
@@ -66,83 +64,6 @@ bool cli_check_suspect(struct cli_checked *item, struct sim_error *error)
     }
     item->suspects_left = item->suspect_count;
     return true;
-}
-
-bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error)
-{
-    uint64_t figures = 0, seeds = UINT64_MAX;
-    for (size_t i = 0; i < gate->count; i++) {
-        const struct cli_checked *item = &gate->items[i];
-        if (item->has_baseline && !item->is_exact)
-            figures += item->held.metric_count;
-        if (item->suspect_count > 0 && item->held.seeds < seeds)
-            seeds = item->held.seeds;
-    }
-    if (seeds == UINT64_MAX)
-        return true;
-    gate->confirmed = cli_check_confirmations(seeds, figures);
-    return cli_check_run(gate, 1, gate->confirmed - 1, is_wanted, clear_suspects, gate, error);
-}
-
-uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures)
-{
-    /* C(n + m, n) grows by (n + m) / m with each m. */
-    double combinations = 1, wanted = 2 * (double)figures / FALSE_ALARM;
-    uint64_t runs = 1;
-    for (combinations = (double)seeds + 1; combinations < wanted && runs < 100000;
-         combinations *= (double)(seeds + runs) / (double)runs)
-        runs++;
-    return runs;
-}
-
-bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error)
-{
-    if (!item->has_baseline)
-        return true;
-    for (size_t i = 0; i < item->held.result->strategy_count; i++) {
-        if (!check_strategy(item, gate, &item->held.result->strategies[i], error))
-            return sim_fail_memory(error);
-    }
-    return note_new(item) || sim_fail_memory(error);
-}
-
-static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
-                                                           const char *label, const char *name)
-{
-    size_t low = 0, high = baseline->metric_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct store_baseline_metric *metric = &baseline->metrics[middle];
-        int order = strcmp(label, metric->label);
-        order = order != 0 ? order : strcmp(name, metric->name);
-        if (order == 0)
-            return metric;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
-static const struct lab_strategy_result *find_strategy(const struct lab_result *result, const char *label)
-{
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        if (strcmp(result->strategies[i].label, label) == 0)
-            return &result->strategies[i];
-    }
-    return NULL;
-}
-
-static int side_of(const struct store_baseline_metric *metric, double value)
-{
-    double slack = ROUNDING * fabs(metric->mean);
-    return value < metric->low - slack ? -1 : value > metric->high + slack ? 1 : 0;
-}
-
-static bool is_equal(double one, double other)
-{
-    return fabs(one - other) <= ROUNDING * fmax(fabs(one), fabs(other)) || (isnan(one) && isnan(other));
 }
 
 static bool is_wanted(void *context, size_t index, uint64_t offset)
@@ -177,25 +98,36 @@ static bool clear_suspects(void *context, size_t index, uint64_t offset, struct 
     return true;
 }
 
-static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
-                           const struct lab_strategy_result *one, struct sim_error *error)
+bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error)
 {
-    const struct lab_strategy_result *now = find_strategy(item->result, one->label);
-    const struct cli_about gone = {.label = one->label, .name = "strategy", CLI_NO_FIGURE};
-    (void)error;
-    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", one->label))
-        return false;
-    if (now == NULL)
-        return cli_check_fail(item, &gone, "strategy %s of the baseline is gone", one->label);
-    if (item->is_exact)
-        return compare_equal(item, one, now, item->cause);
-    for (size_t i = 0; i < item->suspect_count; i++) {
-        const struct cli_suspect *suspect = &item->suspects[i];
-        if (!suspect->is_cleared && strcmp(suspect->metric->label, one->label) == 0 &&
-            !fail_drifted(item, gate, suspect, now))
-            return false;
+    uint64_t figures = 0, seeds = UINT64_MAX;
+    for (size_t i = 0; i < gate->count; i++) {
+        const struct cli_checked *item = &gate->items[i];
+        if (item->has_baseline && !item->is_exact)
+            figures += item->held.metric_count;
+        if (item->suspect_count > 0 && item->held.seeds < seeds)
+            seeds = item->held.seeds;
     }
-    return true;
+    if (seeds == UINT64_MAX)
+        return true;
+    gate->confirmed = cli_check_confirmations(seeds, figures);
+    return cli_check_run(gate, 1, gate->confirmed - 1, is_wanted, clear_suspects, gate, error);
+}
+
+uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures)
+{
+    /* C(n + m, n) grows by (n + m) / m with each m. */
+    double combinations = 1, wanted = 2 * (double)figures / FALSE_ALARM;
+    uint64_t runs = 1;
+    for (combinations = (double)seeds + 1; combinations < wanted && runs < 100000;
+         combinations *= (double)(seeds + runs) / (double)runs)
+        runs++;
+    return runs;
+}
+
+static bool is_equal(double one, double other)
+{
+    return fabs(one - other) <= ROUNDING * fmax(fabs(one), fabs(other)) || (isnan(one) && isnan(other));
 }
 
 /* Every row is where it was. */
@@ -224,6 +156,31 @@ static bool compare_equal(struct cli_checked *item, const struct lab_strategy_re
             return false;
     }
     return true;
+}
+
+/* In one unit, which is returned, and with as many digits as tell the first one from the bounds. */
+static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE])
+{
+    static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
+    double divisor = 1, most = fmax(fabs(values[0]), fabs(values[2]));
+    size_t unit = 0, unit_count = sizeof units / sizeof *units;
+    const struct lab_metric_row *row = lab_metric_row_of(name);
+    bool is_bytes = row != NULL && row->unit == LAB_METRIC_BYTES;
+    for (; is_bytes && most / divisor >= 1000 && unit + 1 < unit_count; unit++)
+        divisor *= 1000;
+    for (int digits = 4; digits <= 17; digits++) {
+        for (size_t i = 0; i < FIGURES; i++) {
+            double shown = values[i] / divisor;
+            /* What %g would tell as 1.2e+04 is told whole. */
+            if (fabs(shown) >= pow(10, digits) && fabs(shown) < 1e15)
+                snprintf(texts[i], FIGURE_SIZE, "%.0f", shown);
+            else
+                snprintf(texts[i], FIGURE_SIZE, "%.*g", digits, shown);
+        }
+        if (strcmp(texts[0], texts[1]) != 0 && strcmp(texts[0], texts[2]) != 0)
+            break;
+    }
+    return is_bytes ? units[unit] : "";
 }
 
 static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
@@ -261,29 +218,44 @@ static bool fail_drifted(struct cli_checked *item, const struct cli_gate *gate,
                           unit, item->held.seeds, gate->confirmed, largest);
 }
 
-/* In one unit, which is returned, and with as many digits as tell the first one from the bounds. */
-static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE])
+static bool check_strategy(struct cli_checked *item, const struct cli_gate *gate,
+                           const struct lab_strategy_result *one, struct sim_error *error)
 {
-    static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
-    double divisor = 1, most = fmax(fabs(values[0]), fabs(values[2]));
-    size_t unit = 0, unit_count = sizeof units / sizeof *units;
-    const struct lab_metric_row *row = lab_metric_row_of(name);
-    bool is_bytes = row != NULL && row->unit == LAB_METRIC_BYTES;
-    for (; is_bytes && most / divisor >= 1000 && unit + 1 < unit_count; unit++)
-        divisor *= 1000;
-    for (int digits = 4; digits <= 17; digits++) {
-        for (size_t i = 0; i < FIGURES; i++) {
-            double shown = values[i] / divisor;
-            /* What %g would tell as 1.2e+04 is told whole. */
-            if (fabs(shown) >= pow(10, digits) && fabs(shown) < 1e15)
-                snprintf(texts[i], FIGURE_SIZE, "%.0f", shown);
-            else
-                snprintf(texts[i], FIGURE_SIZE, "%.*g", digits, shown);
-        }
-        if (strcmp(texts[0], texts[1]) != 0 && strcmp(texts[0], texts[2]) != 0)
-            break;
+    const struct lab_strategy_result *now = find_strategy(item->result, one->label);
+    const struct cli_about gone = {.label = one->label, .name = "strategy", CLI_NO_FIGURE};
+    (void)error;
+    if (!cli_check_begin(item, CLI_CHECK_BASELINE, "figures of %s", one->label))
+        return false;
+    if (now == NULL)
+        return cli_check_fail(item, &gone, "strategy %s of the baseline is gone", one->label);
+    if (item->is_exact)
+        return compare_equal(item, one, now, item->cause);
+    for (size_t i = 0; i < item->suspect_count; i++) {
+        const struct cli_suspect *suspect = &item->suspects[i];
+        if (!suspect->is_cleared && strcmp(suspect->metric->label, one->label) == 0 &&
+            !fail_drifted(item, gate, suspect, now))
+            return false;
     }
-    return is_bytes ? units[unit] : "";
+    return true;
+}
+
+static const struct store_baseline_metric *baseline_metric(const struct store_baseline *baseline,
+                                                           const char *label, const char *name)
+{
+    size_t low = 0, high = baseline->metric_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct store_baseline_metric *metric = &baseline->metrics[middle];
+        int order = strcmp(label, metric->label);
+        order = order != 0 ? order : strcmp(name, metric->name);
+        if (order == 0)
+            return metric;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
 }
 
 /* What the baseline does not know: it will, the next time. */
@@ -311,4 +283,15 @@ static bool note_new(struct cli_checked *item)
            (count == 1 ? cli_check_note(item, "%s.%s is not in the baseline", label, name)
                        : cli_check_note(item, "%zu figures are not in the baseline, %s.%s for one", count,
                                         label, name));
+}
+
+bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error)
+{
+    if (!item->has_baseline)
+        return true;
+    for (size_t i = 0; i < item->held.result->strategy_count; i++) {
+        if (!check_strategy(item, gate, &item->held.result->strategies[i], error))
+            return sim_fail_memory(error);
+    }
+    return note_new(item) || sim_fail_memory(error);
 }

@@ -13,50 +13,17 @@
 
 #define CONDITIONS_SIZE (LAB_CONDITION_COUNT * 24)
 
-static bool judge_expect(struct cli_checked *item, size_t index);
 static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
-                                                     const struct lab_metric *metric);
-static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                            enum lab_oracle oracle, struct sim_error *error);
-static bool fail_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                           enum lab_oracle oracle, struct sim_error *error);
-static void conditions_of(uint32_t conditions, char *buffer);
-static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                    const char *metric, enum lab_size_unit *unit);
-
-bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
+                                                     const struct lab_metric *metric)
 {
-    const struct lab_result *result = item->result;
-    for (size_t i = 0; i < result->expect_count; i++) {
-        if (!judge_expect(item, i))
-            return sim_fail_memory(error);
-    }
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-            if (!judge_guarantee(item, &result->strategies[i], (enum lab_oracle)oracle, error))
-                return false;
+    for (size_t i = 0; metric != NULL && i < result->strategy_count; i++) {
+        const struct lab_metrics *metrics = &result->strategies[i].metrics;
+        for (size_t j = 0; j < metrics->count; j++) {
+            if (&metrics->items[j] == metric)
+                return &result->strategies[i];
         }
     }
-    return true;
-}
-
-void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
-                       const char *metric, char *buffer, const char **key)
-{
-    enum lab_size_unit unit;
-    buffer[0] = '\0';
-    *key = NULL;
-    if (!unit_of(result, strategy, metric, &unit) || strategy->largest[unit].size == 0)
-        return;
-    const struct lab_largest *largest = &strategy->largest[unit];
-    char size[CLI_NUMBER_SIZE];
-    if (unit == LAB_IN_BYTES)
-        cli_compact_bytes((double)largest->size, size);
-    else
-        cli_grouped(largest->size, size);
-    *key = largest->key;
-    snprintf(buffer, CLI_LARGEST_SIZE, " (largest: key %s, bucket %" PRId64 ", %s%s)", largest->key,
-             largest->bucket, size, unit == LAB_IN_BYTES ? "" : " rows");
+    return NULL;
 }
 
 static bool judge_expect(struct cli_checked *item, size_t index)
@@ -78,40 +45,6 @@ static bool judge_expect(struct cli_checked *item, size_t index)
         about.key = key;
     }
     return cli_check_fail(item, &about, "expected %s, got %.10g%s", expect->text, expect->actual, largest);
-}
-
-static const struct lab_strategy_result *strategy_of(const struct lab_result *result,
-                                                     const struct lab_metric *metric)
-{
-    for (size_t i = 0; metric != NULL && i < result->strategy_count; i++) {
-        const struct lab_metrics *metrics = &result->strategies[i].metrics;
-        for (size_t j = 0; j < metrics->count; j++) {
-            if (&metrics->items[j] == metric)
-                return &result->strategies[i];
-        }
-    }
-    return NULL;
-}
-
-static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
-                            enum lab_oracle oracle, struct sim_error *error)
-{
-    enum bk_kind kind = lab_settings_kind(&strategy->settings);
-    unsigned protocol = lab_settings_protocol(&strategy->settings);
-    const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, oracle);
-    const struct lab_verdict *verdict = &strategy->verdict;
-    if (guarantee == NULL || !verdict->is_judged[oracle])
-        return true;
-    if (!cli_check_begin(item, CLI_CHECK_GUARANTEE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
-        return sim_fail_memory(error);
-    if (lab_guarantee_is_broken(kind, protocol, oracle, verdict))
-        return fail_guarantee(item, strategy, oracle, error);
-    uint32_t excuses = 0;
-    for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
-        excuses |= verdict->violations[oracle].excuses[i];
-    char conditions[CONDITIONS_SIZE];
-    conditions_of(excuses, conditions);
-    return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);
 }
 
 static bool fail_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
@@ -146,6 +79,43 @@ static void conditions_of(uint32_t conditions, char *buffer)
     }
 }
 
+static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_result *strategy,
+                            enum lab_oracle oracle, struct sim_error *error)
+{
+    enum bk_kind kind = lab_settings_kind(&strategy->settings);
+    unsigned protocol = lab_settings_protocol(&strategy->settings);
+    const struct lab_guarantee *guarantee = lab_guarantee_find(kind, protocol, oracle);
+    const struct lab_verdict *verdict = &strategy->verdict;
+    if (guarantee == NULL || !verdict->is_judged[oracle])
+        return true;
+    if (!cli_check_begin(item, CLI_CHECK_GUARANTEE, "%s keeps %s", strategy->label, lab_oracle_name(oracle)))
+        return sim_fail_memory(error);
+    if (lab_guarantee_is_broken(kind, protocol, oracle, verdict))
+        return fail_guarantee(item, strategy, oracle, error);
+    uint32_t excuses = 0;
+    for (uint32_t i = 0; i < verdict->violations[oracle].excuse_count; i++)
+        excuses |= verdict->violations[oracle].excuses[i];
+    char conditions[CONDITIONS_SIZE];
+    conditions_of(excuses, conditions);
+    return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);
+}
+
+bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
+{
+    const struct lab_result *result = item->result;
+    for (size_t i = 0; i < result->expect_count; i++) {
+        if (!judge_expect(item, i))
+            return sim_fail_memory(error);
+    }
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            if (!judge_guarantee(item, &result->strategies[i], (enum lab_oracle)oracle, error))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Whether a figure speaks of large partitions, and in which unit. */
 static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
                     const char *metric, enum lab_size_unit *unit)
@@ -167,4 +137,23 @@ static bool unit_of(const struct lab_result *result, const struct lab_strategy_r
          strategy->largest[LAB_IN_ROWS].size <= result->limits.partition_rows))
         *unit = LAB_IN_BYTES;
     return true;
+}
+
+void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                       const char *metric, char *buffer, const char **key)
+{
+    enum lab_size_unit unit;
+    buffer[0] = '\0';
+    *key = NULL;
+    if (!unit_of(result, strategy, metric, &unit) || strategy->largest[unit].size == 0)
+        return;
+    const struct lab_largest *largest = &strategy->largest[unit];
+    char size[CLI_NUMBER_SIZE];
+    if (unit == LAB_IN_BYTES)
+        cli_compact_bytes((double)largest->size, size);
+    else
+        cli_grouped(largest->size, size);
+    *key = largest->key;
+    snprintf(buffer, CLI_LARGEST_SIZE, " (largest: key %s, bucket %" PRId64 ", %s%s)", largest->key,
+             largest->bucket, size, unit == LAB_IN_BYTES ? "" : " rows");
 }

@@ -31,57 +31,6 @@ struct made {
     int64_t elapsed_ms;
 };
 
-static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                    struct sim_error *error);
-static bool take_one(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-static void drop_one(void *made);
-static double work_of(const struct lab_scenario *scenario);
-static int longest_first(const void *one, const void *other);
-
-bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
-                   cli_check_take *take, void *context, struct sim_error *error)
-{
-    uint64_t jobs = gate->count * number, threads = jobs < gate->workers ? gate->workers / jobs : 1;
-    struct crew crew = {.gate = gate,
-                        .order = calloc(gate->count, sizeof *crew.order),
-                        .first = first,
-                        .number = number,
-                        .threads = (uint32_t)threads,
-                        .wanted = wanted,
-                        .take = take,
-                        .context = context};
-    if (crew.order == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < gate->count; i++)
-        crew.order[i] = (struct order){i, work_of(gate->items[i].scenario)};
-    qsort(crew.order, gate->count, sizeof *crew.order, longest_first);
-    const struct cli_task task = {.name = first == 0 ? "check" : "seeds",
-                                  .unit = "runs/s",
-                                  .is_quiet = gate->is_quiet,
-                                  .run = run_crew,
-                                  .context = &crew};
-    int64_t elapsed_ms;
-    bool is_fine = cli_attend(&task, &gate->signals, &elapsed_ms, error);
-    free(crew.order);
-    if (gate->signals.caught != 0)
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored%s",
-                        gate->is_update ? ", and the baseline is as it was" : "");
-    return is_fine;
-}
-
-static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    const struct crew *crew = context;
-    const struct lab_crew jobs = {.context = context,
-                                  .count = crew->gate->count * crew->number,
-                                  .work = run_one,
-                                  .take = take_one,
-                                  .drop = drop_one};
-    uint64_t taken;
-    return lab_crew_run(&jobs, crew->gate->workers, progress, &taken, error);
-}
-
 static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **out,
                     struct sim_error *error)
 {
@@ -126,6 +75,18 @@ static void drop_one(void *out)
     free(made);
 }
 
+static bool run_crew(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    const struct crew *crew = context;
+    const struct lab_crew jobs = {.context = context,
+                                  .count = crew->gate->count * crew->number,
+                                  .work = run_one,
+                                  .take = take_one,
+                                  .drop = drop_one};
+    uint64_t taken;
+    return lab_crew_run(&jobs, crew->gate->workers, progress, &taken, error);
+}
+
 static double work_of(const struct lab_scenario *scenario)
 {
     double rows = scenario->workload.rate_per_s * ((double)scenario->workload.duration_ns / 1e9);
@@ -142,4 +103,35 @@ static int longest_first(const void *one, const void *other)
     if (a->work > b->work || a->work < b->work)
         return a->work > b->work ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
+}
+
+bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
+                   cli_check_take *take, void *context, struct sim_error *error)
+{
+    uint64_t jobs = gate->count * number, threads = jobs < gate->workers ? gate->workers / jobs : 1;
+    struct crew crew = {.gate = gate,
+                        .order = calloc(gate->count, sizeof *crew.order),
+                        .first = first,
+                        .number = number,
+                        .threads = (uint32_t)threads,
+                        .wanted = wanted,
+                        .take = take,
+                        .context = context};
+    if (crew.order == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < gate->count; i++)
+        crew.order[i] = (struct order){i, work_of(gate->items[i].scenario)};
+    qsort(crew.order, gate->count, sizeof *crew.order, longest_first);
+    const struct cli_task task = {.name = first == 0 ? "check" : "seeds",
+                                  .unit = "runs/s",
+                                  .is_quiet = gate->is_quiet,
+                                  .run = run_crew,
+                                  .context = &crew};
+    int64_t elapsed_ms;
+    bool is_fine = cli_attend(&task, &gate->signals, &elapsed_ms, error);
+    free(crew.order);
+    if (gate->signals.caught != 0)
+        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored%s",
+                        gate->is_update ? ", and the baseline is as it was" : "");
+    return is_fine;
 }

@@ -26,67 +26,10 @@ struct profile {
     const char *source; /* of the rows of a partition */
 };
 
-static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error);
-static bool fill_from_run(struct profile *profile, const struct lab_result *result, struct sim_error *error);
-static bool fill_from_distribution(struct profile *profile, struct sim_error *error);
-static bool fail(const struct profile *profile, struct sim_error *error, const char *text);
-static void write_head(FILE *stream, const struct profile *profile);
-static void write_keyspace(FILE *stream, const struct lab_scenario *scenario);
-static void write_block(FILE *stream, const char *name, const char *text);
-static void write_columns(FILE *stream, const struct profile *profile);
-static void write_range(FILE *stream, const char *field, uint64_t least, uint64_t most);
-static void write_latest(FILE *stream, const struct profile *profile, const char *cql);
-static void write_name(FILE *stream, const char *name);
-
-bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t strategy,
-                      const struct lab_result *result, struct sim_error *error)
+static bool fail(const struct profile *profile, struct sim_error *error, const char *text)
 {
-    struct profile profile = {.scenario = scenario, .strategy = &scenario->strategies[strategy]};
-    struct lab_statements statements;
-    if (!lab_design_is_plain(&scenario->design))
-        return fail(
-            &profile, error,
-            "shares its partitions or overwrites rows by this table, which cassandra-stress cannot be "
-            "told; use (key, bucket) and an id in 'table'");
-    if (!fill(&profile, result, error))
-        return false;
-    if (!lab_statements_make(scenario, strategy, &statements))
-        return sim_fail_memory(error);
-    const char *select = "";
-    for (size_t i = 0; i < statements.count; i++) {
-        const char *cql = statements.items[i].cql, *limit = strstr(cql, " LIMIT ?");
-        if (strncmp(cql, "SELECT ", 7) == 0 && limit != NULL && limit[8] == '\0')
-            select = cql;
-    }
-    write_head(stream, &profile);
-    write_keyspace(stream, scenario);
-    fputs("\ntable: ", stream);
-    write_name(stream, scenario->design.name);
-    write_block(stream, "\ntable_definition", statements.items[0].cql);
-    write_columns(stream, &profile);
-    fputs("\ninsert:\n  partitions: fixed(1)\n  batchtype: UNLOGGED\n  select: fixed(1)/1\n", stream);
-    write_latest(stream, &profile, select);
-    lab_statements_clear(&statements);
-    return true;
-}
-
-static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = profile->scenario;
-    const struct wl_workload *workload = &scenario->workload;
-    profile->keys = workload->key_count;
-    stress_distribution_of_size(&workload->row_bytes, profile->row_bytes);
-    if (scenario->trace_path == NULL)
-        profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
-    if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_distribution(profile, error)))
-        return false;
-    /* One partition a key is read: its newest. */
-    uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
-    if (scenario->trace_path == NULL)
-        stress_distribution_of_ranks(&workload->popularity, seeds, profile->popularity);
-    else
-        snprintf(profile->popularity, sizeof profile->popularity, "uniform(1..%" PRIu64 ")", seeds);
-    return true;
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: strategy '%s' %s", profile->scenario->path,
+                    profile->strategy->line, profile->strategy->column, profile->strategy->label, text);
 }
 
 static bool fill_from_run(struct profile *profile, const struct lab_result *result, struct sim_error *error)
@@ -150,10 +93,23 @@ static bool fill_from_distribution(struct profile *profile, struct sim_error *er
     return true;
 }
 
-static bool fail(const struct profile *profile, struct sim_error *error, const char *text)
+static bool fill(struct profile *profile, const struct lab_result *result, struct sim_error *error)
 {
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%d:%d: strategy '%s' %s", profile->scenario->path,
-                    profile->strategy->line, profile->strategy->column, profile->strategy->label, text);
+    const struct lab_scenario *scenario = profile->scenario;
+    const struct wl_workload *workload = &scenario->workload;
+    profile->keys = workload->key_count;
+    stress_distribution_of_size(&workload->row_bytes, profile->row_bytes);
+    if (scenario->trace_path == NULL)
+        profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
+    if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_distribution(profile, error)))
+        return false;
+    /* One partition a key is read: its newest. */
+    uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
+    if (scenario->trace_path == NULL)
+        stress_distribution_of_ranks(&workload->popularity, seeds, profile->popularity);
+    else
+        snprintf(profile->popularity, sizeof profile->popularity, "uniform(1..%" PRIu64 ")", seeds);
+    return true;
 }
 
 static void write_head(FILE *stream, const struct profile *profile)
@@ -224,6 +180,26 @@ static void write_size(FILE *stream, const struct lab_column *column, const char
         fprintf(stream, "    size: %s\n", row_bytes);
 }
 
+static void write_range(FILE *stream, const char *field, uint64_t least, uint64_t most)
+{
+    if (least >= most)
+        fprintf(stream, "    %s: fixed(%" PRIu64 ")\n", field, least);
+    else
+        fprintf(stream, "    %s: uniform(%" PRIu64 "..%" PRIu64 ")\n", field, least, most);
+}
+
+/* YAML: in double quotes, which any name of a column may stand in. */
+static void write_name(FILE *stream, const char *name)
+{
+    fputc('"', stream);
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', stream);
+        fputc(*c, stream);
+    }
+    fputc('"', stream);
+}
+
 static void write_columns(FILE *stream, const struct profile *profile)
 {
     const struct lab_design *design = &profile->scenario->design;
@@ -258,14 +234,6 @@ static void write_columns(FILE *stream, const struct profile *profile)
     }
 }
 
-static void write_range(FILE *stream, const char *field, uint64_t least, uint64_t most)
-{
-    if (least >= most)
-        fprintf(stream, "    %s: fixed(%" PRIu64 ")\n", field, least);
-    else
-        fprintf(stream, "    %s: uniform(%" PRIu64 "..%" PRIu64 ")\n", field, least, most);
-}
-
 /* stress binds columns alone, so the limit is a number. */
 static void write_latest(FILE *stream, const struct profile *profile, const char *cql)
 {
@@ -278,14 +246,34 @@ static void write_latest(FILE *stream, const struct profile *profile, const char
             (int)size, cql, rows);
 }
 
-/* YAML: in double quotes, which any name of a column may stand in. */
-static void write_name(FILE *stream, const char *name)
+bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t strategy,
+                      const struct lab_result *result, struct sim_error *error)
 {
-    fputc('"', stream);
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', stream);
-        fputc(*c, stream);
+    struct profile profile = {.scenario = scenario, .strategy = &scenario->strategies[strategy]};
+    struct lab_statements statements;
+    if (!lab_design_is_plain(&scenario->design))
+        return fail(
+            &profile, error,
+            "shares its partitions or overwrites rows by this table, which cassandra-stress cannot be "
+            "told; use (key, bucket) and an id in 'table'");
+    if (!fill(&profile, result, error))
+        return false;
+    if (!lab_statements_make(scenario, strategy, &statements))
+        return sim_fail_memory(error);
+    const char *select = "";
+    for (size_t i = 0; i < statements.count; i++) {
+        const char *cql = statements.items[i].cql, *limit = strstr(cql, " LIMIT ?");
+        if (strncmp(cql, "SELECT ", 7) == 0 && limit != NULL && limit[8] == '\0')
+            select = cql;
     }
-    fputc('"', stream);
+    write_head(stream, &profile);
+    write_keyspace(stream, scenario);
+    fputs("\ntable: ", stream);
+    write_name(stream, scenario->design.name);
+    write_block(stream, "\ntable_definition", statements.items[0].cql);
+    write_columns(stream, &profile);
+    fputs("\ninsert:\n  partitions: fixed(1)\n  batchtype: UNLOGGED\n  select: fixed(1)/1\n", stream);
+    write_latest(stream, &profile, select);
+    lab_statements_clear(&statements);
+    return true;
 }

@@ -39,77 +39,17 @@ struct hearing {
     bool out_of_memory;
 };
 
-static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error);
-static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error);
-static bool still_breaks(void *context, const char *text);
-static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
-                       struct cli_finding *finding, struct sim_error *error);
-static char *add_quoted(char *end, const char *text);
-static char *add_comment(char *begin, const char *limit, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer);
-static bool hear_events(const char *path, bool is_quiet, struct cli_signals *signals,
-                        struct cli_finding *finding, struct sim_error *error);
-static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out);
-static void hear(void *context, const char *text);
-static void print_breach(const struct cli_breach *breach);
-
-bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
-                      const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
-                      struct sim_error *error)
+/* Between YAML's double quotes: a label or a path may hold what YAML has a meaning for. At most two bytes for
+ * each; returns the end. */
+static char *add_quoted(char *end, const char *text)
 {
-    *out = (struct cli_finding){.before = *breach, .after = *breach};
-    struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
-                          .oracle = breach->oracle,
-                          .held = base->held,
-                          .out = &out->text,
-                          .last = &out->after};
-    const struct cli_task task = {
-        .name = "shrinking", .unit = "tries/s", .is_quiet = is_quiet, .run = shrink, .context = &trial};
-    char *text;
-    int64_t elapsed_ms;
-    if (!begin_text(base, breach->seed, &text, error))
-        return false;
-    trial.text = text;
-    bool is_fine = cli_attend(&task, signals, &elapsed_ms, error);
-    free(text);
-    if (is_fine && trial.error.class != SIM_ERROR_NONE)
-        is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
-    out->tries = trial.tries;
-    return is_fine && write_file(base, replay, folder, out, error) &&
-           (signals->caught != 0 || hear_events(trial.path, is_quiet, signals, out, error));
-}
-
-void cli_finding_print(const struct cli_finding *finding)
-{
-    print_breach(&finding->before);
-    printf("\nshrunk in %u tries to ", finding->tries);
-    cli_print_text(stdout, finding->path);
-    printf(", where\n");
-    print_breach(&finding->after);
-    putchar('\n');
-    cli_print_lines(stdout, finding->text);
-    if (finding->line_count == 0)
-        return;
-    printf("\nthe last events");
-    if (finding->after.key[0] != '\0') {
-        printf(" of ");
-        cli_print_text(stdout, finding->after.key);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\' || *text == '\n')
+            *end++ = '\\';
+        *end++ = *text == '\n' ? 'n' : *text;
     }
-    printf("\n");
-    for (size_t i = 0; i < finding->line_count; i++) {
-        cli_print_text(stdout, finding->lines[i]);
-        putchar('\n');
-    }
-}
-
-void cli_finding_clear(struct cli_finding *finding)
-{
-    for (size_t i = 0; i < finding->line_count; i++)
-        free(finding->lines[i]);
-    free(finding->lines);
-    free(finding->path);
-    free(finding->text);
+    *end = '\0';
+    return end;
 }
 
 /* PATH="FILE", malloc'ed; NULL where there is no file, or no memory. */
@@ -144,14 +84,6 @@ static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **o
     return is_fine;
 }
 
-/* How many tries it takes cannot be told. */
-static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error)
-{
-    struct trial *trial = context;
-    trial->progress = progress;
-    return lab_shrink(trial->text, TRIES_MAX, still_breaks, trial, trial->out, error);
-}
-
 static bool still_breaks(void *context, const char *text)
 {
     struct trial *trial = context;
@@ -181,6 +113,39 @@ static bool still_breaks(void *context, const char *text)
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
     return is_kept;
+}
+
+/* How many tries it takes cannot be told. */
+static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct trial *trial = context;
+    trial->progress = progress;
+    return lab_shrink(trial->text, TRIES_MAX, still_breaks, trial, trial->out, error);
+}
+
+/* One line, whatever a label, a key or a path has in it. Returns its end; there is room for all of them. */
+static __attribute__((format(printf, 3, 4))) char *add_comment(char *begin, const char *limit,
+                                                               const char *format, ...)
+{
+    va_list arguments;
+    char *end = begin + snprintf(begin, (size_t)(limit - begin), "# ");
+    va_start(arguments, format);
+    vsnprintf(end, (size_t)(limit - end), format, arguments);
+    va_end(arguments);
+    for (; *end != '\0'; end++) {
+        if ((unsigned char)*end < 0x20 || *end == 0x7f)
+            *end = '?';
+    }
+    *end++ = '\n';
+    return end;
+}
+
+/* "fuzz-17-findable", or with the scenario's file name in front. */
+static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer)
+{
+    char stem[CLI_FINDING_NAME_SIZE];
+    cli_finding_stem(base, stem);
+    snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
 }
 
 static bool write_file(const struct lab_fuzz_base *base, const char *replay, const char *folder,
@@ -214,92 +179,6 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     snprintf(end, (size_t)(whole + size - end), "%s", text);
     bool is_fine = report_write_text(folder, stem, whole, &finding->path, error);
     free(whole);
-    return is_fine;
-}
-
-/* Between YAML's double quotes: a label or a path may hold what YAML has a meaning for. At most two bytes for
- * each; returns the end. */
-static char *add_quoted(char *end, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\' || *text == '\n')
-            *end++ = '\\';
-        *end++ = *text == '\n' ? 'n' : *text;
-    }
-    *end = '\0';
-    return end;
-}
-
-/* One line, whatever a label, a key or a path has in it. Returns its end; there is room for all of them. */
-static char *add_comment(char *begin, const char *limit, const char *format, ...)
-{
-    va_list arguments;
-    char *end = begin + snprintf(begin, (size_t)(limit - begin), "# ");
-    va_start(arguments, format);
-    vsnprintf(end, (size_t)(limit - end), format, arguments);
-    va_end(arguments);
-    for (; *end != '\0'; end++) {
-        if ((unsigned char)*end < 0x20 || *end == 0x7f)
-            *end = '?';
-    }
-    *end++ = '\n';
-    return end;
-}
-
-/* "fuzz-17-findable", or with the scenario's file name in front. */
-static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer)
-{
-    char stem[CLI_FINDING_NAME_SIZE];
-    cli_finding_stem(base, stem);
-    snprintf(buffer, NAME_SIZE, "%s-%" PRIu64 "-%s", stem, breach->seed, lab_oracle_name(breach->oracle));
-}
-
-void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer)
-{
-    const char *path = base->path == NULL ? "fuzz" : base->path, *slash = strrchr(path, '/');
-    const char *begin = slash == NULL ? path : slash + 1, *point = strrchr(begin, '.');
-    size_t size = point == NULL || point == begin ? strlen(begin) : (size_t)(point - begin);
-    snprintf(buffer, CLI_FINDING_NAME_SIZE, "%.*s", (int)size, begin);
-    for (char *c = buffer; *c != '\0'; c++) {
-        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-                        *c == '-' || *c == '_';
-        *c = is_plain ? *c : '-';
-    }
-}
-
-static bool hear_events(const char *path, bool is_quiet, struct cli_signals *signals,
-                        struct cli_finding *finding, struct sim_error *error)
-{
-    const struct cli_breach *breach = &finding->after;
-    struct lab_scenario *scenario, alone;
-    struct lab_result *result = NULL;
-    int64_t elapsed_ms;
-    if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
-        return false;
-    struct hearing hearing = {.until_ns = breach->since_ns, .lines = calloc(LINES_MAX, sizeof(char *))};
-    finding->lines = calloc(LINES_MAX, sizeof(char *));
-    bool is_fine = (hearing.lines != NULL && finding->lines != NULL) || sim_fail_memory(error);
-    if (is_fine) {
-        only_strategy(scenario, breach->label, &alone);
-        hearing.listener.event_trace = (struct lab_event_trace){
-            .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
-        is_fine =
-            cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
-            hearing.listener.is_over || signals->caught != 0;
-        is_fine = is_fine && (!hearing.out_of_memory || sim_fail_memory(error));
-    }
-    if (is_fine)
-        *error = (struct sim_error){SIM_ERROR_NONE, ""};
-    for (size_t i = 0; i < hearing.count; i++) {
-        size_t place = (hearing.begin + i) % LINES_MAX;
-        finding->lines[finding->line_count++] = hearing.lines[place];
-        hearing.lines[place] = NULL;
-    }
-    for (size_t i = 0; hearing.lines != NULL && i < LINES_MAX; i++)
-        free(hearing.lines[i]);
-    free(hearing.lines);
-    lab_result_destroy(result);
-    lab_scenario_destroy(scenario);
     return is_fine;
 }
 
@@ -343,6 +222,68 @@ static void hear(void *context, const char *text)
     hearing->lines[place] = copy;
 }
 
+static bool hear_events(const char *path, bool is_quiet, struct cli_signals *signals,
+                        struct cli_finding *finding, struct sim_error *error)
+{
+    const struct cli_breach *breach = &finding->after;
+    struct lab_scenario *scenario, alone;
+    struct lab_result *result = NULL;
+    int64_t elapsed_ms;
+    if (!lab_scenario_parse(path, finding->text, strlen(finding->text), NULL, 0, NULL, &scenario, error))
+        return false;
+    struct hearing hearing = {.until_ns = breach->since_ns, .lines = calloc(LINES_MAX, sizeof(char *))};
+    finding->lines = calloc(LINES_MAX, sizeof(char *));
+    bool is_fine = (hearing.lines != NULL && finding->lines != NULL) || sim_fail_memory(error);
+    if (is_fine) {
+        only_strategy(scenario, breach->label, &alone);
+        hearing.listener.event_trace = (struct lab_event_trace){
+            .context = &hearing, .line = hear, .key = breach->key[0] == '\0' ? NULL : breach->key};
+        is_fine =
+            cli_execute(&alone, 1, NULL, is_quiet, &hearing.listener, signals, &result, &elapsed_ms, error) ||
+            hearing.listener.is_over || signals->caught != 0;
+        is_fine = is_fine && (!hearing.out_of_memory || sim_fail_memory(error));
+    }
+    if (is_fine)
+        *error = (struct sim_error){SIM_ERROR_NONE, ""};
+    for (size_t i = 0; i < hearing.count; i++) {
+        size_t place = (hearing.begin + i) % LINES_MAX;
+        finding->lines[finding->line_count++] = hearing.lines[place];
+        hearing.lines[place] = NULL;
+    }
+    for (size_t i = 0; hearing.lines != NULL && i < LINES_MAX; i++)
+        free(hearing.lines[i]);
+    free(hearing.lines);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return is_fine;
+}
+
+bool cli_finding_make(const struct lab_fuzz_base *base, const struct cli_breach *breach, const char *replay,
+                      const char *folder, bool is_quiet, struct cli_signals *signals, struct cli_finding *out,
+                      struct sim_error *error)
+{
+    *out = (struct cli_finding){.before = *breach, .after = *breach};
+    struct trial trial = {.path = base->path != NULL ? base->path : "fuzz",
+                          .oracle = breach->oracle,
+                          .held = base->held,
+                          .out = &out->text,
+                          .last = &out->after};
+    const struct cli_task task = {
+        .name = "shrinking", .unit = "tries/s", .is_quiet = is_quiet, .run = shrink, .context = &trial};
+    char *text;
+    int64_t elapsed_ms;
+    if (!begin_text(base, breach->seed, &text, error))
+        return false;
+    trial.text = text;
+    bool is_fine = cli_attend(&task, signals, &elapsed_ms, error);
+    free(text);
+    if (is_fine && trial.error.class != SIM_ERROR_NONE)
+        is_fine = sim_fail(error, trial.error.class, "%s", trial.error.text);
+    out->tries = trial.tries;
+    return is_fine && write_file(base, replay, folder, out, error) &&
+           (signals->caught != 0 || hear_events(trial.path, is_quiet, signals, out, error));
+}
+
 static void print_breach(const struct cli_breach *breach)
 {
     printf("seed %" PRIu64 ": ", breach->seed);
@@ -355,4 +296,49 @@ static void print_breach(const struct cli_breach *breach)
     }
     cli_print_text(stdout, breach->violation.text);
     printf(" (%" PRIu64 " in all)\n", breach->violation.count);
+}
+
+void cli_finding_print(const struct cli_finding *finding)
+{
+    print_breach(&finding->before);
+    printf("\nshrunk in %u tries to ", finding->tries);
+    cli_print_text(stdout, finding->path);
+    printf(", where\n");
+    print_breach(&finding->after);
+    putchar('\n');
+    cli_print_lines(stdout, finding->text);
+    if (finding->line_count == 0)
+        return;
+    printf("\nthe last events");
+    if (finding->after.key[0] != '\0') {
+        printf(" of ");
+        cli_print_text(stdout, finding->after.key);
+    }
+    printf("\n");
+    for (size_t i = 0; i < finding->line_count; i++) {
+        cli_print_text(stdout, finding->lines[i]);
+        putchar('\n');
+    }
+}
+
+void cli_finding_clear(struct cli_finding *finding)
+{
+    for (size_t i = 0; i < finding->line_count; i++)
+        free(finding->lines[i]);
+    free(finding->lines);
+    free(finding->path);
+    free(finding->text);
+}
+
+void cli_finding_stem(const struct lab_fuzz_base *base, char *buffer)
+{
+    const char *path = base->path == NULL ? "fuzz" : base->path, *slash = strrchr(path, '/');
+    const char *begin = slash == NULL ? path : slash + 1, *point = strrchr(begin, '.');
+    size_t size = point == NULL || point == begin ? strlen(begin) : (size_t)(point - begin);
+    snprintf(buffer, CLI_FINDING_NAME_SIZE, "%.*s", (int)size, begin);
+    for (char *c = buffer; *c != '\0'; c++) {
+        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                        *c == '-' || *c == '_';
+        *c = is_plain ? *c : '-';
+    }
 }

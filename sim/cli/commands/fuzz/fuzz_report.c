@@ -12,21 +12,6 @@
 
 #define LISTED_MAX 20u /* of broken guarantees, for people */
 
-static void print_head(const struct cli_campaign *campaign);
-static void print_breaches(const struct cli_campaign *campaign);
-static void print_guarantees(const struct lab_fuzz_tally *tally);
-static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
-                       const struct lab_fuzz_cell *cell);
-static void print_probes(const struct lab_fuzz_tally *tally);
-static double rate_of(const struct cli_campaign *campaign);
-static json_t *probes_of(const struct lab_fuzz_tally *tally);
-static json_t *failures_of(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                           const struct cli_finding *finding);
-static json_t *guarantees_of(const struct lab_fuzz_tally *tally);
-static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
-                       const struct lab_fuzz_cell *cell);
-static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle);
-
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
 {
     /* A quote of the text may take four characters. */
@@ -54,47 +39,10 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
     return line;
 }
 
-void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
-                    const struct cli_finding *finding)
+static double rate_of(const struct cli_campaign *campaign)
 {
-    if (finding->path != NULL) {
-        cli_finding_print(finding);
-        printf("\nagain:  ");
-        cli_print_text(stdout, replay);
-        printf("\nshrunk: bucketlab run ");
-        cli_print_quoted(stdout, finding->path);
-        printf(" --no-charts --trace-events -");
-        if (finding->after.key[0] != '\0') {
-            printf(" --key ");
-            cli_print_quoted(stdout, finding->after.key);
-        }
-        printf("\n\n");
-    } else if (campaign->breach_count > 0) {
-        print_breaches(campaign);
-    }
-    print_head(campaign);
-    if (campaign->breach_count == 0 || campaign->keeps_going) {
-        print_guarantees(&campaign->tally);
-        print_probes(&campaign->tally);
-    }
-}
-
-json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
-                      const struct cli_finding *finding, json_t *baseline)
-{
-    const struct lab_fuzz_tally *tally = &campaign->tally;
-    json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "baseline", baseline) &&
-                   cli_json_set(object, "seeds", cli_json_whole(tally->seeds)) &&
-                   cli_json_set(object, "seeds_per_second", cli_json_number(rate_of(campaign))) &&
-                   cli_json_set(object, "first", cli_json_whole(campaign->first)) &&
-                   cli_json_set(object, "last", cli_json_whole(campaign->last)) &&
-                   cli_json_set(object, "rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))) &&
-                   cli_json_set(object, "rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))) &&
-                   cli_json_set(object, "guarantees", guarantees_of(tally)) &&
-                   cli_json_set(object, "probes", probes_of(tally)) &&
-                   cli_json_set(object, "failures", failures_of(campaign, base, finding));
-    return cli_json_complete(object, is_fine);
+    int64_t elapsed_ms = campaign->elapsed_ms > 0 ? campaign->elapsed_ms : 1;
+    return (double)campaign->tally.seeds * 1000 / (double)elapsed_ms;
 }
 
 static void print_head(const struct cli_campaign *campaign)
@@ -127,26 +75,9 @@ static void print_breaches(const struct cli_campaign *campaign)
     putchar('\n');
 }
 
-static void print_guarantees(const struct lab_fuzz_tally *tally)
+static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
-    uint64_t not_live = 0;
-    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
-    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
-            uint64_t runs = tally->runs[kind][protocol];
-            const struct lab_fuzz_cell *cells = tally->cells[kind][protocol];
-            if (runs > 0)
-                printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, protocol), runs,
-                       runs == 1 ? "" : "s");
-            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
-                print_cell((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]);
-            if (bk_kind_fires((enum bk_kind)kind))
-                not_live += runs - cells[LAB_ORACLE_LIVE].judged;
-        }
-    }
-    if (not_live > 0)
-        printf("live was not judged in %" PRIu64 " run%s: too little was left after the faults\n", not_live,
-               not_live == 1 ? "" : "s");
+    return lab_guarantee_find(kind, protocol, oracle) != NULL;
 }
 
 /* What is guaranteed, and by which conditions a run was excused from it, most frequent first. */
@@ -177,6 +108,28 @@ static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle ora
     putchar('\n');
 }
 
+static void print_guarantees(const struct lab_fuzz_tally *tally)
+{
+    uint64_t not_live = 0;
+    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            uint64_t runs = tally->runs[kind][protocol];
+            const struct lab_fuzz_cell *cells = tally->cells[kind][protocol];
+            if (runs > 0)
+                printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, protocol), runs,
+                       runs == 1 ? "" : "s");
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
+                print_cell((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]);
+            if (bk_kind_fires((enum bk_kind)kind))
+                not_live += runs - cells[LAB_ORACLE_LIVE].judged;
+        }
+    }
+    if (not_live > 0)
+        printf("live was not judged in %" PRIu64 " run%s: too little was left after the faults\n", not_live,
+               not_live == 1 ? "" : "s");
+}
+
 static void print_probes(const struct lab_fuzz_tally *tally)
 {
     printf("\n%-34s %8s %8s\n", "rare paths", "seeds", "share");
@@ -187,10 +140,29 @@ static void print_probes(const struct lab_fuzz_tally *tally)
     }
 }
 
-static double rate_of(const struct cli_campaign *campaign)
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
+                    const struct cli_finding *finding)
 {
-    int64_t elapsed_ms = campaign->elapsed_ms > 0 ? campaign->elapsed_ms : 1;
-    return (double)campaign->tally.seeds * 1000 / (double)elapsed_ms;
+    if (finding->path != NULL) {
+        cli_finding_print(finding);
+        printf("\nagain:  ");
+        cli_print_text(stdout, replay);
+        printf("\nshrunk: bucketlab run ");
+        cli_print_quoted(stdout, finding->path);
+        printf(" --no-charts --trace-events -");
+        if (finding->after.key[0] != '\0') {
+            printf(" --key ");
+            cli_print_quoted(stdout, finding->after.key);
+        }
+        printf("\n\n");
+    } else if (campaign->breach_count > 0) {
+        print_breaches(campaign);
+    }
+    print_head(campaign);
+    if (campaign->breach_count == 0 || campaign->keeps_going) {
+        print_guarantees(&campaign->tally);
+        print_probes(&campaign->tally);
+    }
 }
 
 static json_t *probes_of(const struct lab_fuzz_tally *tally)
@@ -228,22 +200,6 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
     return list;
 }
 
-static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
-{
-    json_t *list = json_array();
-    for (unsigned kind = 0; list != NULL && kind < LAB_FUZZ_KINDS; kind++) {
-        for (unsigned protocol = 0; list != NULL && protocol < LAB_PROTOCOL_COUNT; protocol++) {
-            for (unsigned oracle = 0; list != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
-                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
-                if (cell->judged > 0)
-                    list = cli_json_append(
-                        list, cell_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, cell));
-            }
-        }
-    }
-    return list;
-}
-
 static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
@@ -267,7 +223,36 @@ static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle ora
     return cli_json_complete(object, is_fine);
 }
 
-static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
+static json_t *guarantees_of(const struct lab_fuzz_tally *tally)
 {
-    return lab_guarantee_find(kind, protocol, oracle) != NULL;
+    json_t *list = json_array();
+    for (unsigned kind = 0; list != NULL && kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; list != NULL && protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            for (unsigned oracle = 0; list != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
+                if (cell->judged > 0)
+                    list = cli_json_append(
+                        list, cell_of((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, cell));
+            }
+        }
+    }
+    return list;
+}
+
+json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
+                      const struct cli_finding *finding, json_t *baseline)
+{
+    const struct lab_fuzz_tally *tally = &campaign->tally;
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "baseline", baseline) &&
+                   cli_json_set(object, "seeds", cli_json_whole(tally->seeds)) &&
+                   cli_json_set(object, "seeds_per_second", cli_json_number(rate_of(campaign))) &&
+                   cli_json_set(object, "first", cli_json_whole(campaign->first)) &&
+                   cli_json_set(object, "last", cli_json_whole(campaign->last)) &&
+                   cli_json_set(object, "rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))) &&
+                   cli_json_set(object, "rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))) &&
+                   cli_json_set(object, "guarantees", guarantees_of(tally)) &&
+                   cli_json_set(object, "probes", probes_of(tally)) &&
+                   cli_json_set(object, "failures", failures_of(campaign, base, finding));
+    return cli_json_complete(object, is_fine);
 }

@@ -6,15 +6,6 @@
 #include "fuzz_report.h"
 #include "lab/fuzz.h"
 
-static void print_row(const struct lab_guarantee *guarantee);
-
-void cli_guarantees_print(void)
-{
-    printf("| strategy | guarantees | unless |\n|---|---|---|\n");
-    for (size_t i = 0; i < lab_guarantee_count; i++)
-        print_row(&lab_guarantees[i]);
-}
-
 static void print_row(const struct lab_guarantee *guarantee)
 {
     printf("| `%s` | `%s` | ", lab_protocol_name(guarantee->kind, guarantee->protocol),
@@ -27,4 +18,11 @@ static void print_row(const struct lab_guarantee *guarantee)
         }
     }
     printf("%s|\n", guarantee->except == 0 ? "" : " ");
+}
+
+void cli_guarantees_print(void)
+{
+    printf("| strategy | guarantees | unless |\n|---|---|---|\n");
+    for (size_t i = 0; i < lab_guarantee_count; i++)
+        print_row(&lab_guarantees[i]);
 }

@@ -51,21 +51,6 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-static int run(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_run = {
-    .name = "run",
-    .arguments = "SCENARIO...",
-    .summary = "try all strategies of a scenario on the same rows; store, draw",
-    .example = "  bucketlab run chat.yaml\n"
-               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
-               "  bucketlab run --resume last\n",
-    .options = options,
-    .least = 0,
-    .most = CLI_ANY_NUMBER,
-    .run = run,
-};
-
 struct job {
     struct lab_scenario *scenario;
     char *path; /* absolute, so that the stored run can be run again from anywhere */
@@ -91,50 +76,6 @@ struct batch {
     struct store_unfinished unfinished; /* --resume; run 0: none */
     bool is_finished;                   /* that one is, and nothing is to be done */
 };
-
-static bool check_options(const struct cli_args *args, struct sim_error *error);
-static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error);
-static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error);
-static bool load_scenarios(const struct cli_args *args, struct batch *batch, struct sim_error *error);
-static bool check_names(const struct batch *batch, struct sim_error *error);
-static bool check_outputs(const struct cli_args *args, const struct batch *batch, struct sim_error *error);
-static bool check_database(const char *path, struct sim_error *error);
-static bool execute_all(struct batch *batch, struct sim_error *error);
-static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error);
-static bool is_shared(const struct batch *batch, const struct job *job);
-static void keep_finished(struct batch *batch, size_t count);
-static bool store_all(struct batch *batch, struct sim_error *error);
-static bool print_finished(const struct batch *batch, struct sim_error *error);
-static bool draw(const struct batch *batch, struct job *job, struct sim_error *error);
-static bool print_all(struct batch *batch, struct sim_error *error);
-static bool describe_all(struct batch *batch, struct sim_error *error);
-static bool print_job(const struct batch *batch, const struct job *job, struct sim_error *error);
-static void free_batch(struct batch *batch);
-
-static int run(const struct cli_args *args, struct sim_error *error)
-{
-    struct batch batch = {.count = cli_argument_count(args)};
-    bool is_fine = check_options(args, error) && read_batch(args, &batch, error);
-    int code = (int)error->class;
-    if (is_fine && batch.is_finished) {
-        is_fine = print_finished(&batch, error);
-        free_batch(&batch);
-        return is_fine ? 0 : (int)error->class;
-    }
-    if (is_fine) {
-        cli_signals_hold(&batch.signals);
-        is_fine = execute_all(&batch, error) && store_all(&batch, error) &&
-                  cli_event_trace_name(&batch.event_trace, error);
-        for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
-            is_fine = draw(&batch, &batch.jobs[i], error);
-        code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
-        cli_signals_release(&batch.signals);
-    }
-    if (is_fine && !print_all(&batch, error))
-        code = (int)error->class;
-    free_batch(&batch);
-    return code;
-}
 
 static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
@@ -162,39 +103,6 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
            sim_fail(error, SIM_ERROR_INPUT,
                     "bucketlab: a run that writes --trace-events cannot be resumed; remove that, or "
                     "--snapshot-every");
-}
-
-static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
-{
-    if (batch->count == 0)
-        batch->count = 1; /* from the database */
-    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
-    if (batch->jobs == NULL)
-        return sim_fail_memory(error);
-    batch->database = cli_value(args, "db", "bucketlab.db");
-    batch->is_quiet = cli_has(args, "quiet");
-    batch->is_json = cli_has(args, "json");
-    batch->has_charts = !cli_has(args, "no-charts");
-    if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
-        !cli_charts_read(args, &batch->charts, error) ||
-        !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
-        !load_scenarios(args, batch, error))
-        return false;
-    if (batch->is_finished)
-        return true;
-    if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
-        !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error))
-        return false;
-    for (size_t i = 0; i < batch->count; i++)
-        batch->jobs[i].charts = batch->charts;
-    if (!check_database(batch->database, error))
-        return false;
-    for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
-        if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
-            return false;
-        cli_warnings_files(stderr, batch->jobs[i].scenario);
-    }
-    return true;
 }
 
 /* The one that --resume or --continue names. */
@@ -283,20 +191,44 @@ static bool check_database(const char *path, struct sim_error *error)
     return true;
 }
 
-static bool execute_all(struct batch *batch, struct sim_error *error)
+static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
-    if (!cli_event_trace_begin(&batch->event_trace, error))
+    if (batch->count == 0)
+        batch->count = 1; /* from the database */
+    batch->jobs = calloc(batch->count, sizeof *batch->jobs);
+    if (batch->jobs == NULL)
+        return sim_fail_memory(error);
+    batch->database = cli_value(args, "db", "bucketlab.db");
+    batch->is_quiet = cli_has(args, "quiet");
+    batch->is_json = cli_has(args, "json");
+    batch->has_charts = !cli_has(args, "no-charts");
+    if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
+        !cli_charts_read(args, &batch->charts, error) ||
+        !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
+        !load_scenarios(args, batch, error))
         return false;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (execute_one(batch, &batch->jobs[i], error))
-            continue;
-        /* An event trace that can no longer be written ends its run: then that is the error. */
-        if (batch->event_trace.code == 0 || batch->signals.caught != 0) {
-            keep_finished(batch, i);
+    if (batch->is_finished)
+        return true;
+    if (!check_names(batch, error) || !check_outputs(args, batch, error) ||
+        !cli_event_trace_read(args, batch->jobs[0].scenario, batch->count, &batch->event_trace, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        batch->jobs[i].charts = batch->charts;
+    if (!check_database(batch->database, error))
+        return false;
+    for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
+        if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
             return false;
-        }
+        cli_warnings_files(stderr, batch->jobs[i].scenario);
     }
-    return cli_event_trace_end(&batch->event_trace, error);
+    return true;
+}
+
+/* Other ranks do parts of it, of which no state is kept here. */
+static bool is_shared(const struct batch *batch, const struct job *job)
+{
+    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
+           batch->unfinished.run == 0;
 }
 
 /* A traced run cannot be resumed: its event trace would lack its beginning. */
@@ -311,24 +243,6 @@ static bool execute_one(struct batch *batch, struct job *job, struct sim_error *
     return (batch->unfinished.run == 0 || cli_snapshots_resume(&job->snapshots, &batch->unfinished, error)) &&
            cli_execute_kept(&job->snapshots, batch->workers, &batch->signals, &job->result, &job->elapsed_ms,
                             error);
-}
-
-/* Other ranks do parts of it, of which no state is kept here. */
-static bool is_shared(const struct batch *batch, const struct job *job)
-{
-    return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
-           batch->unfinished.run == 0;
-}
-
-/* Of several scenarios one was interrupted: those before it are not lost. */
-static void keep_finished(struct batch *batch, size_t count)
-{
-    struct sim_error ignored;
-    size_t all = batch->count;
-    batch->count = count;
-    if (count > 0 && batch->signals.caught != 0)
-        store_all(batch, &ignored);
-    batch->count = all;
 }
 
 static bool store_all(struct batch *batch, struct sim_error *error)
@@ -354,6 +268,33 @@ static bool store_all(struct batch *batch, struct sim_error *error)
     return is_fine;
 }
 
+/* Of several scenarios one was interrupted: those before it are not lost. */
+static void keep_finished(struct batch *batch, size_t count)
+{
+    struct sim_error ignored;
+    size_t all = batch->count;
+    batch->count = count;
+    if (count > 0 && batch->signals.caught != 0)
+        store_all(batch, &ignored);
+    batch->count = all;
+}
+
+static bool execute_all(struct batch *batch, struct sim_error *error)
+{
+    if (!cli_event_trace_begin(&batch->event_trace, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (execute_one(batch, &batch->jobs[i], error))
+            continue;
+        /* An event trace that can no longer be written ends its run: then that is the error. */
+        if (batch->event_trace.code == 0 || batch->signals.caught != 0) {
+            keep_finished(batch, i);
+            return false;
+        }
+    }
+    return cli_event_trace_end(&batch->event_trace, error);
+}
+
 static bool draw(const struct batch *batch, struct job *job, struct sim_error *error)
 {
     const struct cli_page page = {job->result, &job->info, batch->database, NULL};
@@ -375,26 +316,6 @@ static bool print_finished(const struct batch *batch, struct sim_error *error)
     bool is_fine =
         cli_json_set(object, "run", json_integer(run)) && cli_json_set(object, "finished", json_true());
     return cli_json_print(cli_json_complete(object, is_fine), error);
-}
-
-/* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
-static bool print_all(struct batch *batch, struct sim_error *error)
-{
-    bool is_fine = true;
-    if (batch->is_json && !describe_all(batch, error))
-        return false;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct job *job = &batch->jobs[i];
-        if (batch->is_json) {
-            puts(job->text);
-        } else {
-            fputs(i == 0 ? "" : "\n", stdout);
-            if (!print_job(batch, job, error))
-                return false;
-        }
-        is_fine = is_fine && cli_expects_hold(job->result, error);
-    }
-    return is_fine;
 }
 
 /* All of them before the first is printed, so that an error leaves standard output empty. */
@@ -429,6 +350,26 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
     return true;
 }
 
+/* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
+static bool print_all(struct batch *batch, struct sim_error *error)
+{
+    bool is_fine = true;
+    if (batch->is_json && !describe_all(batch, error))
+        return false;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct job *job = &batch->jobs[i];
+        if (batch->is_json) {
+            puts(job->text);
+        } else {
+            fputs(i == 0 ? "" : "\n", stdout);
+            if (!print_job(batch, job, error))
+                return false;
+        }
+        is_fine = is_fine && cli_expects_hold(job->result, error);
+    }
+    return is_fine;
+}
+
 static void free_batch(struct batch *batch)
 {
     for (size_t i = 0; batch->jobs != NULL && i < batch->count; i++) {
@@ -444,3 +385,41 @@ static void free_batch(struct batch *batch)
     store_unfinished_clear(&batch->unfinished);
     cli_event_trace_free(&batch->event_trace);
 }
+
+static int run(const struct cli_args *args, struct sim_error *error)
+{
+    struct batch batch = {.count = cli_argument_count(args)};
+    bool is_fine = check_options(args, error) && read_batch(args, &batch, error);
+    int code = (int)error->class;
+    if (is_fine && batch.is_finished) {
+        is_fine = print_finished(&batch, error);
+        free_batch(&batch);
+        return is_fine ? 0 : (int)error->class;
+    }
+    if (is_fine) {
+        cli_signals_hold(&batch.signals);
+        is_fine = execute_all(&batch, error) && store_all(&batch, error) &&
+                  cli_event_trace_name(&batch.event_trace, error);
+        for (size_t i = 0; is_fine && batch.has_charts && i < batch.count; i++)
+            is_fine = draw(&batch, &batch.jobs[i], error);
+        code = is_fine ? 0 : cli_exit_code(&batch.signals, error);
+        cli_signals_release(&batch.signals);
+    }
+    if (is_fine && !print_all(&batch, error))
+        code = (int)error->class;
+    free_batch(&batch);
+    return code;
+}
+
+const struct cli_command cli_run = {
+    .name = "run",
+    .arguments = "SCENARIO...",
+    .summary = "try all strategies of a scenario on the same rows; store, draw",
+    .example = "  bucketlab run chat.yaml\n"
+               "  bucketlab run chat.yaml --set arrivals.rate=5/s --format png,pdf\n"
+               "  bucketlab run --resume last\n",
+    .options = options,
+    .least = 0,
+    .most = CLI_ANY_NUMBER,
+    .run = run,
+};

@@ -31,23 +31,6 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-static int odds(const struct cli_args *args, struct sim_error *error);
-
-const struct cli_command cli_odds = {
-    .name = "odds",
-    .arguments = "",
-    .summary = "exact odds of the sizes that one setting gives, without a run",
-    .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
-               "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 1KB --above 30MB\n",
-    .options = options,
-    .least = 0,
-    .most = 0,
-    .run = odds,
-};
-
-/* Beyond this mean a number of rows would no longer be exact in binary64, nor its tails fit 64 bits. */
-#define MEAN_ROWS_MAX 0x1p53
-
 struct tail {
     uint64_t rows;
     double probability;
@@ -68,41 +51,31 @@ struct question {
     size_t quantile_count;
 };
 
-static bool read_distribution(const struct cli_args *args, struct question *question,
-                              struct sim_error *error);
-static bool read_probability(const char *text, double *out, struct sim_error *error);
-static bool read_tails(const struct cli_args *args, const char *name,
-                       const struct tune_distribution *distribution, struct tail **out, size_t *count,
-                       struct sim_error *error);
-static bool read_quantiles(const struct cli_args *args, struct question *question, struct sim_error *error);
-static size_t count_of(const struct cli_args *args, const char *name);
-static json_t *as_json(const struct question *question);
-static json_t *tails_as_json(const struct tail *tails, size_t count);
-static json_t *quantiles_as_json(const struct question *question);
-static void print_plain(const struct question *question);
+/* Beyond this mean a number of rows would no longer be exact in binary64, nor its tails fit 64 bits. */
+#define MEAN_ROWS_MAX 0x1p53
 
-static int odds(const struct cli_args *args, struct sim_error *error)
+static bool read_probability(const char *text, double *out, struct sim_error *error)
 {
-    if (cli_has(args, "weighted"))
-        return cli_odds_weighted(args, error);
-    if (cli_has(args, "row-bytes"))
+    char numerator[32];
+    const char *slash = strchr(text, '/');
+    uint64_t m, n;
+    if (slash == NULL || (size_t)(slash - text) >= sizeof numerator)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --row-bytes belongs to --weighted; add that, or remove this"),
-               (int)error->class;
-    struct question question = {0};
-    bool is_fine =
-        read_distribution(args, &question, error) &&
-        read_tails(args, "below", &question.distribution, &question.below, &question.below_count, error) &&
-        read_tails(args, "above", &question.distribution, &question.above, &question.above_count, error) &&
-        read_quantiles(args, &question, error);
-    if (is_fine && cli_has(args, "json"))
-        is_fine = cli_json_print(as_json(&question), error);
-    else if (is_fine)
-        print_plain(&question);
-    free(question.below);
-    free(question.above);
-    free(question.quantiles);
-    return is_fine ? 0 : (int)error->class;
+                        "bucketlab: --probability %s: not a chance; write M/N, for example 1/300", text);
+    memcpy(numerator, text, (size_t)(slash - text));
+    numerator[slash - text] = '\0';
+    if (lab_quantity_whole(numerator, &m) != NULL || lab_quantity_whole(slash + 1, &n) != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --probability %s: not a chance; write two whole numbers M/N, for "
+                        "example 1/300",
+                        text);
+    struct bk_strategy strategy;
+    enum bk_status status = bk_strategy_probabilistic_chance(m, n, 1, &strategy);
+    if (status != BK_OK)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --probability %s: %s", text,
+                        bk_status_text(status));
+    *out = (double)m / (double)n;
+    return true;
 }
 
 static bool read_distribution(const struct cli_args *args, struct question *question, struct sim_error *error)
@@ -132,28 +105,12 @@ static bool read_distribution(const struct cli_args *args, struct question *ques
     return true;
 }
 
-static bool read_probability(const char *text, double *out, struct sim_error *error)
+static size_t count_of(const struct cli_args *args, const char *name)
 {
-    char numerator[32];
-    const char *slash = strchr(text, '/');
-    uint64_t m, n;
-    if (slash == NULL || (size_t)(slash - text) >= sizeof numerator)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --probability %s: not a chance; write M/N, for example 1/300", text);
-    memcpy(numerator, text, (size_t)(slash - text));
-    numerator[slash - text] = '\0';
-    if (lab_quantity_whole(numerator, &m) != NULL || lab_quantity_whole(slash + 1, &n) != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --probability %s: not a chance; write two whole numbers M/N, for "
-                        "example 1/300",
-                        text);
-    struct bk_strategy strategy;
-    enum bk_status status = bk_strategy_probabilistic_chance(m, n, 1, &strategy);
-    if (status != BK_OK)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --probability %s: %s", text,
-                        bk_status_text(status));
-    *out = (double)m / (double)n;
-    return true;
+    size_t count = 0;
+    while (cli_value_at(args, name, count) != NULL)
+        count++;
+    return count;
 }
 
 static bool read_tails(const struct cli_args *args, const char *name,
@@ -203,32 +160,6 @@ static bool read_quantiles(const struct cli_args *args, struct question *questio
     return true;
 }
 
-static size_t count_of(const struct cli_args *args, const char *name)
-{
-    size_t count = 0;
-    while (cli_value_at(args, name, count) != NULL)
-        count++;
-    return count;
-}
-
-static json_t *as_json(const struct question *question)
-{
-    const struct tune_distribution *distribution = &question->distribution;
-    json_t *object = json_object();
-    bool is_fine =
-        cli_json_set(object, "bits", question->has_bits ? cli_json_whole(question->bits) : json_null()) &&
-        cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
-        cli_json_set(object, "increment_probability", cli_json_number(distribution->p)) &&
-        cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
-        cli_json_set(object, "stddev_rows", cli_json_number(tune_stddev_rows(distribution))) &&
-        cli_json_set(object, "below", tails_as_json(question->below, question->below_count)) &&
-        cli_json_set(object, "above", tails_as_json(question->above, question->above_count)) &&
-        cli_json_set(object, "quantiles", quantiles_as_json(question)) &&
-        cli_json_set(object, "counter_increments_per_1000_rows",
-                     cli_json_number(tune_increments_per_1000_rows(distribution)));
-    return cli_json_complete(object, is_fine);
-}
-
 static json_t *tails_as_json(const struct tail *tails, size_t count)
 {
     json_t *list = json_array();
@@ -253,6 +184,24 @@ static json_t *quantiles_as_json(const struct question *question)
     return list;
 }
 
+static json_t *as_json(const struct question *question)
+{
+    const struct tune_distribution *distribution = &question->distribution;
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "bits", question->has_bits ? cli_json_whole(question->bits) : json_null()) &&
+        cli_json_set(object, "threshold", cli_json_whole(distribution->threshold)) &&
+        cli_json_set(object, "increment_probability", cli_json_number(distribution->p)) &&
+        cli_json_set(object, "mean_rows", cli_json_number(tune_mean_rows(distribution))) &&
+        cli_json_set(object, "stddev_rows", cli_json_number(tune_stddev_rows(distribution))) &&
+        cli_json_set(object, "below", tails_as_json(question->below, question->below_count)) &&
+        cli_json_set(object, "above", tails_as_json(question->above, question->above_count)) &&
+        cli_json_set(object, "quantiles", quantiles_as_json(question)) &&
+        cli_json_set(object, "counter_increments_per_1000_rows",
+                     cli_json_number(tune_increments_per_1000_rows(distribution)));
+    return cli_json_complete(object, is_fine);
+}
+
 static void print_plain(const struct question *question)
 {
     const struct tune_distribution *distribution = &question->distribution;
@@ -275,3 +224,39 @@ static void print_plain(const struct question *question)
         printf("  %-28s %20" PRIu64 "\n", label, question->quantiles[i].rows);
     }
 }
+
+static int odds(const struct cli_args *args, struct sim_error *error)
+{
+    if (cli_has(args, "weighted"))
+        return cli_odds_weighted(args, error);
+    if (cli_has(args, "row-bytes"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --row-bytes belongs to --weighted; add that, or remove this"),
+               (int)error->class;
+    struct question question = {0};
+    bool is_fine =
+        read_distribution(args, &question, error) &&
+        read_tails(args, "below", &question.distribution, &question.below, &question.below_count, error) &&
+        read_tails(args, "above", &question.distribution, &question.above, &question.above_count, error) &&
+        read_quantiles(args, &question, error);
+    if (is_fine && cli_has(args, "json"))
+        is_fine = cli_json_print(as_json(&question), error);
+    else if (is_fine)
+        print_plain(&question);
+    free(question.below);
+    free(question.above);
+    free(question.quantiles);
+    return is_fine ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_odds = {
+    .name = "odds",
+    .arguments = "",
+    .summary = "exact odds of the sizes that one setting gives, without a run",
+    .example = "  bucketlab odds --bits 9 --threshold 40 --below 12000 --above 32000\n"
+               "  bucketlab odds --weighted 512KB --threshold 40 --row-bytes 1KB --above 30MB\n",
+    .options = options,
+    .least = 0,
+    .most = 0,
+    .run = odds,
+};

@@ -21,38 +21,15 @@ struct question {
 
 typedef double tail_of(const struct tune_weighted *distribution, uint64_t bytes);
 
-static bool read_distribution(const struct cli_args *args, struct question *out, struct sim_error *error);
-static bool read_size(const char *name, const char *text, uint64_t *out, struct sim_error *error);
-static bool check_tails(const struct cli_args *args, const char *name, struct sim_error *error);
-static bool read_quantile(const struct cli_args *args, size_t index, double *out, struct sim_error *error);
-static json_t *as_json(const struct question *question, const struct cli_args *args);
-static json_t *tails_as_json(const struct question *question, const struct cli_args *args, const char *name,
-                             tail_of *tail);
-static json_t *quantiles_as_json(const struct question *question, const struct cli_args *args);
-static void print_plain(const struct question *question, const struct cli_args *args);
-static void print_tails(const struct question *question, const struct cli_args *args, const char *name,
-                        const char *sign, tail_of *tail);
-
-int cli_odds_weighted(const struct cli_args *args, struct sim_error *error)
+static bool read_size(const char *name, const char *text, uint64_t *out, struct sim_error *error)
 {
-    struct question question = {0};
-    if (!read_distribution(args, &question, error) || !check_tails(args, "below", error) ||
-        !check_tails(args, "above", error))
-        return (int)error->class;
-    double probability;
-    for (size_t i = 0; cli_value_at(args, "quantile", i) != NULL; i++) {
-        if (!read_quantile(args, i, &probability, error))
-            return (int)error->class;
-        if (!question.has_rows)
-            return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: a quantile needs the size of a row; add --row-bytes, as in "
-                            "--row-bytes 350B"),
-                   (int)error->class;
-    }
-    if (cli_has(args, "json"))
-        return cli_json_print(as_json(&question, args), error) ? 0 : (int)error->class;
-    print_plain(&question, args);
-    return 0;
+    const char *why = lab_quantity_bytes(text, out);
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
+    if (*out < 1 || *out > UINT64_C(1) << 53)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --%s %s: out of range; give a size from 1B to 2^53 bytes", name, text);
+    return true;
 }
 
 static bool read_distribution(const struct cli_args *args, struct question *out, struct sim_error *error)
@@ -79,17 +56,6 @@ static bool read_distribution(const struct cli_args *args, struct question *out,
     return true;
 }
 
-static bool read_size(const char *name, const char *text, uint64_t *out, struct sim_error *error)
-{
-    const char *why = lab_quantity_bytes(text, out);
-    if (why != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
-    if (*out < 1 || *out > UINT64_C(1) << 53)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --%s %s: out of range; give a size from 1B to 2^53 bytes", name, text);
-    return true;
-}
-
 static bool check_tails(const struct cli_args *args, const char *name, struct sim_error *error)
 {
     uint64_t bytes;
@@ -113,6 +79,23 @@ static bool read_quantile(const struct cli_args *args, size_t index, double *out
     return true;
 }
 
+static json_t *tails_as_json(const struct question *question, const struct cli_args *args, const char *name,
+                             tail_of *tail)
+{
+    json_t *list = json_array();
+    struct sim_error none;
+    uint64_t bytes;
+    for (size_t i = 0; list != NULL && cli_value_at(args, name, i) != NULL; i++) {
+        json_t *object = json_object();
+        bool is_fine = read_size(name, cli_value_at(args, name, i), &bytes, &none) &&
+                       cli_json_set(object, "bytes", cli_json_whole(bytes)) &&
+                       cli_json_set(object, question->has_rows ? "probability" : "probability_most",
+                                    cli_json_number(tail(&question->distribution, bytes)));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
 /* The quantiles asked for, or the usual ones; false beyond the last. They have been checked. */
 static bool quantile_at(const struct cli_args *args, size_t index, double *out)
 {
@@ -124,6 +107,21 @@ static bool quantile_at(const struct cli_args *args, size_t index, double *out)
         return false;
     *out = usual[index];
     return true;
+}
+
+static json_t *quantiles_as_json(const struct question *question, const struct cli_args *args)
+{
+    json_t *list = json_array();
+    double probability;
+    for (size_t i = 0; list != NULL && quantile_at(args, i, &probability); i++) {
+        json_t *object = json_object();
+        bool is_fine =
+            cli_json_set(object, "p", cli_json_number(probability)) &&
+            cli_json_set(object, "bytes",
+                         cli_json_whole(tune_weighted_quantile(&question->distribution, probability)));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
 }
 
 static json_t *as_json(const struct question *question, const struct cli_args *args)
@@ -155,36 +153,19 @@ static json_t *as_json(const struct question *question, const struct cli_args *a
     return cli_json_complete(object, is_fine);
 }
 
-static json_t *tails_as_json(const struct question *question, const struct cli_args *args, const char *name,
-                             tail_of *tail)
+static void print_tails(const struct question *question, const struct cli_args *args, const char *name,
+                        const char *sign, tail_of *tail)
 {
-    json_t *list = json_array();
     struct sim_error none;
     uint64_t bytes;
-    for (size_t i = 0; list != NULL && cli_value_at(args, name, i) != NULL; i++) {
-        json_t *object = json_object();
-        bool is_fine = read_size(name, cli_value_at(args, name, i), &bytes, &none) &&
-                       cli_json_set(object, "bytes", cli_json_whole(bytes)) &&
-                       cli_json_set(object, question->has_rows ? "probability" : "probability_most",
-                                    cli_json_number(tail(&question->distribution, bytes)));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    char label[64];
+    for (size_t i = 0; cli_value_at(args, name, i) != NULL; i++) {
+        if (!read_size(name, cli_value_at(args, name, i), &bytes, &none))
+            return;
+        snprintf(label, sizeof label, "P(bytes %s %s)%s", sign, cli_value_at(args, name, i),
+                 question->has_rows ? "" : ", at most");
+        printf("  %-28s %20.11g\n", label, tail(&question->distribution, bytes));
     }
-    return list;
-}
-
-static json_t *quantiles_as_json(const struct question *question, const struct cli_args *args)
-{
-    json_t *list = json_array();
-    double probability;
-    for (size_t i = 0; list != NULL && quantile_at(args, i, &probability); i++) {
-        json_t *object = json_object();
-        bool is_fine =
-            cli_json_set(object, "p", cli_json_number(probability)) &&
-            cli_json_set(object, "bytes",
-                         cli_json_whole(tune_weighted_quantile(&question->distribution, probability)));
-        list = cli_json_append(list, cli_json_complete(object, is_fine));
-    }
-    return list;
 }
 
 static void print_plain(const struct question *question, const struct cli_args *args)
@@ -214,17 +195,24 @@ static void print_plain(const struct question *question, const struct cli_args *
     }
 }
 
-static void print_tails(const struct question *question, const struct cli_args *args, const char *name,
-                        const char *sign, tail_of *tail)
+int cli_odds_weighted(const struct cli_args *args, struct sim_error *error)
 {
-    struct sim_error none;
-    uint64_t bytes;
-    char label[64];
-    for (size_t i = 0; cli_value_at(args, name, i) != NULL; i++) {
-        if (!read_size(name, cli_value_at(args, name, i), &bytes, &none))
-            return;
-        snprintf(label, sizeof label, "P(bytes %s %s)%s", sign, cli_value_at(args, name, i),
-                 question->has_rows ? "" : ", at most");
-        printf("  %-28s %20.11g\n", label, tail(&question->distribution, bytes));
+    struct question question = {0};
+    if (!read_distribution(args, &question, error) || !check_tails(args, "below", error) ||
+        !check_tails(args, "above", error))
+        return (int)error->class;
+    double probability;
+    for (size_t i = 0; cli_value_at(args, "quantile", i) != NULL; i++) {
+        if (!read_quantile(args, i, &probability, error))
+            return (int)error->class;
+        if (!question.has_rows)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: a quantile needs the size of a row; add --row-bytes, as in "
+                            "--row-bytes 350B"),
+                   (int)error->class;
     }
+    if (cli_has(args, "json"))
+        return cli_json_print(as_json(&question, args), error) ? 0 : (int)error->class;
+    print_plain(&question, args);
+    return 0;
 }

@@ -30,51 +30,6 @@ struct chart {
     struct report_heatmap_cell cells[COLUMNS * ROWS];
 };
 
-static void choose_chances(struct chart *chart);
-static void choose_thresholds(struct chart *chart);
-static void add_threshold(struct chart *chart, uint64_t threshold);
-static size_t place_of(const uint64_t *values, size_t count, uint64_t value);
-static void fill_cells(struct chart *chart);
-static void name_all(struct chart *chart);
-static bool write_all(const struct report_heatmap *heatmap, struct cli_charts *charts,
-                      struct sim_error *error);
-
-bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *charts, struct sim_error *error)
-{
-    struct chart *chart = calloc(1, sizeof *chart);
-    if (chart == NULL)
-        return sim_fail_memory(error);
-    const struct tune_candidate *best = &answer->found.recommended;
-    chart->answer = answer;
-    choose_chances(chart);
-    choose_thresholds(chart);
-    fill_cells(chart);
-    name_all(chart);
-    char subtitle[128], chance[64], name[128];
-    snprintf(subtitle, sizeof subtitle, "rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less",
-             answer->goal.rows_min, answer->goal.rows_max, 100 * answer->goal.risk);
-    cli_tune_chance(&answer->chances, best->one_in, chance, sizeof chance);
-    snprintf(name, sizeof name, "%s, threshold %" PRIu64, chance, best->distribution.threshold);
-    double risk = answer->goal.risk;
-    const struct report_heatmap heatmap = {
-        .title = "Which settings keep partitions within limits",
-        .subtitle = subtitle,
-        .foot = "by the exact distribution of a key whose increments count at once",
-        .x = {answer->chances.powers ? "bits" : "one row in so many counts", chart->labels[0],
-              chart->column_count},
-        .y = {"threshold", chart->labels[1], chart->row_count},
-        .value = {"P(rows < MIN) + P(rows > MAX)", REPORT_UNIT_SHARE, REPORT_LOG},
-        .least = least_share * (risk > REPORT_VALUE_LEAST ? risk : least_share),
-        .cells = chart->cells,
-        .recommended = name,
-        .recommended_x = place_of(chart->chances, chart->column_count, best->one_in),
-        .recommended_y = place_of(chart->thresholds, chart->row_count, best->distribution.threshold),
-    };
-    bool is_fine = write_all(&heatmap, charts, error);
-    free(chart);
-    return is_fine;
-}
-
 /* The recommended chance is the rarest that holds. Of all numbers those are shown that are about a power of
  * the square root of 2 away from it. */
 static void choose_chances(struct chart *chart)
@@ -89,6 +44,20 @@ static void choose_chances(struct chart *chart)
         if (chart->column_count == 0 || chance > chart->chances[chart->column_count - 1])
             chart->chances[chart->column_count++] = chance;
     }
+}
+
+/* In its place, once. */
+static void add_threshold(struct chart *chart, uint64_t threshold)
+{
+    size_t place = chart->row_count;
+    while (place > 0 && chart->thresholds[place - 1] >= threshold)
+        place--;
+    if (threshold < 1 || (place < chart->row_count && chart->thresholds[place] == threshold))
+        return;
+    memmove(&chart->thresholds[place + 1], &chart->thresholds[place],
+            (chart->row_count - place) * sizeof chart->thresholds[0]);
+    chart->thresholds[place] = threshold;
+    chart->row_count++;
 }
 
 /* From the best of the rarest chance, or the first that holds, to the last that holds of the commonest, and a
@@ -112,20 +81,6 @@ static void choose_thresholds(struct chart *chart)
     }
     for (size_t i = 0; i < chart->column_count; i++)
         add_threshold(chart, tune_fit_thresholds(goal, chart->chances[i]).best);
-}
-
-/* In its place, once. */
-static void add_threshold(struct chart *chart, uint64_t threshold)
-{
-    size_t place = chart->row_count;
-    while (place > 0 && chart->thresholds[place - 1] >= threshold)
-        place--;
-    if (threshold < 1 || (place < chart->row_count && chart->thresholds[place] == threshold))
-        return;
-    memmove(&chart->thresholds[place + 1], &chart->thresholds[place],
-            (chart->row_count - place) * sizeof chart->thresholds[0]);
-    chart->thresholds[place] = threshold;
-    chart->row_count++;
 }
 
 static size_t place_of(const uint64_t *values, size_t count, uint64_t value)
@@ -184,4 +139,40 @@ static bool write_all(const struct report_heatmap *heatmap, struct cli_charts *c
             return false;
     }
     return true;
+}
+
+bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *charts, struct sim_error *error)
+{
+    struct chart *chart = calloc(1, sizeof *chart);
+    if (chart == NULL)
+        return sim_fail_memory(error);
+    const struct tune_candidate *best = &answer->found.recommended;
+    chart->answer = answer;
+    choose_chances(chart);
+    choose_thresholds(chart);
+    fill_cells(chart);
+    name_all(chart);
+    char subtitle[128], chance[64], name[128];
+    snprintf(subtitle, sizeof subtitle, "rows %" PRIu64 "..%" PRIu64 " at a risk of %.6g %% or less",
+             answer->goal.rows_min, answer->goal.rows_max, 100 * answer->goal.risk);
+    cli_tune_chance(&answer->chances, best->one_in, chance, sizeof chance);
+    snprintf(name, sizeof name, "%s, threshold %" PRIu64, chance, best->distribution.threshold);
+    double risk = answer->goal.risk;
+    const struct report_heatmap heatmap = {
+        .title = "Which settings keep partitions within limits",
+        .subtitle = subtitle,
+        .foot = "by the exact distribution of a key whose increments count at once",
+        .x = {answer->chances.powers ? "bits" : "one row in so many counts", chart->labels[0],
+              chart->column_count},
+        .y = {"threshold", chart->labels[1], chart->row_count},
+        .value = {"P(rows < MIN) + P(rows > MAX)", REPORT_UNIT_SHARE, REPORT_LOG},
+        .least = least_share * (risk > REPORT_VALUE_LEAST ? risk : least_share),
+        .cells = chart->cells,
+        .recommended = name,
+        .recommended_x = place_of(chart->chances, chart->column_count, best->one_in),
+        .recommended_y = place_of(chart->thresholds, chart->row_count, best->distribution.threshold),
+    };
+    bool is_fine = write_all(&heatmap, charts, error);
+    free(chart);
+    return is_fine;
 }

@@ -15,19 +15,6 @@
 /* A tag: client, serial. */
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
 
-static void start(struct lab_cluster_run *run, uint32_t number);
-static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns);
-static void orphan(struct lab_cluster_run *run, struct lab_id_client *client);
-static void take(struct lab_cluster_run *run, uint32_t number);
-static void finish(struct lab_cluster_run *run);
-static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last);
-static void pump(struct lab_cluster_run *run, uint32_t number);
-static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action);
-static void reply(struct lab_cluster_run *run, const struct sim_event *event);
-static void conclude(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome);
-static void time_out(struct lab_cluster_run *run, const struct sim_event *event);
-static void set_tick(struct lab_cluster_run *run, uint32_t number);
-
 bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
@@ -66,12 +53,184 @@ void lab_idgen_destroy(struct lab_cluster_run *run)
     run->idgen = NULL;
 }
 
+/* The client takes an identifier after that time, unless it dies. */
+static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
+{
+    struct sim_event event = {LAB_EVENT_TAKE, number, run->idgen->clients[number].serial_of_life, 0};
+    lab_push_event(run, lab_until(sim_queue_now(&run->queue), after_ns), &event);
+}
+
+/* A life of a client: it knows nothing of an earlier one, but has its number. */
+static void start(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    struct bk_idgen_config config = lab_idgen_config(run, number);
+    enum bk_status status = bk_idgen_init(&config, &client->idgen);
+    assert(status == BK_OK);
+    (void)status;
+    client->is_trying = client->is_leasing = false;
+    run->agents[number].is_up = true;
+    want(run, number, 0);
+}
+
 void lab_idgen_begin(struct lab_cluster_run *run)
 {
     run->arrivals_pending = 1; /* until the end of the run */
     lab_push(run, run->end_ns, LAB_EVENT_IDS_END, 0);
     for (uint32_t i = 0; i < run->agent_count; i++)
         start(run, i);
+}
+
+/* A client has all that it wanted. */
+static void finish(struct lab_cluster_run *run)
+{
+    if (++run->idgen->done < run->agent_count)
+        return;
+    run->arrivals_pending = 0;
+    run->idgen->is_over = true;
+}
+
+/* Identifiers of one stripe that follow each other, from first to last. */
+static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last)
+{
+    struct lab_idgen *idgen = run->idgen;
+    int64_t stripes = idgen->config.stripes;
+    uint64_t twice;
+    int64_t begin = (first - 1) / stripes, end = (last - 1) / stripes + 1;
+    idgen->given += (uint64_t)(end - begin);
+    idgen->last_given_ns = sim_queue_now(&run->queue);
+    if (!lab_id_spans_add(&idgen->spans[(first - 1) % stripes], begin, end, &twice))
+        run->out_of_memory = true;
+    else if (twice > 0)
+        lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
+                    "client %u gives identifiers from %lld to %lld, %llu of which were given before", number,
+                    (long long)first, (long long)last, (unsigned long long)twice);
+}
+
+static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    struct cass_statement statement;
+    lab_idgen_statement(run, action, &statement);
+    client->serial++;
+    client->is_asking = true;
+    client->action = action->kind;
+    client->asked_ns = sim_queue_now(&run->queue);
+    run->operations_active++;
+    cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
+    struct sim_event event = {LAB_EVENT_TIMEOUT, number, 0, client->serial};
+    client->timeout =
+        lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
+}
+
+/* After the end nobody begins anew; what is asked is heard out. */
+static void set_tick(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_host_agent *agent = &run->agents[number];
+    int64_t deadline_ns = bk_idgen_deadline(&run->idgen->clients[number].idgen);
+    if (deadline_ns == INT64_MAX || run->arrivals_pending == 0)
+        return;
+    if (agent->tick != 0)
+        return;
+    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
+    int64_t due_ns = deadline_ns <= clock_ns ? now_ns
+                     : clock_ns < 0 && deadline_ns > INT64_MAX + clock_ns
+                         ? SIM_QUEUE_TIME_MAX
+                         : lab_until(now_ns, deadline_ns - clock_ns);
+    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
+}
+
+static void pump(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_idgen *idgen = run->idgen;
+    struct lab_id_client *client = &idgen->clients[number];
+    struct bk_idgen_action action;
+    bool is_ready = false;
+    if (run->agents[number].is_paused)
+        return;
+    while (bk_idgen_next(&client->idgen, &action)) {
+        lab_idgen_watch(run, number, &action);
+        if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
+            is_ready = true;
+        else
+            ask(run, number, &action);
+    }
+    set_tick(run, number);
+    if (is_ready) {
+        client->is_leasing = false;
+        want(run, number, 0);
+    }
+}
+
+/* The next identifier, when the last one was used. In no time at all it takes those in hand, all of a stripe.
+ */
+static void take(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    int64_t now_ns = sim_queue_now(&run->queue), think_ns = run->scenario->identifiers.think_ns;
+    int64_t id, first = 0, last = 0;
+    uint64_t each = run->scenario->identifiers.each;
+    if (now_ns >= run->end_ns || (each != 0 && client->given >= each))
+        return;
+    enum bk_status status;
+    while ((status = bk_idgen_take(&client->idgen, lab_agent_clock(run, number), &id)) == BK_OK) {
+        first = first == 0 ? id : first;
+        last = id;
+        client->given++;
+        if (client->given == each) {
+            give(run, number, first, last);
+            finish(run);
+            return;
+        }
+        if (think_ns == 0)
+            continue;
+        give(run, number, first, last);
+        want(run, number, think_ns);
+        return;
+    }
+    assert(status == BK_ERROR_EMPTY);
+    if (first != 0)
+        give(run, number, first, last);
+    client->is_leasing = true;
+    client->leased_ns = now_ns;
+    pump(run, number);
+}
+
+static void conclude(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    client->is_asking = false;
+    run->operations_active--;
+    lab_idgen_tell_outcome(run, number, outcome);
+    if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
+        outcome->kind == BK_IDGEN_APPLIED)
+        lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
+                          (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
+    bk_idgen_outcome(&client->idgen, lab_agent_clock(run, number), outcome);
+    pump(run, number);
+}
+
+static void reply(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    uint32_t number = (uint32_t)(event->a >> 32);
+    struct lab_id_client *client = &run->idgen->clients[number];
+    if (client->serial != (uint32_t)event->a || !client->is_asking) {
+        cass_reply_discard(run->cluster, event->b);
+        return;
+    }
+    struct bk_idgen_outcome outcome;
+    lab_idgen_outcome(run, client->action, event->b, &outcome);
+    sim_queue_cancel(&run->queue, client->timeout);
+    conclude(run, number, &outcome);
+}
+
+static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
+{
+    const struct lab_id_client *client = &run->idgen->clients[event->target];
+    if (client->serial != (uint32_t)event->b || !client->is_asking)
+        return;
+    lab_event_trace_add(run, LAB_NO_KEY, "client %u gives up waiting", event->target);
+    conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 
 bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *event)
@@ -104,6 +263,17 @@ bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *eve
     default:
         return false;
     }
+}
+
+/* Nobody is left to hear the answer. */
+static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
+{
+    if (!client->is_asking)
+        return;
+    sim_queue_cancel(&run->queue, client->timeout);
+    client->serial++;
+    client->is_asking = false;
+    run->operations_active--;
 }
 
 void lab_idgen_crash(struct lab_cluster_run *run, uint32_t number)
@@ -147,187 +317,4 @@ struct bk_idgen_config lab_idgen_config(const struct lab_cluster_run *run, uint3
     if (config.choice == BK_IDGEN_ROTATE)
         config.stripe = (config.stripe - 1 + number) % config.stripes + 1;
     return config;
-}
-
-/* A life of a client: it knows nothing of an earlier one, but has its number. */
-static void start(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    struct bk_idgen_config config = lab_idgen_config(run, number);
-    enum bk_status status = bk_idgen_init(&config, &client->idgen);
-    assert(status == BK_OK);
-    (void)status;
-    client->is_trying = client->is_leasing = false;
-    run->agents[number].is_up = true;
-    want(run, number, 0);
-}
-
-/* The client takes an identifier after that time, unless it dies. */
-static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
-{
-    struct sim_event event = {LAB_EVENT_TAKE, number, run->idgen->clients[number].serial_of_life, 0};
-    lab_push_event(run, lab_until(sim_queue_now(&run->queue), after_ns), &event);
-}
-
-/* Nobody is left to hear the answer. */
-static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
-{
-    if (!client->is_asking)
-        return;
-    sim_queue_cancel(&run->queue, client->timeout);
-    client->serial++;
-    client->is_asking = false;
-    run->operations_active--;
-}
-
-/* The next identifier, when the last one was used. In no time at all it takes those in hand, all of a stripe.
- */
-static void take(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    int64_t now_ns = sim_queue_now(&run->queue), think_ns = run->scenario->identifiers.think_ns;
-    int64_t id, first = 0, last = 0;
-    uint64_t each = run->scenario->identifiers.each;
-    if (now_ns >= run->end_ns || (each != 0 && client->given >= each))
-        return;
-    enum bk_status status;
-    while ((status = bk_idgen_take(&client->idgen, lab_agent_clock(run, number), &id)) == BK_OK) {
-        first = first == 0 ? id : first;
-        last = id;
-        client->given++;
-        if (client->given == each) {
-            give(run, number, first, last);
-            finish(run);
-            return;
-        }
-        if (think_ns == 0)
-            continue;
-        give(run, number, first, last);
-        want(run, number, think_ns);
-        return;
-    }
-    assert(status == BK_ERROR_EMPTY);
-    if (first != 0)
-        give(run, number, first, last);
-    client->is_leasing = true;
-    client->leased_ns = now_ns;
-    pump(run, number);
-}
-
-/* A client has all that it wanted. */
-static void finish(struct lab_cluster_run *run)
-{
-    if (++run->idgen->done < run->agent_count)
-        return;
-    run->arrivals_pending = 0;
-    run->idgen->is_over = true;
-}
-
-/* Identifiers of one stripe that follow each other, from first to last. */
-static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last)
-{
-    struct lab_idgen *idgen = run->idgen;
-    int64_t stripes = idgen->config.stripes;
-    uint64_t twice;
-    int64_t begin = (first - 1) / stripes, end = (last - 1) / stripes + 1;
-    idgen->given += (uint64_t)(end - begin);
-    idgen->last_given_ns = sim_queue_now(&run->queue);
-    if (!lab_id_spans_add(&idgen->spans[(first - 1) % stripes], begin, end, &twice))
-        run->out_of_memory = true;
-    else if (twice > 0)
-        lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
-                    "client %u gives identifiers from %lld to %lld, %llu of which were given before", number,
-                    (long long)first, (long long)last, (unsigned long long)twice);
-}
-
-static void pump(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_idgen *idgen = run->idgen;
-    struct lab_id_client *client = &idgen->clients[number];
-    struct bk_idgen_action action;
-    bool is_ready = false;
-    if (run->agents[number].is_paused)
-        return;
-    while (bk_idgen_next(&client->idgen, &action)) {
-        lab_idgen_watch(run, number, &action);
-        if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
-            is_ready = true;
-        else
-            ask(run, number, &action);
-    }
-    set_tick(run, number);
-    if (is_ready) {
-        client->is_leasing = false;
-        want(run, number, 0);
-    }
-}
-
-static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    struct cass_statement statement;
-    lab_idgen_statement(run, action, &statement);
-    client->serial++;
-    client->is_asking = true;
-    client->action = action->kind;
-    client->asked_ns = sim_queue_now(&run->queue);
-    run->operations_active++;
-    cass_request(run->cluster, number, CASS_ANY_NODE, TAG(number, client->serial), &statement);
-    struct sim_event event = {LAB_EVENT_TIMEOUT, number, 0, client->serial};
-    client->timeout =
-        lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
-}
-
-static void reply(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    uint32_t number = (uint32_t)(event->a >> 32);
-    struct lab_id_client *client = &run->idgen->clients[number];
-    if (client->serial != (uint32_t)event->a || !client->is_asking) {
-        cass_reply_discard(run->cluster, event->b);
-        return;
-    }
-    struct bk_idgen_outcome outcome;
-    lab_idgen_outcome(run, client->action, event->b, &outcome);
-    sim_queue_cancel(&run->queue, client->timeout);
-    conclude(run, number, &outcome);
-}
-
-static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    const struct lab_id_client *client = &run->idgen->clients[event->target];
-    if (client->serial != (uint32_t)event->b || !client->is_asking)
-        return;
-    lab_event_trace_add(run, LAB_NO_KEY, "client %u gives up waiting", event->target);
-    conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
-}
-
-static void conclude(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
-{
-    struct lab_id_client *client = &run->idgen->clients[number];
-    client->is_asking = false;
-    run->operations_active--;
-    lab_idgen_tell_outcome(run, number, outcome);
-    if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
-        outcome->kind == BK_IDGEN_APPLIED)
-        lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
-                          (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
-    bk_idgen_outcome(&client->idgen, lab_agent_clock(run, number), outcome);
-    pump(run, number);
-}
-
-/* After the end nobody begins anew; what is asked is heard out. */
-static void set_tick(struct lab_cluster_run *run, uint32_t number)
-{
-    struct lab_host_agent *agent = &run->agents[number];
-    int64_t deadline_ns = bk_idgen_deadline(&run->idgen->clients[number].idgen);
-    if (deadline_ns == INT64_MAX || run->arrivals_pending == 0)
-        return;
-    if (agent->tick != 0)
-        return;
-    int64_t now_ns = sim_queue_now(&run->queue), clock_ns = lab_agent_clock(run, number);
-    int64_t due_ns = deadline_ns <= clock_ns ? now_ns
-                     : clock_ns < 0 && deadline_ns > INT64_MAX + clock_ns
-                         ? SIM_QUEUE_TIME_MAX
-                         : lab_until(now_ns, deadline_ns - clock_ns);
-    agent->tick = lab_push(run, due_ns, LAB_EVENT_TICK, number);
 }

@@ -10,10 +10,6 @@
 #define LAST_KEY(stripe) ((uint64_t)(stripe)*2)
 #define LOCK_KEY(stripe) ((uint64_t)(stripe)*2 + 1)
 
-static bool is_release(const struct bk_idgen_action *action);
-static void count(struct lab_cluster_run *run, const struct bk_idgen_action *action);
-static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action);
-
 void lab_idgen_statement(const struct lab_cluster_run *run, const struct bk_idgen_action *action,
                          struct cass_statement *out)
 {
@@ -79,42 +75,6 @@ void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind ki
         out->kind = reply.result == CASS_UNAVAILABLE && !is_conditional ? BK_IDGEN_REFUSED : BK_IDGEN_UNKNOWN;
 }
 
-void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
-{
-    static const char *const texts[] = {
-        "writes its column into the lock row", "reads the lock row",    "deletes columns of the lock row",
-        "compares and sets the lock",          "reads the last number", "stores the last number",
-        "compares and sets the last number",   "has a batch",           "has failed to lease",
-    };
-    count(run, action);
-    watch_lock(run, number, action);
-    if (lab_event_trace_wants(run, LAB_NO_KEY))
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u %s of stripe %u%s", number, texts[action->kind],
-                            action->stripe, action->is_retry ? ", again" : "");
-}
-
-void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
-                            const struct bk_idgen_outcome *outcome)
-{
-    static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
-    const struct lab_id_client *client = &run->idgen->clients[number];
-    if (!lab_event_trace_wants(run, LAB_NO_KEY))
-        return;
-    if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_COLUMNS)
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %zu columns", number, outcome->column_count);
-    else if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_LAST)
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %lld", number,
-                            outcome->found ? (long long)outcome->values[0] : 0);
-    else
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u: %s", number, texts[outcome->kind]);
-}
-
-static bool is_release(const struct bk_idgen_action *action)
-{
-    return action->kind == BK_IDGEN_DELETE_COLUMNS ||
-           (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] == 0);
-}
-
 static void count(struct lab_cluster_run *run, const struct bk_idgen_action *action)
 {
     struct lab_tally *tally = &run->tally;
@@ -124,6 +84,12 @@ static void count(struct lab_cluster_run *run, const struct bk_idgen_action *act
     tally->state_writes += action->kind == BK_IDGEN_WRITE_LAST || action->kind == BK_IDGEN_CAS_LAST;
     run->idgen->leases += action->kind == BK_IDGEN_READY;
     run->idgen->failed += action->kind == BK_IDGEN_FAILED;
+}
+
+static bool is_release(const struct bk_idgen_action *action)
+{
+    return action->kind == BK_IDGEN_DELETE_COLUMNS ||
+           (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] == 0);
 }
 
 /* An attempt begins with the first action that asks for the lock, and ends with the first one that needs it,
@@ -156,4 +122,34 @@ static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struc
     }
     if (action->kind == BK_IDGEN_READY)
         lab_histogram_add(&run->latency[LAB_LATENCY_LEASE], (uint64_t)(now_ns - client->leased_ns), 1, 1);
+}
+
+void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+{
+    static const char *const texts[] = {
+        "writes its column into the lock row", "reads the lock row",    "deletes columns of the lock row",
+        "compares and sets the lock",          "reads the last number", "stores the last number",
+        "compares and sets the last number",   "has a batch",           "has failed to lease",
+    };
+    count(run, action);
+    watch_lock(run, number, action);
+    if (lab_event_trace_wants(run, LAB_NO_KEY))
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u %s of stripe %u%s", number, texts[action->kind],
+                            action->stripe, action->is_retry ? ", again" : "");
+}
+
+void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
+                            const struct bk_idgen_outcome *outcome)
+{
+    static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    if (!lab_event_trace_wants(run, LAB_NO_KEY))
+        return;
+    if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_COLUMNS)
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %zu columns", number, outcome->column_count);
+    else if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_LAST)
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %lld", number,
+                            outcome->found ? (long long)outcome->values[0] : 0);
+    else
+        lab_event_trace_add(run, LAB_NO_KEY, "client %u: %s", number, texts[outcome->kind]);
 }

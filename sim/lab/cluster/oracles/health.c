@@ -3,8 +3,6 @@
  * ended too, which a client's patience bounds. */
 #include "cluster_run.h"
 
-static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns);
-
 void lab_health_begin(struct lab_cluster_run *run)
 {
     run->oracles.health.settle_ns = run->scenario->agents.timeout_ns;
@@ -12,6 +10,20 @@ void lab_health_begin(struct lab_cluster_run *run)
     /* A network that loses messages of its own is never well. */
     if (run->scenario->network.loss > 0)
         lab_health_fault(run, true);
+}
+
+static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns)
+{
+    if (health->is_unhealthy && now_ns >= health->until_ns) {
+        health->total_ns += health->until_ns - health->since_ns;
+        health->is_unhealthy = false;
+    }
+    if (!health->is_unhealthy) {
+        health->is_unhealthy = true;
+        health->since_ns = now_ns;
+        health->stretch++;
+    }
+    health->until_ns = until_ns; /* never less than it was: what ended before has settled before */
 }
 
 void lab_health_fault(struct lab_cluster_run *run, bool begins)
@@ -53,18 +65,4 @@ int64_t lab_health_well_ns(const struct lab_cluster_run *run)
     const struct lab_health *health = &run->oracles.health;
     int64_t now_ns = sim_queue_now(&run->queue);
     return now_ns < health->until_ns ? -1 : now_ns - health->until_ns;
-}
-
-static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t until_ns)
-{
-    if (health->is_unhealthy && now_ns >= health->until_ns) {
-        health->total_ns += health->until_ns - health->since_ns;
-        health->is_unhealthy = false;
-    }
-    if (!health->is_unhealthy) {
-        health->is_unhealthy = true;
-        health->since_ns = now_ns;
-        health->stretch++;
-    }
-    health->until_ns = until_ns; /* never less than it was: what ended before has settled before */
 }

@@ -16,23 +16,177 @@
 #define LAG_TRIPS   20
 #define TABLE_SLOTS 64u
 
-static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket);
-static void link_partition(struct lab_oracles *oracles, uint32_t index);
-static bool table_grow(struct lab_oracles *oracles);
-static uint32_t hash_of(uint32_t key, int64_t bucket);
-static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket);
-static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
-                         struct lab_partition *partition);
-static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
-                        int64_t time_ns, uint32_t agent);
-static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order);
+/* Between its neighbours; mostly it is the key's highest. */
+static void link_partition(struct lab_oracles *oracles, uint32_t index)
+{
+    struct lab_partition *partition = &oracles->partitions[index];
+    struct lab_key_ledger *ledger = &oracles->keys[partition->key];
+    uint32_t lower = ledger->top;
+    while (lower != LAB_NO_PARTITION && oracles->partitions[lower].bucket > partition->bucket) {
+        partition->higher = lower;
+        lower = oracles->partitions[lower].lower;
+    }
+    partition->lower = lower;
+    if (partition->higher != LAB_NO_PARTITION)
+        oracles->partitions[partition->higher].lower = index;
+    else
+        ledger->top = index;
+    if (lower == LAB_NO_PARTITION) {
+        ledger->bottom = index;
+        return;
+    }
+    struct lab_partition *below = &oracles->partitions[lower];
+    below->higher = index;
+    partition->below = below->below;
+    for (int i = 0; i < 2; i++)
+        lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
+}
+
+static uint32_t hash_of(uint32_t key, int64_t bucket)
+{
+    return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
+}
+
+/* Two slots a partition at least, so that searches are short. */
+static bool table_grow(struct lab_oracles *oracles)
+{
+    size_t slots = 2 * ((size_t)oracles->table_mask + 1);
+    uint32_t *table = slots > UINT32_MAX ? NULL : sim_memory_zeroed(slots * sizeof *table);
+    if (table == NULL)
+        return false;
+    free(oracles->table);
+    oracles->table = table;
+    oracles->table_mask = (uint32_t)slots - 1;
+    for (uint32_t i = 0; i < oracles->partition_count; i++) {
+        const struct lab_partition *partition = &oracles->partitions[i];
+        uint32_t at = hash_of(partition->key, partition->bucket) & oracles->table_mask;
+        while (table[at] != 0)
+            at = (at + 1) & oracles->table_mask;
+        table[at] = i + 1;
+    }
+    return true;
+}
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t found = lab_partition_find(oracles, key, bucket);
+    if (found != LAB_NO_PARTITION)
+        return found;
+    if (oracles->partition_count == oracles->partition_capacity) {
+        uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
+        struct lab_partition *grown = sim_memory_grow(
+            oracles->partitions, oracles->partition_count * sizeof *grown, capacity * sizeof *grown);
+        if (grown != NULL)
+            oracles->partitions = grown;
+        if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
+            run->out_of_memory = true;
+            return LAB_NO_PARTITION;
+        }
+        oracles->partition_capacity = capacity;
+    }
+    uint32_t index = oracles->partition_count++;
+    int64_t unhealthy_ns = lab_health_unhealthy_ns(run);
+    oracles->partitions[index] = (struct lab_partition){.key = key,
+                                                        .bucket = bucket,
+                                                        .lower = LAB_NO_PARTITION,
+                                                        .higher = LAB_NO_PARTITION,
+                                                        .latest = none,
+                                                        .earliest = none,
+                                                        .below = none,
+                                                        .first_ns = sim_queue_now(&run->queue),
+                                                        .first_unhealthy_ns = unhealthy_ns,
+                                                        .last_unhealthy_ns = unhealthy_ns};
+    uint32_t at = hash_of(key, bucket) & oracles->table_mask;
+    while (oracles->table[at] != 0)
+        at = (at + 1) & oracles->table_mask;
+    oracles->table[at] = index + 1;
+    if (oracles->is_linked)
+        link_partition(oracles, index);
+    oracles->keys[key].recent = index;
+    return index;
+}
+
+/* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
+ * Those of n replicas are n * n together. */
+static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *partition, uint64_t row)
+{
+    uint64_t replicas = oracles->replicas;
+    oracles->copies_due += replicas;
+    partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas);
+}
+
+/* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */
 static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
-                             int64_t order);
-static void register_changed(void *context, uint64_t key);
-static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta);
-static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica);
-static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored);
+                             int64_t order)
+{
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+    if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+        return false;
+    if (bucket != columns[BK_BUCKET])
+        return bucket < columns[BK_BUCKET];
+    return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
+}
+
+static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
+{
+    uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
+    partition->balance[0] += is_stored ? low : 0 - low;
+    partition->balance[1] += is_stored ? high : 0 - high;
+}
+
+static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order)
+{
+    struct lab_cluster_run *run = context;
+    struct lab_oracles *oracles = &run->oracles;
+    if (run->config.source == BK_SOURCE_INCREMENTAL)
+        run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
+    uint32_t index = partition_need(run, (uint32_t)key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    struct lab_partition *partition = &oracles->partitions[index];
+    partition->stored++;
+    partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
+    partition->last_stored_ns = sim_queue_now(&run->queue);
+    oracles->keys[key].stored++;
+    balance_add(partition, row, true);
+    copies_fall_due(oracles, partition, row);
+    if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
+        oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
+    if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
+        lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
+}
+
+static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica)
+{
+    struct lab_cluster_run *run = context;
+    struct lab_oracles *oracles = &run->oracles;
+    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
+    if (index == LAB_NO_PARTITION)
+        return;
+    oracles->copies_due--;
+    oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
+}
+
+static void register_changed(void *context, uint64_t key)
+{
+    struct lab_cluster_run *run = context;
+    uint32_t state_key;
+    if (!lab_register_is_state(key, &state_key))
+        return;
+    if (state_key < run->key_count)
+        lab_state_changed(run, state_key);
+    else
+        run->is_damaged = true;
+}
+
+static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
+{
+    lab_increment_applied(context, key, row, (uint64_t)delta);
+}
 
 bool lab_oracles_begin(struct lab_cluster_run *run)
 {
@@ -88,6 +242,22 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
                                          .register_changed = lab_keeps_state(run) ? register_changed : NULL,
                                          .counter_added = counter_added});
     return true;
+}
+
+/* The digest takes rows in the order of their numbers: those that are ready wait for the first that is not.
+ */
+static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
+{
+    struct lab_window *window = &run->oracles.keys[key].window;
+    uint64_t place = row - window->placement.rows;
+    if (place >= window->count)
+        return;
+    *lab_window_bucket(window, (uint32_t)place) = bucket;
+    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
+        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
+        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
+        window->count--;
+    }
 }
 
 void lab_oracles_end(struct lab_cluster_run *run)
@@ -175,6 +345,40 @@ static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, in
     struct bk_route route;
     bk_history_route(lab_settings_at(run, time_ns), NULL, &row, &route);
     return route.from_ns == time_ns;
+}
+
+static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
+                         struct lab_partition *partition)
+{
+    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
+    if (partition->second != second || partition->placed == 1) {
+        partition->second = second;
+        partition->rows_in_second = 0;
+    }
+    if (++partition->rows_in_second > run->tally.peak_rows_per_s)
+        run->tally.peak_rows_per_s = partition->rows_in_second;
+    if (ledger->second != second) {
+        ledger->second = second;
+        ledger->rows_in_second = 0;
+    }
+    if (++ledger->rows_in_second > ledger->peak_rows_per_s)
+        ledger->peak_rows_per_s = ledger->rows_in_second;
+}
+
+static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                        int64_t time_ns, uint32_t agent)
+{
+    struct lab_oracles *oracles = &run->oracles;
+    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
+        struct lab_partition *above = &oracles->partitions[i];
+        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
+        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
+        lab_extreme_add(&above->below, time_ns, agent);
+    }
+    lab_agreement_placed(run, partition, row, time_ns, agent, &higher);
+    lab_monotone_placed(run, partition, row, time_ns, &higher);
 }
 
 void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t time_ns,
@@ -378,191 +582,6 @@ bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *o
     return true;
 }
 
-static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
-{
-    static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
-    struct lab_oracles *oracles = &run->oracles;
-    uint32_t found = lab_partition_find(oracles, key, bucket);
-    if (found != LAB_NO_PARTITION)
-        return found;
-    if (oracles->partition_count == oracles->partition_capacity) {
-        uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
-        struct lab_partition *grown = sim_memory_grow(
-            oracles->partitions, oracles->partition_count * sizeof *grown, capacity * sizeof *grown);
-        if (grown != NULL)
-            oracles->partitions = grown;
-        if (grown == NULL || (capacity > oracles->table_mask / 2 && !table_grow(oracles))) {
-            run->out_of_memory = true;
-            return LAB_NO_PARTITION;
-        }
-        oracles->partition_capacity = capacity;
-    }
-    uint32_t index = oracles->partition_count++;
-    int64_t unhealthy_ns = lab_health_unhealthy_ns(run);
-    oracles->partitions[index] = (struct lab_partition){.key = key,
-                                                        .bucket = bucket,
-                                                        .lower = LAB_NO_PARTITION,
-                                                        .higher = LAB_NO_PARTITION,
-                                                        .latest = none,
-                                                        .earliest = none,
-                                                        .below = none,
-                                                        .first_ns = sim_queue_now(&run->queue),
-                                                        .first_unhealthy_ns = unhealthy_ns,
-                                                        .last_unhealthy_ns = unhealthy_ns};
-    uint32_t at = hash_of(key, bucket) & oracles->table_mask;
-    while (oracles->table[at] != 0)
-        at = (at + 1) & oracles->table_mask;
-    oracles->table[at] = index + 1;
-    if (oracles->is_linked)
-        link_partition(oracles, index);
-    oracles->keys[key].recent = index;
-    return index;
-}
-
-/* Between its neighbours; mostly it is the key's highest. */
-static void link_partition(struct lab_oracles *oracles, uint32_t index)
-{
-    struct lab_partition *partition = &oracles->partitions[index];
-    struct lab_key_ledger *ledger = &oracles->keys[partition->key];
-    uint32_t lower = ledger->top;
-    while (lower != LAB_NO_PARTITION && oracles->partitions[lower].bucket > partition->bucket) {
-        partition->higher = lower;
-        lower = oracles->partitions[lower].lower;
-    }
-    partition->lower = lower;
-    if (partition->higher != LAB_NO_PARTITION)
-        oracles->partitions[partition->higher].lower = index;
-    else
-        ledger->top = index;
-    if (lower == LAB_NO_PARTITION) {
-        ledger->bottom = index;
-        return;
-    }
-    struct lab_partition *below = &oracles->partitions[lower];
-    below->higher = index;
-    partition->below = below->below;
-    for (int i = 0; i < 2; i++)
-        lab_extreme_add(&partition->below, below->latest.time_ns[i], below->latest.agent[i]);
-}
-
-/* Two slots a partition at least, so that searches are short. */
-static bool table_grow(struct lab_oracles *oracles)
-{
-    size_t slots = 2 * ((size_t)oracles->table_mask + 1);
-    uint32_t *table = slots > UINT32_MAX ? NULL : sim_memory_zeroed(slots * sizeof *table);
-    if (table == NULL)
-        return false;
-    free(oracles->table);
-    oracles->table = table;
-    oracles->table_mask = (uint32_t)slots - 1;
-    for (uint32_t i = 0; i < oracles->partition_count; i++) {
-        const struct lab_partition *partition = &oracles->partitions[i];
-        uint32_t at = hash_of(partition->key, partition->bucket) & oracles->table_mask;
-        while (table[at] != 0)
-            at = (at + 1) & oracles->table_mask;
-        table[at] = i + 1;
-    }
-    return true;
-}
-
-static uint32_t hash_of(uint32_t key, int64_t bucket)
-{
-    return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
-}
-
-/* The digest takes rows in the order of their numbers: those that are ready wait for the first that is not.
- */
-static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
-{
-    struct lab_window *window = &run->oracles.keys[key].window;
-    uint64_t place = row - window->placement.rows;
-    if (place >= window->count)
-        return;
-    *lab_window_bucket(window, (uint32_t)place) = bucket;
-    while (window->count > 0 && *lab_window_bucket(window, 0) != LAB_PENDING) {
-        sim_placement_add(&window->placement, *lab_window_bucket(window, 0), 1);
-        window->begin = (window->begin + 1) & (lab_window_capacity(window) - 1);
-        window->count--;
-    }
-}
-
-static void watch_second(struct lab_cluster_run *run, struct lab_key_ledger *ledger,
-                         struct lab_partition *partition)
-{
-    int64_t now_ns = sim_queue_now(&run->queue);
-    int64_t second = now_ns / SIM_SECOND - (now_ns % SIM_SECOND < 0);
-    if (partition->second != second || partition->placed == 1) {
-        partition->second = second;
-        partition->rows_in_second = 0;
-    }
-    if (++partition->rows_in_second > run->tally.peak_rows_per_s)
-        run->tally.peak_rows_per_s = partition->rows_in_second;
-    if (ledger->second != second) {
-        ledger->second = second;
-        ledger->rows_in_second = 0;
-    }
-    if (++ledger->rows_in_second > ledger->peak_rows_per_s)
-        ledger->peak_rows_per_s = ledger->rows_in_second;
-}
-
-static void judge_order(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
-                        int64_t time_ns, uint32_t agent)
-{
-    struct lab_oracles *oracles = &run->oracles;
-    struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
-    for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
-        struct lab_partition *above = &oracles->partitions[i];
-        lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
-        lab_extreme_add(&higher, above->earliest.time_ns[1], above->earliest.agent[1]);
-        lab_extreme_add(&above->below, time_ns, agent);
-    }
-    lab_agreement_placed(run, partition, row, time_ns, agent, &higher);
-    lab_monotone_placed(run, partition, row, time_ns, &higher);
-}
-
-/* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
- * Those of n replicas are n * n together. */
-static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *partition, uint64_t row)
-{
-    uint64_t replicas = oracles->replicas;
-    oracles->copies_due += replicas;
-    partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas);
-}
-
-static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
-                       int64_t order)
-{
-    struct lab_cluster_run *run = context;
-    struct lab_oracles *oracles = &run->oracles;
-    if (run->config.source == BK_SOURCE_INCREMENTAL)
-        run->rows_uncounted += is_never_counted(run, (uint32_t)key, bucket, time_ns, order);
-    uint32_t index = partition_need(run, (uint32_t)key, bucket);
-    if (index == LAB_NO_PARTITION)
-        return;
-    struct lab_partition *partition = &oracles->partitions[index];
-    partition->stored++;
-    partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
-    partition->last_stored_ns = sim_queue_now(&run->queue);
-    oracles->keys[key].stored++;
-    balance_add(partition, row, true);
-    copies_fall_due(oracles, partition, row);
-    if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
-        oracles->verdict.probes[LAB_PROBE_LATE_ROW]++;
-    if (oracles->verdict.is_judged[LAB_ORACLE_NEWEST])
-        lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
-}
-
-static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica)
-{
-    struct lab_cluster_run *run = context;
-    struct lab_oracles *oracles = &run->oracles;
-    uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
-    if (index == LAB_NO_PARTITION)
-        return;
-    oracles->copies_due--;
-    oracles->partitions[index].copies_balance -= sim_mix64(row + 1) * (2 * (uint64_t)replica + 1);
-}
-
 /* The same of a row that is stored after the run. */
 static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
                             int64_t order)
@@ -582,41 +601,4 @@ void lab_copies_alone(struct lab_cluster_run *run)
 {
     cass_observe(run->cluster, &(struct cass_observer){
                                    .context = run, .row_stored = row_stored_late, .row_copied = row_copied});
-}
-
-/* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */
-static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
-                             int64_t order)
-{
-    int64_t columns[CASS_COLUMNS];
-    uint32_t mask;
-    if (!cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
-        return false;
-    if (bucket != columns[BK_BUCKET])
-        return bucket < columns[BK_BUCKET];
-    return time_ns != columns[BK_SUM_TIME] ? time_ns < columns[BK_SUM_TIME] : order <= columns[BK_SUM_ID];
-}
-
-static void register_changed(void *context, uint64_t key)
-{
-    struct lab_cluster_run *run = context;
-    uint32_t state_key;
-    if (!lab_register_is_state(key, &state_key))
-        return;
-    if (state_key < run->key_count)
-        lab_state_changed(run, state_key);
-    else
-        run->is_damaged = true;
-}
-
-static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
-{
-    lab_increment_applied(context, key, row, (uint64_t)delta);
-}
-
-static void balance_add(struct lab_partition *partition, uint64_t row, bool is_stored)
-{
-    uint64_t low = sim_mix64(row + 1), high = sim_mix64(~row);
-    partition->balance[0] += is_stored ? low : 0 - low;
-    partition->balance[1] += is_stored ? high : 0 - high;
 }
