@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The core is free of I/O, allocation, clocks and randomness: built by itself against the C library alone, it needs
 no symbol but those that a compiler may call for by itself. Neither it nor the simulator's folders keep a global that
-changes: of those, the objects of the build are read. And the folders that a run's digest depends on call nothing from outside but what is listed here: no clock, no
-environment, no locale, no source of randomness, and of libm the square root alone, which IEEE 754 has exact."""
+changes: of those, the objects of the build are read. And the folders that a run's digest depends on call nothing from
+outside but what is listed here: no clock, no environment, no locale, no source of randomness, and of libm the square
+root alone, which IEEE 754 has exact."""
 import json
 import pathlib
 import re
