@@ -35,7 +35,7 @@ for folder in folders:
     if not folder.is_dir():
         print(f"skipped: {folder} is not there, so its recordings are not replayed")
         continue
-    files = sorted(folder.glob("*.txt"))
+    files = sorted(file for file in folder.glob("*.txt") if not file.name.startswith("linear-"))
     if not files:
         fail(f"{folder} has no recordings")
     for file in files:
