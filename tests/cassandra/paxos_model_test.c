@@ -510,8 +510,11 @@ static uint64_t send(struct model *model, uint32_t key, struct cass_statement *s
         use == LOCAL_SERIAL_IN_ONE ? config->datacenters[0].nodes : cass_node_count(model->h.cluster);
     uint32_t node = (uint32_t)sim_random_below(&model->random, nodes);
     statement->serial_consistency = serial;
-    if (statement->kind == CASS_READ_COLUMNS)
+    if (statement->kind == CASS_READ_COLUMNS) {
+        /* The serial level of updates is none of its business: what it settles, it settles at its own. */
+        statement->serial_consistency = CASS_ANY;
         statement->consistency = serial;
+    }
     uint64_t tag = harness_send(&model->h, (uint32_t)(model->h.tags % 2), node, statement);
     paxos_history_sent(&model->history, tag, key, node, statement);
     return tag;

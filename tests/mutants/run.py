@@ -33,7 +33,7 @@ import time
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
 # What `fuzz` is given beside the seeds, by the first word of a mutant's name.
-BASES = {"count": ["protocols.yaml"], "evict": ["evict.yaml"],
+BASES = {"count": ["protocols.yaml"], "evict": ["evict.yaml"], "lock": ["lock.yaml"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]

@@ -22,6 +22,12 @@ if(Python3_FOUND)
   add_test(NAME mutants/evict_campaign COMMAND ${evict} --seeds 1..2000)
   set_tests_properties(mutants/evict PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/evict_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
+  # Locks that last short and long, and each counter under them.
+  set(lock bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/lock.yaml --quiet --out mutants_lock)
+  add_test(NAME mutants/lock COMMAND ${lock} --seeds 1..40)
+  add_test(NAME mutants/lock_campaign COMMAND ${lock} --seeds 1..4000)
+  set_tests_properties(mutants/lock PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/lock_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # The rows that each protocol keeps while a fault lasts, as the document tells them.
   add_test(NAME mutants/kept COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)

@@ -142,8 +142,12 @@ struct bk_agent_config {
                                  one action. Of BK_GUARDED, for grants, rolls and starts: randomly from half
                                  to one and a half of 2^n times this (n at most 6), and after one of unknown
                                  outcome of the time that it took when that is longer; 0: no wait */
-    int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0 */
-    int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try; > 0 */
+    int64_t lock_lasts_ns;   /* BK_LOCKED: a lock older than this is taken over; > 0. Its holder, who was told
+                                so by its own update or by owner and end in the row, writes the state only
+                                before that end by its own clock, and asks to release the lock before the
+                                operation ends, with all its retries */
+    int64_t lock_backoff_ns; /* BK_LOCKED: mean wait before the next try at a lock that another holds, of
+                                which there are as many as retries; > 0 */
     int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is
                          longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
     uint32_t remember_keys; /* BK_TIME: of so many keys the agent remembers windows that are empty (struct

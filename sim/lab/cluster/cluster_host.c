@@ -255,6 +255,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
+    lab_lock_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
@@ -563,6 +564,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         lab_event_trace_action(run, agent, action);
     if (operation->is_awaited)
         lab_waits_acted(run, agent, operation, action);
+    lab_lock_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, operation);
     else if (action->kind == BK_ACT_DONE)

@@ -118,6 +118,7 @@ struct lab_host_operation {
     struct bk_outcome outcome;
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
+    struct lab_lock_use lock;
 };
 
 struct lab_host_agent {

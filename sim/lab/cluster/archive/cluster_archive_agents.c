@@ -8,7 +8,7 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 400, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 456, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 176,
                   "agents have other fields: archive them");
 
@@ -144,6 +144,18 @@ static void outcome_of(struct sim_archive *archive, struct bk_outcome *outcome)
     sim_archive_u64(archive, &outcome->empty);
 }
 
+static void lock_of(struct sim_archive *archive, struct lab_lock_use *lock)
+{
+    SIM_ARCHIVE_ENUM(archive, lock->step, LAB_LOCK_STEPS);
+    sim_archive_u32(archive, &lock->if_mask);
+    sim_archive_u32(archive, &lock->failed);
+    sim_archive_u32(archive, &lock->held);
+    sim_archive_u32(archive, &lock->raced);
+    sim_archive_bytes(archive, lock->expected, sizeof lock->expected);
+    sim_archive_i64(archive, &lock->until_ns);
+    sim_archive_i64(archive, &lock->clock_ns);
+}
+
 /* One that is free has a serial alone, by which late replies are known. */
 static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                          struct lab_host_operation *operation)
@@ -184,6 +196,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     outcome_of(archive, &operation->outcome);
     sim_archive_u32(archive, &operation->mask);
     sim_archive_bytes(archive, operation->columns, sizeof operation->columns);
+    lock_of(archive, &operation->lock);
 }
 
 static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)

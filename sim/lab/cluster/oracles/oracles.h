@@ -17,6 +17,7 @@
 struct lab_cluster_run;
 struct lab_scenario;
 struct lab_host_operation;
+struct bk_action;
 
 #define LAB_NO_PARTITION UINT32_MAX
 /* A row that was refused before it was given a bucket, and one that has not yet got one. */
@@ -166,6 +167,25 @@ struct lab_doubts {
 struct lab_waits {
     uint64_t seen;                /* by agent and try */
     uint32_t least_ppm, most_ppm; /* of their means */
+};
+
+/* What an operation of `locked` has to do with its key's lock. */
+enum lab_lock_step {
+    LAB_LOCK_NONE,
+    LAB_LOCK_ASKED,    /* it was not told that it has the lock */
+    LAB_LOCK_HELD,     /* it was, and has not read the state since */
+    LAB_LOCK_READ,     /* it knows the state under the lock */
+    LAB_LOCK_RETURNED, /* it has asked to release it */
+    LAB_LOCK_STEPS
+};
+struct lab_lock_use {
+    enum lab_lock_step step;
+    uint32_t if_mask;     /* of its last CAS_LOCK */
+    uint32_t failed;      /* tries of that, one after the other */
+    uint32_t held, raced; /* denials: the lock was another's; it was free, or another was quicker */
+    int64_t expected[2];  /* as if_mask */
+    int64_t until_ns;     /* of the lock that it asked for last */
+    int64_t clock_ns;     /* the agent's, when the operation heard its last outcome */
 };
 
 struct lab_oracles {
@@ -336,6 +356,10 @@ int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
 /* Its first action since it began, or since it heard what had become of the last one. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* Of `locked`: what an operation asks next; it has heard what had become of that, and its agent has not. */
+void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                    const struct bk_action *next);
+void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 /* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
  * parked. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);

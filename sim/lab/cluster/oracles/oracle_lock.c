@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, the lock of `locked`. core's agent.h has the rules: whoever finds a count full asks for the
+ * lock, is its holder once its own update was applied, or the row told its owner and end, reads the state
+ * again, writes the next bucket before the lock's end by its own clock, and asks to release the lock before
+ * it ends. This follows each operation from its first CAS_LOCK to its end, by what its agent was told, so
+ * each rule is exact and none hangs on faults. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+/* A free lock that others were quicker to take so often may be left to them. */
+#define RACES_ENOUGH 64u
+
+static bool has_failed(const struct lab_host_operation *operation)
+{
+    return operation->outcome.kind == BK_OUTCOME_REFUSED || operation->outcome.kind == BK_OUTCOME_UNKNOWN;
+}
+
+static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                    const char *what)
+{
+    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key, "agent %" PRIu32 ", row %" PRIu64 ": %s",
+                     agent, operation->row, what);
+}
+
+static bool is_holder(const struct lab_host_operation *operation)
+{
+    return operation->lock.step == LAB_LOCK_HELD || operation->lock.step == LAB_LOCK_READ;
+}
+
+/* The lock row is not as the update that takes the lock expects it. */
+static void denied(struct lab_host_operation *operation)
+{
+    struct lab_lock_use *lock = &operation->lock;
+    const struct bk_outcome *told = &operation->outcome;
+    int64_t owner = told->mask != 0 ? told->columns[BK_LOCK_OWNER] : 0;
+    int64_t until_ns = told->mask != 0 ? told->columns[BK_LOCK_UNTIL] : 0;
+    if (owner == operation->columns[BK_LOCK_OWNER] && until_ns == lock->until_ns)
+        lock->step = LAB_LOCK_HELD; /* an earlier try was applied */
+    else if (owner != 0 && until_ns > lock->clock_ns)
+        lock->held++;
+    else
+        lock->raced++;
+}
+
+void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
+{
+    struct lab_lock_use *lock = &operation->lock;
+    enum bk_outcome_kind kind = operation->outcome.kind;
+    if (run->config.coordination != BK_LOCKED)
+        return;
+    lock->clock_ns = lab_agent_clock(run, agent);
+    lock->failed = operation->action == BK_ACT_CAS_LOCK && has_failed(operation) ? lock->failed + 1 : 0;
+    if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_APPLIED)
+        lock->step = LAB_LOCK_HELD;
+    else if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_NOT_APPLIED)
+        denied(operation);
+    else if (lock->step == LAB_LOCK_HELD && operation->action == BK_ACT_READ_STATE &&
+             kind == BK_OUTCOME_APPLIED)
+        lock->step = LAB_LOCK_READ;
+}
+
+/* A failed try is made again as it was, or what it has stored could not be told from another's. */
+static bool is_same_try(const struct lab_host_operation *operation, const struct bk_action *next)
+{
+    const struct lab_lock_use *lock = &operation->lock;
+    bool is_same = next->if_mask == lock->if_mask;
+    for (int i = 0; i < 2; i++)
+        is_same = is_same && next->columns[i] == operation->columns[i] &&
+                  (next->if_mask == 0 || next->expected[i] == lock->expected[i]);
+    return is_same;
+}
+
+/* Two operations of one owner could not be told apart. */
+static bool is_alone(const struct lab_cluster_run *run, uint32_t agent,
+                     const struct lab_host_operation *operation)
+{
+    for (uint32_t i = 0; i < run->operation_count; i++) {
+        const struct lab_host_operation *other = &run->agents[agent].operations[i];
+        if (other != operation && other->is_active && other->key == operation->key &&
+            other->lock.step != LAB_LOCK_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* The lock lasts from the moment at which the agent decides to ask for it: when it heard, or after the wait
+ * for a lock that another holds. */
+static bool is_end_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                         const struct bk_action *next, int64_t *begins_ns)
+{
+    __extension__ typedef __int128 wide;
+    wide begins = (wide)next->columns[BK_LOCK_UNTIL] - run->config.lock_lasts_ns;
+    wide waits = begins - operation->lock.clock_ns;
+    bool is_bounded = next->columns[BK_LOCK_UNTIL] >= INT64_MAX - 1; /* timestamp overflow */
+    const struct bk_outcome *told = &operation->outcome;
+    bool was_held = operation->lock.step == LAB_LOCK_ASKED && told->mask != 0 &&
+                    told->columns[BK_LOCK_OWNER] != 0 &&
+                    told->columns[BK_LOCK_UNTIL] > operation->lock.clock_ns;
+    wide mean = was_held ? run->config.lock_backoff_ns : 0;
+    *begins_ns = begins < INT64_MIN ? INT64_MIN : (int64_t)begins;
+    return is_bounded || (waits >= mean / 2 && waits <= mean + mean / 2 + (was_held ? 1 : 0));
+}
+
+/* Whether the condition says what the row told last, of a lock that is free, or has run out by then. */
+static bool is_condition_right(const struct lab_host_operation *operation, const struct bk_action *next,
+                               int64_t begins_ns)
+{
+    const struct bk_outcome *told = &operation->outcome;
+    if (next->if_mask == 0)
+        return true; /* it takes no lock that there is */
+    return operation->lock.step == LAB_LOCK_ASKED && told->mask != 0 && next->if_mask == next->mask &&
+           next->expected[BK_LOCK_OWNER] == told->columns[BK_LOCK_OWNER] &&
+           next->expected[BK_LOCK_UNTIL] == told->columns[BK_LOCK_UNTIL] &&
+           (next->expected[BK_LOCK_OWNER] == 0 || next->expected[BK_LOCK_UNTIL] <= begins_ns);
+}
+
+static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                  const struct bk_action *next)
+{
+    struct lab_lock_use *lock = &operation->lock;
+    int64_t begins_ns;
+    if (is_holder(operation) || lock->step == LAB_LOCK_RETURNED) {
+        violate(run, agent, operation, "it asks for a lock that it has, or had");
+    } else if (lock->step == LAB_LOCK_ASKED && has_failed(operation)) {
+        if (!is_same_try(operation, next))
+            violate(run, agent, operation, "it asks for the lock again, and not as it did in the failed try");
+    } else {
+        if (lock->step == LAB_LOCK_NONE && !is_alone(run, agent, operation))
+            violate(run, agent, operation, "it asks for the lock beside another row of its agent");
+        if (next->columns[BK_LOCK_OWNER] != (int64_t)agent + 1)
+            violate(run, agent, operation, "it asks for the lock in another's name");
+        if (!is_end_right(run, operation, next, &begins_ns))
+            violate(run, agent, operation, "it asks for a lock that ends earlier or later than is set");
+        if (!is_condition_right(operation, next, begins_ns))
+            violate(run, agent, operation,
+                    "it takes over a lock that it was not told of, or that still lasts");
+        if (lock->held > run->scenario->agents.retries)
+            violate(run, agent, operation, "it asks for a lock that another holds more often than is set");
+    }
+    lock->step = LAB_LOCK_ASKED;
+    lock->until_ns = next->columns[BK_LOCK_UNTIL];
+}
+
+static void releases(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    struct lab_lock_use *lock = &operation->lock;
+    bool is_again = lock->step == LAB_LOCK_RETURNED && has_failed(operation);
+    if (!is_holder(operation) && !is_again)
+        violate(run, agent, operation,
+                lock->step == LAB_LOCK_RETURNED ? "it releases its lock twice"
+                                                : "it releases a lock that it has not");
+    else if (next->if_mask != next->mask || next->expected[BK_LOCK_OWNER] != (int64_t)agent + 1 ||
+             next->expected[BK_LOCK_UNTIL] != lock->until_ns)
+        violate(run, agent, operation, "it releases another lock than its own");
+    else if (next->columns[BK_LOCK_UNTIL] != 0)
+        violate(run, agent, operation, "it releases its lock, and leaves an end");
+    lock->step = LAB_LOCK_RETURNED;
+}
+
+/* By the clock by which it decided, or by which its wait after a refusal is over. */
+static bool is_over(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
+                    bool is_again)
+{
+    bool has_waited = is_again && operation->outcome.kind == BK_OUTCOME_REFUSED;
+    int64_t wait_ns = has_waited ? lab_times(operation->tried, run->config.retry_backoff_ns) : 0;
+    return operation->lock.until_ns - wait_ns <= operation->lock.clock_ns;
+}
+
+/* Of the key's state: it is read, and the next bucket written, under the lock alone. */
+static void uses_state(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation, const struct bk_action *next)
+{
+    const struct lab_lock_use *lock = &operation->lock;
+    bool is_write = next->kind != BK_ACT_READ_STATE;
+    bool is_roll = is_write && (next->mask >> BK_BUCKET & 1) != 0 &&
+                   next->columns[BK_BUCKET] > operation->bucket && operation->bucket != LAB_UNPLACED;
+    if (lock->step == LAB_LOCK_ASKED || lock->step == LAB_LOCK_RETURNED || (is_roll && !is_holder(operation)))
+        violate(run, agent, operation, "it acts as the holder of a lock that it was not told to have");
+    else if (is_holder(operation) && is_write && lock->step == LAB_LOCK_HELD)
+        violate(run, agent, operation, "it changes the state under a lock, and has not read it since");
+    else if (is_holder(operation) && is_write && is_over(run, operation, operation->action == next->kind))
+        violate(run, agent, operation, "it changes the state when its lock is over");
+}
+
+/* What it asked for was denied, or failed: as often as it may be tried, or it ends too early. */
+static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct lab_lock_use *lock = &operation->lock;
+    uint32_t retries = run->scenario->agents.retries;
+    if (operation->action != BK_ACT_CAS_LOCK)
+        return false;
+    if (has_failed(operation))
+        return lock->failed <= retries;
+    if (operation->outcome.kind != BK_OUTCOME_NOT_APPLIED || lock->step != LAB_LOCK_ASKED)
+        return false;
+    return lock->held <= retries && lock->raced < RACES_ENOUGH;
+}
+
+static void ends(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
+{
+    if (is_holder(operation) && operation->lock.until_ns > operation->lock.clock_ns)
+        violate(run, agent, operation, "it ends, and has not asked to release its lock");
+    else if (gives_up_early(run, operation))
+        violate(run, agent, operation, "it gives up a lock, or its release, though tries are left");
+}
+
+void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                    const struct bk_action *next)
+{
+    if (run->config.coordination != BK_LOCKED || operation->is_read)
+        return;
+    switch (next->kind) {
+    case BK_ACT_CAS_LOCK:
+        if (next->columns[BK_LOCK_OWNER] != 0)
+            takes(run, agent, operation, next);
+        else
+            releases(run, agent, operation, next);
+        operation->lock.if_mask = next->if_mask;
+        operation->lock.expected[BK_LOCK_OWNER] = next->expected[BK_LOCK_OWNER];
+        operation->lock.expected[BK_LOCK_UNTIL] = next->expected[BK_LOCK_UNTIL];
+        break;
+    case BK_ACT_READ_STATE:
+    case BK_ACT_WRITE_STATE:
+    case BK_ACT_CAS_STATE:
+        uses_state(run, agent, operation, next);
+        break;
+    case BK_ACT_DONE:
+        ends(run, agent, operation);
+        break;
+    default:
+        if (operation->lock.step != LAB_LOCK_NONE && next->kind != BK_ACT_ACK)
+            violate(run, agent, operation, "it asks for something else between its lock and its end");
+        break;
+    }
+}
