@@ -16,10 +16,9 @@
 #include "lab/run.h"
 #include "lab/scenario.h"
 #include "lab/setting.h"
+#include "reference.h"
 
-#define MANUAL_SIZE 131072
-#define ROWS_SIZE   32768
-#define MANUAL      BUCKETLAB_SOURCE_DIR "/docs/metrics.md"
+#define ROWS_SIZE 32768
 /* A family of more members is told by a star. */
 #define MEMBERS_TOLD 6
 
@@ -67,55 +66,24 @@ static void rows_of(const char *section, char *out)
     }
 }
 
-/* The table below a heading: from its first row on. */
-static char *table_of(char *manual, const char *heading, size_t *length)
-{
-    static const char head[] = "| Metric | Unit | Meaning | Absent |\n|---|---|---|---|\n";
-    char title[64];
-    snprintf(title, sizeof title, "\n## %s\n", heading);
-    char *begin = strstr(manual, title);
-    if (begin == NULL)
-        fail_msg("docs/metrics.md has no '%s'", title);
-    begin = strstr(begin, head);
-    assert_non_null(begin);
-    begin += sizeof head - 1;
-    const char *end = *begin == '\n' ? begin : strstr(begin, "\n\n");
-    *length = end == begin ? 0 : end == NULL ? strlen(begin) : (size_t)(end - begin) + 1;
-    return begin;
-}
-
 static void test_the_reference_has_the_rows_of_the_table(void **state)
 {
-    static char manual[MANUAL_SIZE], rows[ROWS_SIZE];
+    static struct reference reference = {
+        .name = "metrics.md", .table = "lab_metric_table", .program = "tests/lab_metric_test"};
+    static char rows[ROWS_SIZE];
     (void)state;
-    FILE *file = fopen(MANUAL, "r");
-    assert_non_null(file);
-    size_t size = fread(manual, 1, sizeof manual / 2, file);
-    assert_true(size < sizeof manual / 2);
-    fclose(file);
-    bool is_to_write = getenv("UPDATE_DOCS") != NULL;
+    reference_begin(&reference);
     for (size_t i = 0; i < lab_metric_row_count; i++) {
         const char *section = lab_metric_table[i].section;
-        size_t length;
+        char heading[64];
         if (i > 0 && strcmp(section, lab_metric_table[i - 1].section) == 0)
             continue;
-        char *table = table_of(manual, section, &length);
+        snprintf(heading, sizeof heading, "## %s", section);
         rows_of(section, rows);
-        if (strlen(rows) == length && memcmp(table, rows, length) == 0)
-            continue;
-        if (!is_to_write)
-            fail_msg("docs/metrics.md, '%s': not the rows of lab_metric_table; write them with UPDATE_DOCS=1 "
-                     "tests/lab_metric_test",
-                     section);
-        memmove(table + strlen(rows), table + length, strlen(table + length) + 1);
-        memcpy(table, rows, strlen(rows));
+        reference_table(&reference, heading, "| Metric | Unit | Meaning | Absent |\n|---|---|---|---|\n",
+                        rows);
     }
-    if (is_to_write) {
-        file = fopen(MANUAL, "w");
-        assert_non_null(file);
-        fputs(manual, file);
-        assert_int_equal(fclose(file), 0);
-    }
+    reference_end(&reference);
 }
 
 #define LIMITS "limits: {partition_rows: 50, partition_bytes: 5KB, tiny_rows: 3}\n"

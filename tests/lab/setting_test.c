@@ -16,10 +16,9 @@
 #include "lab/scenario.h"
 #include "lab/scenario_part.h"
 #include "lab/setting.h"
+#include "reference.h"
 
-#define ROW_SIZE    2048
-#define MANUAL_SIZE 131072
-#define MANUAL      BUCKETLAB_SOURCE_DIR "/docs/scenario.md"
+#define ROW_SIZE 2048
 
 struct section {
     const char *heading;
@@ -103,54 +102,20 @@ static void rows_of(const struct section *section, char *out, size_t size)
     }
 }
 
-/* The section's first table: from its first row to the line behind its last. */
-static char *table_of(char *manual, const char *heading, size_t *length)
-{
-    static const char head[] = "\n|---|---|---|---|\n";
-    char title[64];
-    snprintf(title, sizeof title, "\n### `%s`\n", heading);
-    char *begin = strstr(manual, title);
-    if (begin == NULL)
-        fail_msg("docs/scenario.md has no '%s'", title);
-    begin = strstr(begin, head);
-    assert_non_null(begin);
-    begin += sizeof head - 1;
-    char *end = strstr(begin, "\n\n");
-    *length = end == NULL ? strlen(begin) : (size_t)(end - begin) + 1;
-    return begin;
-}
-
 static void test_the_reference_has_the_rows_of_the_table(void **state)
 {
-    static char manual[MANUAL_SIZE], rows[16 * ROW_SIZE];
+    static struct reference reference = {
+        .name = "scenario.md", .table = "lab_setting_table", .program = "tests/lab_setting_test"};
+    static char rows[16 * ROW_SIZE];
     (void)state;
-    FILE *file = fopen(MANUAL, "r");
-    assert_non_null(file);
-    size_t size = fread(manual, 1, sizeof manual / 2, file);
-    assert_true(size < sizeof manual / 2);
-    fclose(file);
-    bool is_to_write = getenv("UPDATE_DOCS") != NULL;
+    reference_begin(&reference);
     for (size_t i = 0; i < SECTION_COUNT; i++) {
-        size_t length;
-        char *table = table_of(manual, sections[i].heading, &length);
+        char heading[64];
+        snprintf(heading, sizeof heading, "### `%s`", sections[i].heading);
         rows_of(&sections[i], rows, sizeof rows);
-        bool is_same = strlen(rows) == length && memcmp(table, rows, length) == 0;
-        if (is_same)
-            continue;
-        if (!is_to_write)
-            fail_msg(
-                "docs/scenario.md, '%s': not the rows of lab_setting_table; write them with UPDATE_DOCS=1 "
-                "tests/lab_setting_test",
-                sections[i].heading);
-        memmove(table + strlen(rows), table + length, strlen(table + length) + 1);
-        memcpy(table, rows, strlen(rows));
+        reference_table(&reference, heading, "\n|---|---|---|---|\n", rows);
     }
-    if (is_to_write) {
-        file = fopen(MANUAL, "w");
-        assert_non_null(file);
-        fputs(manual, file);
-        assert_int_equal(fclose(file), 0);
-    }
+    reference_end(&reference);
 }
 
 static const char *const written[] = {

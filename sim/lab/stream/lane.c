@@ -29,8 +29,7 @@ void lab_lane_begin(struct lab_lane *lane)
     lab_eras_begin(lane->eras);
 }
 
-/* The first row in [from, to) with a time of until_ns or later, or `to`. */
-static size_t first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
+size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns)
 {
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -69,7 +68,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
          */
         size_t end = to;
         if (route.until_ns <= batch->times_ns[end - 1])
-            end = first_at(batch->times_ns, from + 1, end, route.until_ns);
+            end = lab_first_at(batch->times_ns, from + 1, end, route.until_ns);
         if (route.sequence_high - row.sequence < end - from)
             end = from + (size_t)(route.sequence_high - row.sequence);
         size_t firing = bk_first_firing(strategy, batch->ids, batch->bytes, from, end);

@@ -139,6 +139,9 @@ void lab_eras_clear(struct lab_era_lane *eras);
 void lab_eras_archive(struct lab_era_lane **eras, const struct lab_regimes *regimes,
                       struct sim_archive *archive);
 
+/* The first row in [from, to) with a time of until_ns or later, or `to`: a binary search of times in order.
+ */
+size_t lab_first_at(const int64_t *times_ns, size_t from, size_t to, int64_t until_ns);
 uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to);
 
 /* The slot of a hash bucket's cell, or the free one where it would stand: linear probing from bucket & mask.

@@ -83,19 +83,6 @@ static void fill(struct lab_worker *worker, size_t from, size_t to, uint64_t eac
         before[i + 1] = before[from] + (i + 1 - from) * each;
 }
 
-/* The first row from `from` on that is written at until_ns or later. */
-static size_t first_at(const int64_t *times_ns, size_t from, size_t count, int64_t until_ns)
-{
-    while (from < count) {
-        size_t middle = from + (count - from) / 2;
-        if (times_ns[middle] < until_ns)
-            from = middle + 1;
-        else
-            count = middle;
-    }
-    return from;
-}
-
 /* Stretch by stretch; returns the payload. */
 static uint64_t weigh_stretches(struct lab_worker *worker, const struct lab_batch *batch,
                                 uint64_t payload_each)
@@ -109,7 +96,7 @@ static uint64_t weigh_stretches(struct lab_worker *worker, const struct lab_batc
         uint32_t class = lab_row_stamp_class(stamps, batch->times_ns[from]), stamp = stamps->bytes[class];
         to = batch->times_ns[batch->count - 1] < stamps->until_ns[class]
                  ? batch->count
-                 : first_at(batch->times_ns, from + 1, batch->count, stamps->until_ns[class]);
+                 : lab_first_at(batch->times_ns, from + 1, batch->count, stamps->until_ns[class]);
         if (payload_each > 0)
             fill(worker, from, to, lab_row_bytes(cost, payload_each, stamp));
         else
