@@ -15,6 +15,7 @@
 
 #include "kernel/time.h"
 #include "lab/run.h"
+#include "scenario_of.h"
 
 #define CHANGE_NS  (INT64_C(43) * SIM_HOUR)
 #define KEYS       40
@@ -45,17 +46,6 @@ struct model {
     uint64_t starts_at; /* of a count that keeps: the first number of the second era; UINT64_MAX: not begun */
     uint64_t partitions_total, most_rows, bytes, asked, empties, incomplete, reads;
 };
-
-static struct lab_scenario *load(const char *strategies)
-{
-    char text[4096];
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    snprintf(text, sizeof text, "%s%s", head, strategies);
-    if (!lab_scenario_parse("change-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
 
 static double metric(const struct lab_strategy_result *strategy, const char *name)
 {
@@ -191,7 +181,8 @@ static void run_key(const struct lab_scenario *scenario, struct model *model, ui
 static void a_run_is_what_the_changes_say(void **unused)
 {
     (void)unused;
-    struct lab_scenario *scenario = load(
+    struct lab_scenario *scenario = scenario_of(
+        head,
         "  - {time: {window: 5h, then: [{at: 43h, window: 17h}]}, label: time}\n"
         "  - {time: {window: 5h, then: [{at: 43h, window: 17h, keep_old: false}]}, label: time-forgets}\n"
         "  - {time: {window: 17h, then: [{at: 43h, calendar: hour}]}, label: hours}\n"
@@ -240,14 +231,14 @@ static void a_run_is_what_the_changes_say(void **unused)
 static void the_same_settings_change_nothing(void **unused)
 {
     (void)unused;
-    struct lab_scenario *scenario =
-        load("  - {probabilistic: {bits: 3, threshold: 5}, label: plain}\n"
-             "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 5}, "
-             "{at: 2d, bits: 3, threshold: 5}]}, label: kept}\n"
-             "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 5, keep_old: "
-             "false}]}, label: forgot}\n"
-             "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 50}, {at: 2d, "
-             "bits: 3, threshold: 5}]}, label: other}\n");
+    struct lab_scenario *scenario = scenario_of(
+        head, "  - {probabilistic: {bits: 3, threshold: 5}, label: plain}\n"
+              "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 5}, "
+              "{at: 2d, bits: 3, threshold: 5}]}, label: kept}\n"
+              "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 5, keep_old: "
+              "false}]}, label: forgot}\n"
+              "  - {probabilistic: {bits: 3, threshold: 5, then: [{at: 1d, bits: 3, threshold: 50}, {at: 2d, "
+              "bits: 3, threshold: 5}]}, label: other}\n");
     struct lab_result *result;
     struct sim_error error;
     if (!lab_run(scenario, 1, NULL, &result, &error))

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lab/run.h"
+#include "scenario_of.h"
 
 #define WORKLOAD                                                                                             \
     "name: cluster-test\n"                                                                                   \
@@ -48,15 +49,6 @@
     "  - hash: {buckets: 16}\n"
 #define COUNTED STATELESS "  - probabilistic: {bits: 3, threshold: 12}\n"
 
-static struct lab_scenario *load(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    if (!lab_scenario_parse("cluster-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
-
 static struct lab_result *run_scenario(const struct lab_scenario *scenario, uint32_t jobs)
 {
     struct lab_result *result;
@@ -68,7 +60,7 @@ static struct lab_result *run_scenario(const struct lab_scenario *scenario, uint
 
 static struct lab_result *run_text(const char *text, uint32_t jobs)
 {
-    struct lab_scenario *scenario = load(text);
+    struct lab_scenario *scenario = scenario_of("", text);
     struct lab_result *result = run_scenario(scenario, jobs);
     lab_scenario_destroy(scenario);
     return result;
@@ -498,7 +490,7 @@ static void test_cluster_guarded_under_faults_keeps_its_guarantees(void **state)
 static void test_cluster_same_seed_gives_same_events(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load(BUSY FAULTY COUNTED SAFE GUARDED);
+    struct lab_scenario *scenario = scenario_of("", BUSY FAULTY COUNTED SAFE GUARDED);
     struct lab_result *one = run_scenario(scenario, 1), *two = run_scenario(scenario, 2);
     assert_int_equal(one->digest, two->digest);
     for (size_t i = 0; i < one->strategy_count; i++) {
@@ -519,7 +511,7 @@ static void test_cluster_same_seed_gives_same_events(void **state)
 static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load(BUSY COUNTED SAFE);
+    struct lab_scenario *scenario = scenario_of("", BUSY COUNTED SAFE);
     struct lab_result *plain = run_scenario(scenario, 2);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         scenario->tie_seed = seed;
@@ -556,7 +548,7 @@ static void hear(void *context, const char *text)
 static void test_cluster_event_trace_of_a_key_tells_its_rolls_in_order(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load(BUSY "strategies:\n" SAFE);
+    struct lab_scenario *scenario = scenario_of("", BUSY "strategies:\n" SAFE);
     struct heard heard = {.is_ordered = true};
     struct lab_event_trace event_trace = {.context = &heard, .line = hear, .key = "key-1"};
     struct lab_result *result;

@@ -17,6 +17,7 @@
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/run.h"
+#include "scenario_of.h"
 
 #define SIGMAS 6.2
 #define START  INT64_C(1767225600000000000)
@@ -38,18 +39,9 @@
     "  - hash: {buckets: 16}\n"                                                                              \
     "  - probabilistic: {bits: 3, threshold: 12}\n"
 
-static struct lab_scenario *load(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    if (!lab_scenario_parse("gone-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
-
 static struct lab_result *run_text(const char *text)
 {
-    struct lab_scenario *scenario = load(text);
+    struct lab_scenario *scenario = scenario_of("", text);
     struct lab_result *result;
     struct sim_error error;
     if (!lab_run(scenario, 2, NULL, &result, &error))
@@ -142,7 +134,7 @@ static void test_stream_counts_each_partition(void **state)
 {
     (void)state;
     const char *text = WORKLOAD "row: {ttl: 12m}\ndeletes: {share: 30%, after: 4m}\n" STRATEGIES;
-    struct lab_scenario *scenario = load(text);
+    struct lab_scenario *scenario = scenario_of("", text);
     struct lab_result *result = run_text(text);
     assert_conserved(result, 0);
     const struct wl_workload *workload = &scenario->workload;

@@ -13,17 +13,9 @@
 
 #include "lab/lint.h"
 #include "lab/run.h"
+#include "scenario_of.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static struct lab_scenario *parse(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    if (!lab_scenario_parse("look.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s in\n%s", error.text, text);
-    return scenario;
-}
 
 /* The first warning of a risk, or NULL. */
 static const struct lab_warning *find(const struct lab_warnings *warnings, enum lab_risk risk)
@@ -144,7 +136,7 @@ static void test_each_risk_is_told_and_gone_when_cured(void **state)
     for (size_t i = 0; i < COUNT(pairs); i++) {
         const struct pair *pair = &pairs[i];
         for (int cured = 0; cured < 2; cured++) {
-            struct lab_scenario *scenario = parse(cured ? pair->cured : pair->with);
+            struct lab_scenario *scenario = scenario_of("", cured ? pair->cured : pair->with);
             struct lab_warnings warnings;
             assert_true(lab_lint(scenario, &warnings));
             const struct lab_warning *one = find(&warnings, pair->risk);
@@ -196,7 +188,7 @@ static void test_the_tables_of_a_log_have_their_own_warnings(void **state)
 static void test_what_is_estimated_comes_true(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = parse(HEAD "limits: {partition_rows: 50000}\n" TIME("6h"));
+    struct lab_scenario *scenario = scenario_of("", HEAD "limits: {partition_rows: 50000}\n" TIME("6h"));
     struct lab_warnings warnings;
     struct lab_result *result;
     struct sim_error error;
@@ -220,7 +212,7 @@ static void test_a_trace_is_judged_by_its_table_alone(void **state)
     static const char text[] = "trace: {file: rows.csv}\nstrategies: [unbucketed: {}, time: {window: 1d}]\n"
                                "table: {name: t, columns: {b: bucket, k: key}, partition_key: [b]}\n";
     (void)state;
-    struct lab_scenario *scenario = parse(text);
+    struct lab_scenario *scenario = scenario_of("", text);
     struct lab_warnings warnings;
     assert_true(lab_lint(scenario, &warnings));
     assert_non_null(find(&warnings, LAB_RISK_HOT_SPOT));

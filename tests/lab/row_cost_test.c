@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lab/scenario.h"
+#include "scenario_of.h"
 
 #define BASE "duration: 1d\nkeys: {count: 2}\narrivals: {rate: 1/s}\nstrategies: [unbucketed: {}]\n"
 
@@ -31,17 +32,6 @@ struct sum {
     const char *of_each;
     struct lab_scenario *own;
 };
-
-static struct lab_scenario *load(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    char whole[2048];
-    snprintf(whole, sizeof whole, BASE "%s", text);
-    if (!lab_scenario_parse("x.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
 
 /* In thousandths of a percent; 0 within 8 bytes. */
 static void end_partition(struct sum *sum)
@@ -79,7 +69,7 @@ static void say_statics(struct sum *sum, const char *line)
         "owner: data, quota: data}, partition_key: [k, b], clustering: [at, name]}\n",
         sum->of_each, columns[0], columns[1]);
     lab_scenario_destroy(sum->own);
-    sum->own = load(text);
+    sum->own = scenario_of(BASE, text);
     sum->cost = &sum->own->row_cost;
 }
 
@@ -113,7 +103,7 @@ static void check(const char *name, const char *text, size_t key_parts)
 {
     static char line[65536];
     char path[512];
-    struct lab_scenario *scenario = load(strncmp(name, "static", 6) == 0 ? "" : text);
+    struct lab_scenario *scenario = scenario_of(BASE, strncmp(name, "static", 6) == 0 ? "" : text);
     struct sum sum = {.cost = &scenario->row_cost, .key_parts = key_parts};
     sum.of_each = strncmp(name, "static", 6) == 0 ? text : NULL;
     snprintf(path, sizeof path, BUCKETLAB_SOURCE_DIR "/tests/cassandra5/bytes/%s.txt", name);
@@ -203,7 +193,7 @@ static uint64_t serialised(uint64_t payload, int64_t delta_us)
 static void test_rows_weigh_what_the_serialiser_writes(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load("");
+    struct lab_scenario *scenario = scenario_of(BASE, "");
     struct lab_row_stamps stamps;
     lab_row_stamps_init(&stamps, &scenario->row_cost, 0);
     for (int bits = 0; bits < 50; bits += 7) {
@@ -224,16 +214,16 @@ static void test_rows_weigh_what_the_serialiser_writes(void **state)
 static void test_columns_divide_the_payload(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario =
-        load("row: {bytes: 100, columns: {level: tinyint, host: {type: text, bytes: 20B}, body: text}}\n");
+    struct lab_scenario *scenario = scenario_of(
+        BASE, "row: {bytes: 100, columns: {level: tinyint, host: {type: text, bytes: 20B}, body: text}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 100, LAB_STAMP_USUAL), 26 + 3 + 6 + 3 + 22 + 81);
     assert_int_equal(scenario->workload.row_cells, 3);
     lab_scenario_destroy(scenario);
-    scenario = load("row: {columns: {a: bigint, b: int}}\n");
+    scenario = scenario_of(BASE, "row: {columns: {a: bigint, b: int}}\n");
     assert_int_equal((uint64_t)scenario->workload.row_bytes.a, 12);
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 12, LAB_STAMP_USUAL), 26 + 2 + 6 + 9 + 5);
     lab_scenario_destroy(scenario);
-    scenario = load("row: {bytes: 100, format: payload}\n");
+    scenario = scenario_of(BASE, "row: {bytes: 100, format: payload}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 100, LAB_STAMP_USUAL), 100);
     assert_int_equal(lab_partition_bytes(&scenario->row_cost, 9, 5, 500), 0);
     lab_scenario_destroy(scenario);
@@ -244,20 +234,21 @@ static void test_columns_divide_the_payload(void **state)
 static void test_columns_that_may_be_missing_weigh_their_share(void **state)
 {
     (void)state;
-    struct lab_scenario *scenario = load("row: {columns: {a: {type: int, present: 50%}, b: bigint}}\n");
+    struct lab_scenario *scenario =
+        scenario_of(BASE, "row: {columns: {a: {type: int, present: 50%}, b: bigint}}\n");
     assert_int_equal((uint64_t)scenario->workload.row_bytes.a, 10);
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 8, LAB_STAMP_USUAL), 26 + 2 + 1 + 6 + 9);
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 12, LAB_STAMP_USUAL), 26 + 2 + 6 + 5 + 9);
     lab_scenario_destroy(scenario);
     /* Shared: half of the rows have 1 byte of bits, and of the flag and the length of 99 bytes. */
-    scenario = load("row: {bytes: 103, columns: {a: {type: text, present: 50%}, b: int}}\n");
+    scenario = scenario_of(BASE, "row: {bytes: 103, columns: {a: {type: text, present: 50%}, b: int}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 103, LAB_STAMP_USUAL), 26 + 3 + 6 + 5 + 99 + 2);
     lab_scenario_destroy(scenario);
     /* Two counters, each with its own time of writing; 70 bytes where two nodes counted. */
-    scenario = load("row: {columns: {a: counter, b: counter}}\n");
+    scenario = scenario_of(BASE, "row: {columns: {a: counter, b: counter}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 72, LAB_STAMP_USUAL), 26 + 2 + 2 * (1 + 6 + 1 + 36));
     lab_scenario_destroy(scenario);
-    scenario = load("row: {columns: {a: {type: counter, bytes: 70B}}}\n");
+    scenario = scenario_of(BASE, "row: {columns: {a: {type: counter, bytes: 70B}}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 70, LAB_STAMP_USUAL), 26 + 2 + 1 + 6 + 1 + 70);
     lab_scenario_destroy(scenario);
 }

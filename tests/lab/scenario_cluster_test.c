@@ -15,6 +15,7 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 #include "lab/scenario.h"
+#include "scenario_of.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -61,15 +62,6 @@ static const char everything[] = HEAD
     "  - probabilistic: {bits: 9, threshold: 40, coordination: guarded, label: by default}\n"
     "  - hash: {buckets: 65536}\n";
 
-static struct lab_scenario *parse(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s\n%s", error.text, text);
-    return scenario;
-}
-
 static void check_datacenter(const struct cass_datacenter *datacenter, const char *name, uint32_t nodes,
                              uint32_t racks, uint32_t replication_factor)
 {
@@ -91,7 +83,7 @@ static void check_distribution(const struct sim_size *distribution, enum sim_siz
 
 static void test_cluster_with_every_field_is_read_whole(void **state)
 {
-    struct lab_scenario *s = parse(everything);
+    struct lab_scenario *s = scenario_of("", everything);
     const struct cass_cluster_config *network = &s->network;
     (void)state;
     assert_int_equal(s->engine, LAB_ENGINE_CLUSTER);
@@ -121,7 +113,7 @@ static void test_cluster_with_every_field_is_read_whole(void **state)
 
 static void test_agents_with_every_field_are_read_whole(void **state)
 {
-    struct lab_scenario *s = parse(everything);
+    struct lab_scenario *s = scenario_of("", everything);
     const struct lab_agents *agents = &s->agents;
     (void)state;
     assert_true(agents->present);
@@ -136,7 +128,7 @@ static void test_agents_with_every_field_are_read_whole(void **state)
 
 static void test_strategies_of_agents_are_read_whole(void **state)
 {
-    struct lab_scenario *s = parse(everything);
+    struct lab_scenario *s = scenario_of("", everything);
     const struct lab_strategy *strategy = s->strategies;
     (void)state;
     assert_int_equal(s->strategy_count, 6);
@@ -259,7 +251,7 @@ static const struct lab_fault wanted_faults[] = {
 
 static void test_faults_of_every_kind_are_read_whole(void **state)
 {
-    struct lab_scenario *s = parse(everything);
+    struct lab_scenario *s = scenario_of("", everything);
     (void)state;
     assert_int_equal(s->fault_count, COUNT(wanted_faults));
     for (size_t i = 0; i < COUNT(wanted_faults); i++) {
@@ -279,7 +271,7 @@ static void test_faults_of_every_kind_are_read_whole(void **state)
 
 static void test_network_without_options_has_the_defaults(void **state)
 {
-    struct lab_scenario *s = parse(HEAD TAIL "agents: {count: 8}\n");
+    struct lab_scenario *s = scenario_of("", HEAD TAIL "agents: {count: 8}\n");
     const struct cass_cluster_config *network = &s->network;
     (void)state;
     assert_true(network->seed == 1 && network->client_count == 8 && network->datacenter_count == 1);
@@ -301,7 +293,7 @@ static void test_network_without_options_has_the_defaults(void **state)
 
 static void test_agents_without_options_have_the_defaults(void **state)
 {
-    struct lab_scenario *s = parse(HEAD TAIL "agents: {count: 8}\n");
+    struct lab_scenario *s = scenario_of("", HEAD TAIL "agents: {count: 8}\n");
     (void)state;
     /* One rack, so that the ring is the stream engine's. */
     check_datacenter(&s->network.datacenters[0], "dc1", 6, 1, 3);
@@ -320,10 +312,10 @@ static void test_agents_without_options_have_the_defaults(void **state)
                 s->strategies[0].settings.counter == BK_COUNTER_RMW);
     lab_scenario_destroy(s);
 
-    s = parse(HEAD
-              "cluster: {nodes: 2, consistency: {state: ONE}, network: {loss: 5%}}\n"
-              "agents: {count: 1, clock: {offset: 20ms}, cache_ttl: 0s}\n"
-              "strategies:\n  - probabilistic: {bits: 1, threshold: 1, coordination: locked, lock: {}}\n");
+    s = scenario_of(
+        "", HEAD "cluster: {nodes: 2, consistency: {state: ONE}, network: {loss: 5%}}\n"
+                 "agents: {count: 1, clock: {offset: 20ms}, cache_ttl: 0s}\n"
+                 "strategies:\n  - probabilistic: {bits: 1, threshold: 1, coordination: locked, lock: {}}\n");
     check_datacenter(&s->network.datacenters[0], "dc1", 2, 1, 2);
     assert_true(s->network.loss == 0.05 && s->network.duplicate == 0.0);
     assert_true(s->consistency.state == CASS_ONE && s->consistency.read == CASS_LOCAL_QUORUM);
@@ -336,20 +328,20 @@ static void test_agents_without_options_have_the_defaults(void **state)
 static void test_faults_without_figures_have_the_defaults(void **state)
 {
     struct lab_scenario *s =
-        parse(HEAD TAIL "agents: {count: 1}\nfaults:\n"
-                        "  - {slow_node: {node: 5, at: 1s}}\n"
-                        "  - {delay: {at: 1s}}\n"
-                        "  - {lost_message: {at: 1s}}\n"
-                        "  - {duplicate_message: {at: 1s}}\n"
-                        "  - {random: {rate: 1/h}}\n"
-                        "  - {agent_crash: {agent: 0, at: 1s}}\n"
-                        "  - {network_partition: {between: [node 0, dc1], at: 1s, lasts: 292y}}\n"
-                        "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, network_partition: null}\n"
-                        "  - {late_message: {at: 1s}}\n"
-                        "  - {state_restored: {key: 0, at: 1s}}\n"
-                        "  - {paxos_loss: {node: 5, at: 1s}}\n"
-                        "  - {agent_pause: {agent: 0, at: 1s, lasts: 3s}}\n"
-                        "  - {agent_crash: {agent: 0, at: 9s, checkpoint: 4s}}\n");
+        scenario_of("", HEAD TAIL "agents: {count: 1}\nfaults:\n"
+                                  "  - {slow_node: {node: 5, at: 1s}}\n"
+                                  "  - {delay: {at: 1s}}\n"
+                                  "  - {lost_message: {at: 1s}}\n"
+                                  "  - {duplicate_message: {at: 1s}}\n"
+                                  "  - {random: {rate: 1/h}}\n"
+                                  "  - {agent_crash: {agent: 0, at: 1s}}\n"
+                                  "  - {network_partition: {between: [node 0, dc1], at: 1s, lasts: 292y}}\n"
+                                  "  - {clock_jump: {agent: 0, at: 1s, by: +1ns}, network_partition: null}\n"
+                                  "  - {late_message: {at: 1s}}\n"
+                                  "  - {state_restored: {key: 0, at: 1s}}\n"
+                                  "  - {paxos_loss: {node: 5, at: 1s}}\n"
+                                  "  - {agent_pause: {agent: 0, at: 1s, lasts: 3s}}\n"
+                                  "  - {agent_crash: {agent: 0, at: 9s, checkpoint: 4s}}\n");
     const struct lab_fault *fault = s->faults;
     (void)state;
     assert_true(fault[0].factor == 10.0 && fault[1].factor == 10.0);
@@ -388,14 +380,14 @@ static void test_latency_in_every_spelling_is_one_distribution(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[512];
         snprintf(text, sizeof text, "%scluster: {network: {latency: %s}}\n", HEAD TAIL, cases[i].text);
-        struct lab_scenario *s = parse(text);
+        struct lab_scenario *s = scenario_of("", text);
         check_distribution(&s->network.latency_ns, cases[i].distribution.kind, cases[i].distribution.a,
                            cases[i].distribution.b);
         /* Another datacenter is as far away as it was. */
         assert_true(s->network.latency_between_ns.a == 40e6 && s->network.latency_between_ns.b == 0.1);
         lab_scenario_destroy(s);
         snprintf(text, sizeof text, "%scluster: {network: {between: %s}}\n", HEAD TAIL, cases[i].text);
-        s = parse(text);
+        s = scenario_of("", text);
         check_distribution(&s->network.latency_between_ns, cases[i].distribution.kind,
                            cases[i].distribution.a, cases[i].distribution.b);
         assert_true(s->network.latency_ns.a == 500e3 && s->network.latency_ns.b == 0.4);
@@ -421,7 +413,7 @@ static void test_engine_follows_from_agents(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[512];
         snprintf(text, sizeof text, "%s%s", HEAD TAIL, cases[i].text);
-        struct lab_scenario *s = parse(text);
+        struct lab_scenario *s = scenario_of("", text);
         assert_int_equal(s->engine, cases[i].engine);
         assert_true(s->agents.present == (cases[i].engine == LAB_ENGINE_CLUSTER));
         lab_scenario_destroy(s);
@@ -451,11 +443,12 @@ static void test_bounds_themselves_are_taken(void **state)
     for (size_t i = 0; i < COUNT(texts); i++) {
         char text[1024];
         snprintf(text, sizeof text, "%s%s", HEAD TAIL, texts[i]);
-        lab_scenario_destroy(parse(text));
+        lab_scenario_destroy(scenario_of("", text));
     }
     /* How long a trace is, its file alone knows. */
-    lab_scenario_destroy(parse(TAIL "trace: {file: a.csv}\nagents: {count: 1}\n"
-                                    "faults: [{delay: {at: 90d}}, {random: {rate: 1/h, until: 100d}}]\n"));
+    lab_scenario_destroy(scenario_of("", TAIL
+                                     "trace: {file: a.csv}\nagents: {count: 1}\n"
+                                     "faults: [{delay: {at: 90d}}, {random: {rate: 1/h, until: 100d}}]\n"));
 }
 
 static double metric_of(const struct lab_result *result, const char *name)
@@ -479,7 +472,7 @@ static void test_datacenters_are_the_ring_of_the_stream_engine(void **state)
     for (size_t i = 0; i < COUNT(clusters); i++) {
         char text[512];
         snprintf(text, sizeof text, "%s%s", HEAD TAIL, clusters[i]);
-        struct lab_scenario *s = parse(text);
+        struct lab_scenario *s = scenario_of("", text);
         struct lab_result *result;
         struct sim_error error;
         if (!lab_run(s, 1, NULL, &result, &error))

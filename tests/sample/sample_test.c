@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lab/scenario_of.h"
 #include "sample/sample.h"
 
 #define RECORDED BUCKETLAB_SOURCE_DIR "/tests/cassandra5/compression/"
@@ -23,20 +24,9 @@
 #define ID       "d5513760-e6a4-11f0-8001-00000000004d"
 #define ID_LATER "d5513761-e6a4-11f0-8001-00000000004d"
 
-static struct lab_scenario *load(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error;
-    char whole[2048];
-    snprintf(whole, sizeof whole, BASE "%s", text);
-    if (!lab_scenario_parse("x.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
-
 static bool measure(const char *table, const char *path, struct sample_figures *out, struct sim_error *error)
 {
-    struct lab_scenario *scenario = load(table);
+    struct lab_scenario *scenario = scenario_of(BASE, table);
     bool ok = sample_measure(scenario, path, out, error);
     lab_scenario_destroy(scenario);
     return ok;

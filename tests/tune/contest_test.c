@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../lab/scenario_of.h"
 #include "tune/contest.h"
 #include "tune/strategy_text.h"
 
@@ -19,15 +20,6 @@
     "duration: 2d\nkeys: {count: 30, popularity: {zipf: 0.8}}\n"                                             \
     "arrivals: {rate: 0.5/s, bursts: {on: 10m, off: 1h, factor: 10}}\n"                                      \
     "reads: {latest: {rows: 20, rate: 0.01/s}}\n"
-
-static struct lab_scenario *parse(const char *text)
-{
-    struct lab_scenario *scenario;
-    struct sim_error error = {0};
-    if (!lab_scenario_parse("x.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
-        fail_msg("%s", error.text);
-    return scenario;
-}
 
 static void begin(struct tune_contest *contest, const struct lab_scenario *scenario)
 {
@@ -136,7 +128,7 @@ static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct tune_contest plain, first, second, third;
-        struct lab_scenario *scenario = parse(texts[i]);
+        struct lab_scenario *scenario = scenario_of("", texts[i]);
         notebook = (struct notebook){.lock = PTHREAD_MUTEX_INITIALIZER};
         compete(&plain, scenario, NULL);
         compete(&first, scenario, &memory);
@@ -176,7 +168,7 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
         struct tune_contest race, all;
         uint64_t runs = 0, all_runs = 0;
         snprintf(text, sizeof text, HEAD "%sstrategies: [time: {window: 6h}]\n", limits[i]);
-        struct lab_scenario *scenario = parse(text);
+        struct lab_scenario *scenario = scenario_of("", text);
         begin(&race, scenario);
         run(&race);
         begin(&all, scenario);
@@ -201,11 +193,11 @@ static void test_distribution_of_entrants_refuses_and_shows(void **state)
     (void)state;
     struct tune_contest contest;
     struct lab_scenario *scenario =
-        parse(HEAD "limits: {partition_rows: 2000}\nstrategies:\n"
-                   "  - probabilistic: {bits: 10, threshold: 4, label: wild}\n"
-                   "  - probabilistic: {bits: 4, threshold: 40, label: tame}\n"
-                   "  - probabilistic: {bits: 10, threshold: 4, max_age: 1d, label: aged}\n"
-                   "  - count: {rows: 2001, label: over}\n  - count: {rows: 2000, label: full}\n");
+        scenario_of("", HEAD "limits: {partition_rows: 2000}\nstrategies:\n"
+                             "  - probabilistic: {bits: 10, threshold: 4, label: wild}\n"
+                             "  - probabilistic: {bits: 4, threshold: 40, label: tame}\n"
+                             "  - probabilistic: {bits: 10, threshold: 4, max_age: 1d, label: aged}\n"
+                             "  - count: {rows: 2001, label: over}\n  - count: {rows: 2000, label: full}\n");
     begin(&contest, scenario);
     assert_int_equal(find(&contest, "wild")->status, TUNE_REFUSED);
     assert_true(find(&contest, "wild")->exact_share > 0.5);
@@ -227,12 +219,12 @@ static void test_entrants_of_templates_keep_what_they_say(void **state)
     (void)state;
     struct tune_contest contest;
     unsigned by_lwt = 0, by_counter = 0, aged = 0, kinds = 0;
-    struct lab_scenario *scenario =
-        parse(HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [count, probabilistic]}\nstrategies:\n"
-                   "  - unbucketed: {}\n  - count: {rows: 500, counter: lwt, label: sure}\n"
-                   "  - count: {rows: 500, counter: counter, label: sure-1000}\n"
-                   "  - probabilistic: {bits: 3, threshold: 9, max_age: 1d}\n"
-                   "  - probabilistic: {bits: 4, threshold: 9, max_age: 1d, label: again}\n");
+    struct lab_scenario *scenario = scenario_of(
+        "", HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [count, probabilistic]}\nstrategies:\n"
+                 "  - unbucketed: {}\n  - count: {rows: 500, counter: lwt, label: sure}\n"
+                 "  - count: {rows: 500, counter: counter, label: sure-1000}\n"
+                 "  - probabilistic: {bits: 3, threshold: 9, max_age: 1d}\n"
+                 "  - probabilistic: {bits: 4, threshold: 9, max_age: 1d, label: again}\n");
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.race.count; i++) {
         const struct tune_entrant *entrant = &contest.race.entrants[i];
@@ -260,8 +252,8 @@ static void test_endless_of_a_time_to_live_ends(void **state)
     (void)state;
     struct tune_contest contest;
     struct lab_scenario *scenario =
-        parse("duration: 4d\nkeys: {count: 30}\narrivals: {rate: 0.5/s}\nrow: {ttl: 1d}\n"
-              "limits: {partition_rows: 20000}\nstrategies: [unbucketed: {}]\n");
+        scenario_of("", "duration: 4d\nkeys: {count: 30}\narrivals: {rate: 0.5/s}\nrow: {ttl: 1d}\n"
+                        "limits: {partition_rows: 20000}\nstrategies: [unbucketed: {}]\n");
     begin(&contest, scenario);
     assert_false(find(&contest, "unbucketed")->is_endless);
     tune_contest_clear(&contest);
@@ -292,7 +284,7 @@ static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
         char text[1024];
         struct tune_contest contest;
         snprintf(text, sizeof text, format, cases[i].file, cases[i].row, cases[i].limits);
-        struct lab_scenario *scenario = parse(text);
+        struct lab_scenario *scenario = scenario_of("", text);
         begin(&contest, scenario);
         assert_int_equal(find(&contest, "time")->is_fixed, cases[i].is_fixed);
         tune_contest_clear(&contest);
@@ -305,9 +297,9 @@ static void test_limit_below_a_row_is_refused_by_the_distribution(void **state)
 {
     (void)state;
     struct tune_contest contest;
-    struct lab_scenario *scenario =
-        parse("duration: 1h\nkeys: {count: 3}\narrivals: {rate: 0.1/s}\nrow: {bytes: 300}\n"
-              "limits: {partition_bytes: 299B}\nstrategies: [probabilistic: {bits: 1, threshold: 3}]\n");
+    struct lab_scenario *scenario = scenario_of(
+        "", "duration: 1h\nkeys: {count: 3}\narrivals: {rate: 0.1/s}\nrow: {bytes: 300}\n"
+            "limits: {partition_bytes: 299B}\nstrategies: [probabilistic: {bits: 1, threshold: 3}]\n");
     begin(&contest, scenario);
     for (size_t i = 0; i < contest.race.count; i++) {
         enum bk_kind kind = contest.race.entrants[i].strategy.settings.strategy.kind;
@@ -326,7 +318,7 @@ static void check_text(const struct lab_strategy *strategy, const char *agents)
     tune_strategy_text(strategy, text);
     snprintf(whole, sizeof whole,
              "duration: 1h\nkeys: {count: 3}\narrivals: {rate: 1/s}\n%sstrategies: [{%s}]\n", agents, text);
-    struct lab_scenario *scenario = parse(whole);
+    struct lab_scenario *scenario = scenario_of("", whole);
     const struct lab_strategy *read = &scenario->strategies[0];
     tune_strategy_text(read, again);
     assert_string_equal(text, again);
@@ -377,7 +369,7 @@ static void test_text_of_a_strategy_is_that_strategy(void **state)
         snprintf(text, sizeof text,
                  "duration: 1h\nkeys: {count: 3}\narrivals: {rate: 1/s}\n%sstrategies:\n%s",
                  i == 1 ? agents : "", lists[i]);
-        struct lab_scenario *scenario = parse(text);
+        struct lab_scenario *scenario = scenario_of("", text);
         for (size_t j = 0; j < scenario->strategy_count; j++)
             check_text(&scenario->strategies[j], i == 1 ? agents : "");
         lab_scenario_destroy(scenario);
