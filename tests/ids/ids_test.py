@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the library takes
-random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased; wrong input is refused with
-its place.
+"""Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the
+library takes random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased;
+wrong input is refused with its place.
 Method: ids of real makers (make.py), and drawn ones with one flaw each."""
 import os
 import pathlib
@@ -60,7 +60,8 @@ class IdsTest(ProgramTest):
             ids += [uuid.UUID(fields=(draw.getrandbits(32), 1, 0x11ee, 0x80 | sequence >> 8, sequence & 0xff, node))
                     for _ in range(LEAST)]
         answer = self.judge(ids)
-        self.assertEqual((answer["processes"], answer["lowest"]["random"], answer["taken"]["random"]), (40, False, True))
+        self.assertEqual((answer["processes"], answer["lowest"]["random"], answer["taken"]["random"]),
+                         (40, False, True))
 
     def test_snowflakes_of_a_quiet_worker_have_a_constant_sequence(self):
         draw = random.Random(2)

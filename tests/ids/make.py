@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records ids of real makers, 500 a file, next to this script: python-*.txt with Python's uuid and the packages uuid6,
-python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid, ulid and
-cassandra-driver; cassandra-driver-java.txt with a JDK and the driver's jars in CLASSPATH; cassandra-now.txt from a node on
-127.0.0.1 (tests/cassandra5/node/start.sh). What is missing here is left out, with a word.
+"""Records ids of real makers, 500 a file, next to this script: python-*.txt with Python's uuid and the packages
+uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid,
+ulid and cassandra-driver; cassandra-driver-java.txt with a JDK and the driver's jars in CLASSPATH;
+cassandra-now.txt from a node on 127.0.0.1 (tests/cassandra5/node/start.sh). What is missing here is left out, with
+a word.
 
     make.py [NAME...]        all, or those whose file is so named
 """
@@ -17,7 +18,9 @@ import uuid
 HERE = pathlib.Path(__file__).resolve().parent
 COUNT = 500
 JAVA = """import com.datastax.driver.core.utils.UUIDs;
-public class Ids { public static void main(String[] a) { for (int i = 0; i < 500; i++) System.out.println(UUIDs.timeBased()); } }
+public class Ids {
+    public static void main(String[] a) { for (int i = 0; i < 500; i++) System.out.println(UUIDs.timeBased()); }
+}
 """
 
 

@@ -12,7 +12,7 @@ import sources
 
 # What an include begins with -> the folders that may have it.
 OUTSIDE = {
-    "gsl/": ["sim/tune"],
+    "gsl/": ["sim/tune", "sim/ids"],
     "sqlite3": ["sim/store"],
     "cairo": ["reports/style", "reports/draw"],
     "pango/": ["reports/style"],

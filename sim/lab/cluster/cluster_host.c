@@ -128,6 +128,7 @@ void lab_agents_destroy(struct lab_cluster_run *run)
     for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
         free(run->agents[i].memory);
         free(run->agents[i].checkpoint);
+        free(run->agents[i].uncounted);
         lab_twin_destroy(&run->agents[i]);
         free(run->agents[i].operations);
     }
@@ -314,6 +315,8 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
 {
     agent->parked = 0;
+    free(agent->uncounted); /* whoever starts again begins to count anew */
+    agent->uncounted = NULL;
     for (uint32_t i = 0; i < run->operation_count; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
@@ -564,6 +567,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         lab_event_trace_action(run, agent, action);
     if (operation->is_awaited)
         lab_waits_acted(run, agent, operation, action);
+    lab_steps_acted(run, agent, operation, action);
     lab_lock_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, operation);

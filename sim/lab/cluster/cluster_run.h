@@ -110,9 +110,12 @@ struct lab_host_operation {
     uint32_t tried;    /* and of the action as it stands */
     bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
     bool is_parked;
-    int64_t heard_ns; /* when */
-    int64_t turn_ns;  /* since when it may ask itself: it began then, or was no longer parked */
-    int64_t step_low; /* the lowest bucket that was asked last */
+    bool has_locked;          /* it asked for the key's lock */
+    uint32_t requests;        /* so far */
+    uint32_t unknown_updates; /* conditional ones that count it, of unknown outcome */
+    int64_t heard_ns;         /* when */
+    int64_t turn_ns;          /* since when it may ask itself: it began then, or was no longer parked */
+    int64_t step_low;         /* the lowest bucket that was asked last */
     uint64_t step_filled, step_scanned; /* of the step under way */
     struct lab_read_done done;          /* of the steps that succeeded */
     struct bk_outcome outcome;
@@ -134,7 +137,8 @@ struct lab_host_agent {
     int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;
-    void *twin_memory; /* NULL: agents have no twins */
+    uint64_t *uncounted; /* by key: rows since it was counted last (oracle_steps.c); NULL: none yet */
+    void *twin_memory;   /* NULL: agents have no twins */
     struct bk_agent *twin;
     unsigned char *twin_state;
     size_t twin_room;

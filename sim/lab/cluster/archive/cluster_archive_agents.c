@@ -8,8 +8,8 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 456, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 176,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 464, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 184,
                   "agents have other fields: archive them");
 
 /* Made of the agent, which it is alike. */
@@ -115,7 +115,7 @@ static void operation_flags(struct sim_archive *archive, struct lab_host_operati
     bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
                            &operation->fires,      &operation->has_counted,     &operation->changes_state,
                            &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited, &operation->is_parked};
+                           &operation->is_awaited, &operation->is_parked,       &operation->has_locked};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }
@@ -187,6 +187,8 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
     sim_archive_u32(archive, &operation->failures);
     sim_archive_u32(archive, &operation->tried);
+    sim_archive_u32(archive, &operation->requests);
+    sim_archive_u32(archive, &operation->unknown_updates);
     lab_archive_time(archive, run, &operation->heard_ns);
     lab_archive_time(archive, run, &operation->turn_ns);
     sim_archive_i64(archive, &operation->step_low);

@@ -9,6 +9,7 @@
  * counts while the key rolls; that is a condition, from the roll that may have done so to the one that closes
  * too early. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "cluster_run.h"
 
@@ -136,15 +137,24 @@ void lab_filled_end(struct lab_cluster_run *run)
     if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED] || !has_numbers)
         return;
     uint64_t rows = run->config.strategy.of.count.rows;
+    uint64_t *missing = calloc(run->key_count, sizeof *missing); /* by key, in all its partitions so far */
+    if (missing == NULL) {
+        run->out_of_memory = true;
+        return;
+    }
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
         uint32_t key = partition->key;
-        if (!is_numbered(run, partition) || partition->placed + numbers_missed(run, key) >= rows)
+        if (!is_numbered(run, partition) || partition->placed >= rows)
             continue;
-        if (source == BK_SOURCE_LEASE && lab_may_be_evicted(run, key))
+        missing[key] += rows - partition->placed;
+        if (missing[key] <= numbers_missed(run, key) ||
+            (source == BK_SOURCE_LEASE && lab_may_be_evicted(run, key)))
             continue;
         lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, partition->first_ns, sim_queue_now(&run->queue),
-                           "bucket %" PRId64 " got %" PRIu64 " rows, and its numbers are %" PRIu64,
-                           partition->bucket, partition->placed, rows);
+                           "bucket %" PRId64 " got %" PRIu64 " rows of %" PRIu64
+                           ", and up to there the key lacks %" PRIu64 " rows",
+                           partition->bucket, partition->placed, rows, missing[key]);
     }
+    free(missing);
 }

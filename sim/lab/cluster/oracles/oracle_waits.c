@@ -179,6 +179,7 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     int64_t now_ns = sim_queue_now(&run->queue);
     operation->is_awaited = false;
     lab_parked_ends(run, agent, operation);
+    lab_steps_tried(run, agent, operation, next, is_same_action(run, operation, next));
     operation->tried = tried(run, operation, next);
     if (operation->tried > most_tries(run, next->kind))
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,

@@ -360,6 +360,11 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
 void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *next);
 void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
+/* What follows a request that failed, before it is known as the next try; then any next action. */
+void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next, bool is_again);
+void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next);
 /* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
  * parked. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, what an operation does next. core's agent.h says what each protocol asks for after what; this
+ * says it once more, from that text, for each step by itself: what was asked, what was heard, and what comes
+ * next. An action that failed is tried again just as often as is set. What is written follows from what was
+ * read. No condition excuses a step, since each follows from what its agent was told; where that depends on
+ * what the agent may have forgotten, or has learned from its other operations, nothing is judged. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+
+/* So often an operation begins anew after a lost update, or for a key that was evicted. */
+#define ANEW_MAX 64u
+
+/* What an operation has heard, and what its agent does next. */
+struct step {
+    struct lab_cluster_run *run;
+    uint32_t agent;
+    struct lab_host_operation *operation;
+    const struct bk_outcome *heard;
+    const struct bk_action *next;
+};
+
+static void violate(const struct step *step, const char *what)
+{
+    lab_violate_bare(step->run, LAB_ORACLE_AVAILABLE, step->operation->key,
+                     "agent %" PRIu32 ": %s %" PRIu64 " %s", step->agent,
+                     step->operation->is_read ? "a read beside row" : "row", step->operation->row, what);
+}
+
+static void demand(const struct step *step, bool is_fine, const char *otherwise)
+{
+    if (!is_fine)
+        violate(step, otherwise);
+}
+
+static bool is_ended(const struct step *step)
+{
+    return step->next->kind == BK_ACT_DONE;
+}
+
+static bool is_counted_protocol(const struct lab_cluster_run *run)
+{
+    return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
+}
+
+static uint64_t threshold(const struct step *step)
+{
+    const struct bk_history *history = &step->run->agents[step->agent].history;
+    uint32_t era = bk_history_era_at(history, step->operation->row_time_ns);
+    return bk_threshold(&history->eras[era].strategy);
+}
+
+static bool is_full(const struct step *step, int64_t count)
+{
+    return count > 0 && (uint64_t)count >= threshold(step);
+}
+
+/* --- Tries. */
+
+/* A conditional update of the count; under `locked` that of a roll is none. */
+static bool is_lwt_count(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    return is_counted_protocol(run) && run->config.counter == BK_COUNTER_LWT &&
+           operation->action == BK_ACT_CAS_STATE && operation->fires && !operation->has_locked;
+}
+
+/* Retries of the action after this outcome; UINT32_MAX: something else than tries decides. */
+static uint32_t retries_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const struct lab_agents *agents = &run->scenario->agents;
+    bool is_unknown = operation->outcome.kind == BK_OUTCOME_UNKNOWN;
+    switch (operation->action) {
+    case BK_ACT_ADD_COUNTER:
+        return is_unknown ? agents->counter_retries : agents->retries;
+    case BK_ACT_CAS_STATE:
+        return lab_contends_for_rows(run) ? agents->retries : UINT32_MAX;
+    case BK_ACT_WRITE_STATE: /* under a lock its end may come first */
+        return run->config.coordination == BK_LOCKED ? UINT32_MAX : agents->retries;
+    case BK_ACT_CAS_LOCK:
+        return UINT32_MAX;
+    default:
+        return agents->retries;
+    }
+}
+
+void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next, bool is_again)
+{
+    const struct step step = {run, agent, operation, &operation->outcome, next};
+    bool is_failed =
+        operation->outcome.kind == BK_OUTCOME_REFUSED || operation->outcome.kind == BK_OUTCOME_UNKNOWN;
+    if (!is_failed || operation->action == BK_ACT_DONE)
+        return;
+    if (is_lwt_count(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
+        bool is_due = operation->unknown_updates++ < run->scenario->agents.counter_retries;
+        demand(&step, next->kind == (is_due ? BK_ACT_READ_STATE : BK_ACT_DONE),
+               is_due ? "gives up a count that may be tried again"
+                      : "counts again after an unknown outcome, more often than is set");
+        return;
+    }
+    uint32_t retries = retries_of(run, operation);
+    if (retries == UINT32_MAX)
+        return;
+    if (operation->tried < retries)
+        demand(&step, is_again, "gives up a request before its last try");
+    else if (operation->tried < run->scenario->agents.retries) /* beyond, oracle_waits.c counts the tries */
+        demand(&step, !is_again, "adds again, more often than is set");
+}
+
+/* --- What is refused without a failure. */
+
+static bool is_too_early(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    int64_t clock_ns = lab_agent_clock_at(run, step->agent, step->operation->begun_ns);
+    return run->config.coordination == BK_GUARDED &&
+           step->operation->row_time_ns > lab_until(clock_ns, run->config.clock_bound_ns);
+}
+
+/* The agent has heard of a grant that reaches beyond the time: its view shows one that is two grants long or
+ * more, and not beyond the one that is stored. */
+static bool knows_beyond(const struct step *step, int64_t time_ns)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct bk_agent *agent = run->agents[step->agent].agent;
+    uint32_t key = step->operation->key;
+    int64_t until_ns = run->keys[key].state[BK_GUARDED_UNTIL], bucket;
+    bool is_changing, is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
+    for (int64_t at_ns = time_ns; !is_known && at_ns < until_ns;
+         at_ns = lab_until(at_ns, run->config.grant_ns))
+        is_known = bk_agent_view(agent, at_ns, key, &bucket, &is_changing);
+    return is_known;
+}
+
+static void judge_begin(const struct step *step)
+{
+    const struct lab_host_operation *operation = step->operation;
+    const struct lab_host_agent *host = &step->run->agents[step->agent];
+    if (host->disturbed_ns >= operation->begun_ns)
+        return;
+    if (!operation->is_read) {
+        if (step->run->config.coordination == BK_GUARDED)
+            demand(step, is_ended(step) == is_too_early(step),
+                   is_ended(step) ? "is refused, and is not ahead of the clock by more than the bound"
+                                  : "is admitted, and is ahead of the clock by more than the bound");
+        return;
+    }
+    /* All rows that were acknowledged by now have earlier times: their agents' clocks are at most two bounds
+     * ahead, and their rows one more. */
+    int64_t until_ns = lab_until(lab_agent_clock_at(step->run, step->agent, operation->begun_ns),
+                                 lab_times(3, step->run->config.clock_bound_ns));
+    if (step->run->config.coordination == BK_GUARDED && step->next->kind == BK_ACT_READ_ROWS &&
+        operation->read != LAB_READ_RANGE)
+        demand(step, knows_beyond(step, until_ns),
+               "asks for rows, and no grant is known that reaches beyond all clocks");
+}
+
+static void judge_refusal(const struct step *step)
+{
+    const struct lab_host_operation *operation = step->operation;
+    if (operation->is_read || !is_ended(step) || step->next->status != BK_OPERATION_REFUSED ||
+        operation->failures > 0 || operation->requests >= ANEW_MAX ||
+        step->run->config.coordination == BK_THREE_STATE || operation->action == BK_ACT_DONE)
+        return;
+    /* A state row that is gone fails an update, too. */
+    if (operation->outcome.kind == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask == 0)
+        return;
+    violate(step, "is refused, and none of its requests failed");
+}
+
+/* --- Rows that fire, without grants. */
+
+static void judge_placed(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct lab_host_operation *operation = step->operation;
+    enum bk_action_kind next = step->next->kind;
+    bool is_firing_kind = bk_kind_fires(run->config.strategy.kind);
+    if (!is_firing_kind)
+        return;
+    if (run->config.coordination == BK_GUARDED)
+        demand(step, next == (operation->fires ? BK_ACT_ADD_COUNTER : BK_ACT_DONE),
+               operation->fires ? "fires, and is not counted" : "does not fire, and is counted");
+    else if (!operation->fires && run->config.coordination != BK_THREE_STATE)
+        demand(step, next == BK_ACT_DONE, "does not fire, and is counted");
+    else if (operation->fires && run->config.counter != BK_COUNTER_LWT)
+        demand(step, next == BK_ACT_READ_STATE, "fires, and the state is not read before it is counted");
+}
+
+/* The state as it was read just before the row is counted. */
+static void judge_fresh(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct lab_host_operation *operation = step->operation;
+    const int64_t *state = step->heard->columns;
+    int64_t bucket = step->heard->mask != 0 ? state[BK_BUCKET] : 0;
+    int64_t count = step->heard->mask != 0 ? state[BK_COUNTER] : 0;
+    if (run->config.counter == BK_COUNTER_COLUMN) {
+        demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires, and does not add to the counter");
+        return;
+    }
+    if (run->config.counter != BK_COUNTER_RMW || run->config.coordination == BK_THREE_STATE)
+        return;
+    if (operation->bucket < bucket) {
+        demand(step, is_ended(step), "is in an older bucket, and is counted in the newest");
+        return;
+    }
+    count += (int64_t)operation->weight;
+    bool rolls = run->config.coordination == BK_SINGLE && is_full(step, count);
+    const struct bk_action *next = step->next;
+    demand(step,
+           next->kind == BK_ACT_WRITE_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
+               next->columns[BK_COUNTER] == (rolls ? 0 : count),
+           "writes a count or a bucket that does not follow from the state as it was read");
+}
+
+/* --- Grants. */
+
+static void judge_guarded_total(const struct step *step)
+{
+    const struct lab_host_operation *operation = step->operation;
+    int64_t bucket;
+    bool is_changing;
+    if (!is_full(step, step->heard->counter)) {
+        demand(step, is_ended(step), "rolls its key before the threshold");
+        return;
+    }
+    bool is_known =
+        bk_agent_view(step->run->agents[step->agent].agent, lab_agent_clock(step->run, step->agent),
+                      operation->key, &bucket, &is_changing);
+    demand(step, !is_ended(step) || !is_known || bucket != operation->bucket || is_changing,
+           "reaches the threshold, and does not roll its key");
+}
+
+/* A grant reaches a power of two of its length, at most BK_GRANT_DOUBLINGS_MAX, beyond now and the row; a
+ * roll begins where the grant before it ends. */
+static void judge_grant(const struct step *step)
+{
+    const struct bk_action *next = step->next;
+    const struct lab_cluster_run *run = step->run;
+    const int64_t *to = next->columns, *from = next->expected;
+    bool is_roll = next->if_mask != 0 && to[BK_GUARDED_BUCKET] != from[BK_GUARDED_BUCKET];
+    int64_t begin_ns = is_roll ? from[BK_GUARDED_UNTIL] : step->operation->row_time_ns;
+    int64_t now_ns = lab_agent_clock(run, step->agent);
+    bool is_long_enough = false;
+    begin_ns = begin_ns > now_ns ? begin_ns : now_ns;
+    for (unsigned i = 0; i <= BK_GRANT_DOUBLINGS_MAX; i++)
+        is_long_enough =
+            is_long_enough ||
+            to[BK_GUARDED_UNTIL] == lab_until(begin_ns, lab_times(INT64_C(1) << i, run->config.grant_ns));
+    /* One that waits for its next try was planned before it, and so was one that a pause has held up. */
+    bool is_planned_now =
+        !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
+    demand(step, is_long_enough || !is_planned_now, "asks for a grant of another length than is set");
+    if (is_roll)
+        demand(step,
+               to[BK_GUARDED_BUCKET] == from[BK_GUARDED_BUCKET] + 1 &&
+                   to[BK_GUARDED_START] == from[BK_GUARDED_UNTIL] &&
+                   to[BK_GUARDED_BEFORE] == from[BK_GUARDED_START],
+               "rolls its key, and the new bucket does not begin where the old one's grant ends");
+    else if (next->if_mask != 0)
+        demand(step,
+               to[BK_GUARDED_START] == from[BK_GUARDED_START] &&
+                   to[BK_GUARDED_BEFORE] == from[BK_GUARDED_BEFORE],
+               "extends a grant, and moves its start");
+}
+
+/* --- Numbers. */
+
+static void judge_take(const struct step *step)
+{
+    const struct bk_action *next = step->next;
+    const struct bk_agent_config *config = &step->run->config;
+    int64_t wanted = config->source == BK_SOURCE_LEASE ? (int64_t)config->lease_rows : 1;
+    int64_t given = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
+    int64_t rows = (int64_t)config->strategy.of.count.rows;
+    demand(step,
+           next->columns[BK_COUNTER] == given + wanted &&
+               next->columns[BK_BUCKET] == (given + wanted - 1) / rows,
+           "takes other numbers than the next ones");
+}
+
+static void judge_taken(const struct step *step)
+{
+    const struct bk_agent_config *config = &step->run->config;
+    int64_t wanted = config->source == BK_SOURCE_LEASE ? (int64_t)config->lease_rows : 1;
+    int64_t first = step->operation->columns[BK_COUNTER] - wanted;
+    demand(step,
+           step->next->kind == BK_ACT_PUT_ROW &&
+               step->next->bucket == first / (int64_t)config->strategy.of.count.rows,
+           "has taken a number, and goes to another bucket");
+}
+
+static void judge_number(const struct step *step)
+{
+    int64_t number = step->heard->counter > 0 ? step->heard->counter - 1 : 0;
+    if (!step->operation->is_read)
+        demand(step,
+               step->next->kind == BK_ACT_PUT_ROW &&
+                   step->next->bucket == number / (int64_t)step->run->config.strategy.of.count.rows,
+               "has read its number, and goes to another bucket");
+}
+
+/* --- Rows that are counted now and then. */
+
+/* A row of the newest bucket, which its agent counts unless it has learned of a later one by now. Judged
+ * until something fails: then agents forget keys, and what they go on with is random. */
+static void judge_uncounted(const struct step *step)
+{
+    struct lab_cluster_run *run = step->run;
+    const struct lab_host_operation *operation = step->operation;
+    struct lab_host_agent *host = &run->agents[step->agent];
+    if (run->config.every_rows == 0 || lab_health_unhealthy_ns(run) > 0)
+        return;
+    if (host->uncounted == NULL) {
+        host->uncounted = calloc(run->key_count, sizeof *host->uncounted);
+        if (host->uncounted == NULL) {
+            run->out_of_memory = true;
+            return;
+        }
+    }
+    uint64_t *uncounted = &host->uncounted[operation->key];
+    if (step->next->kind == BK_ACT_COUNT_ROWS)
+        *uncounted = 0;
+    else if (operation->bucket == run->oracles.keys[operation->key].state_bucket)
+        demand(step, ++*uncounted < run->config.every_rows || lab_may_be_evicted(run, operation->key),
+               "is the last one before a count, and its bucket's rows are not counted");
+}
+
+static void judge_rows(const struct step *step)
+{
+    const struct bk_agent_config *config = &step->run->config;
+    const struct bk_action *next = step->next;
+    uint64_t rows = step->heard->rows;
+    if (config->source == BK_SOURCE_SCAN) {
+        demand(step, next->kind == (rows >= config->strategy.of.count.rows ? BK_ACT_READ_STATE : BK_ACT_DONE),
+               "has counted the rows of its bucket, and does not do as their number says");
+    } else if (config->source == BK_SOURCE_INCREMENTAL && rows == 0) {
+        demand(step, is_ended(step), "has counted no row, and stores a sum");
+    } else if (config->source == BK_SOURCE_INCREMENTAL) {
+        int64_t before = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
+        int64_t bucket = next->if_mask != 0 ? next->expected[BK_BUCKET] : 0;
+        bool rolls = (uint64_t)before + rows >= config->strategy.of.count.rows;
+        demand(step,
+               next->kind == BK_ACT_CAS_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
+                   next->columns[BK_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
+               "stores another sum than it has counted");
+    }
+}
+
+/* After a count that was enough. */
+static void judge_raise(const struct step *step)
+{
+    const struct bk_action *next = step->next;
+    int64_t bucket = step->heard->mask != 0 ? step->heard->columns[BK_BUCKET] : 0;
+    bool is_due = bucket == step->operation->bucket;
+    demand(step, next->kind == (is_due ? BK_ACT_WRITE_STATE : BK_ACT_DONE),
+           is_due ? "does not raise a bucket that is full" : "raises a bucket that somebody else has raised");
+    if (is_due && next->kind == BK_ACT_WRITE_STATE)
+        demand(step, next->columns[BK_BUCKET] == bucket + 1, "raises its bucket by another number than 1");
+}
+
+/* --- All of them. */
+
+static void judge_answer(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct lab_host_operation *operation = step->operation;
+    enum bk_source source = run->config.source;
+    bool is_count = run->config.strategy.kind == BK_COUNT,
+         is_guarded = run->config.coordination == BK_GUARDED;
+    switch (operation->action) {
+    case BK_ACT_PUT_ROW:
+        judge_placed(step);
+        if (is_count && source == BK_SOURCE_SCAN) /* an incremental count forgets its key when it fails */
+            judge_uncounted(step);
+        return;
+    case BK_ACT_READ_STATE:
+        if (is_counted_protocol(run) && operation->is_acknowledged && operation->fires &&
+            !operation->has_locked)
+            judge_fresh(step);
+        else if (is_count && source == BK_SOURCE_SCAN && operation->is_acknowledged)
+            judge_raise(step);
+        return;
+    case BK_ACT_ADD_COUNTER:
+        if (!is_guarded)
+            demand(step, step->next->kind == BK_ACT_READ_COUNTER, "has added, and does not read the total");
+        return;
+    case BK_ACT_READ_COUNTER:
+        if (is_guarded)
+            judge_guarded_total(step);
+        else if (is_count && source == BK_SOURCE_COUNTER)
+            judge_number(step);
+        return;
+    case BK_ACT_CAS_STATE:
+        if (is_count && (source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE))
+            judge_taken(step);
+        return;
+    case BK_ACT_COUNT_ROWS:
+        judge_rows(step);
+        return;
+    default:
+        return;
+    }
+}
+
+void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    const struct step step = {run, agent, operation, &operation->outcome, next};
+    if (next->kind == BK_ACT_ACK)
+        return;
+    judge_refusal(&step);
+    if (operation->action == BK_ACT_DONE)
+        judge_begin(&step);
+    else if (operation->outcome.kind == BK_OUTCOME_APPLIED)
+        judge_answer(&step);
+    if (next->kind == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED)
+        judge_grant(&step);
+    if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT &&
+        (run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE))
+        judge_take(&step);
+    if (next->kind == BK_ACT_ADD_COUNTER)
+        demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
+               "adds another amount than its weight");
+    operation->requests++;
+    operation->has_locked = operation->has_locked || next->kind == BK_ACT_CAS_LOCK;
+}
