@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
      "make the baseline anew, from runs that pass\n"
      "what they expect and guarantee"},
     {"seeds", "K",
-     "seeds of a new baseline in addition to the scenario's own:\n"
+     "seeds of a new baseline after the scenario's own:\n"
      "what a figure may vary by (default 5)"},
     {"digest", "exact|ignore",
      "ignore: rows may go elsewhere as long as no\n"
