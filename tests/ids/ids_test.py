@@ -1,14 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-<<<<<<< HEAD
 """Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the
 library takes random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased;
 wrong input is refused with its place.
-=======
-"""Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the library
-takes random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased; wrong input
-is refused with its place.
->>>>>>> 8dd19cf (repository: lines, arrows and help fit again)
 Method: ids of real makers (make.py), and drawn ones with one flaw each."""
 import os
 import pathlib

@@ -1,16 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records ids of real makers, 500 a file, next to this script: python-*.txt with Python's uuid and the packages
-<<<<<<< HEAD
 uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid,
 ulid and cassandra-driver; cassandra-driver-java.txt with a JDK and the driver's jars in CLASSPATH;
 cassandra-now.txt from a node on 127.0.0.1 (tests/cassandra5/node/start.sh). What is missing here is left out, with
 a word.
-=======
-uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid, ulid
-and cassandra-driver; cassandra-driver-java.txt with a JDK and the driver's jars in CLASSPATH; cassandra-now.txt from a
-node on 127.0.0.1 (tests/cassandra5/node/start.sh). What is missing here is left out, with a word.
->>>>>>> 8dd19cf (repository: lines, arrows and help fit again)
 
     make.py [NAME...]        all, or those whose file is so named
 """
@@ -24,14 +18,9 @@ import uuid
 HERE = pathlib.Path(__file__).resolve().parent
 COUNT = 500
 JAVA = """import com.datastax.driver.core.utils.UUIDs;
-<<<<<<< HEAD
 public class Ids {
     public static void main(String[] a) { for (int i = 0; i < 500; i++) System.out.println(UUIDs.timeBased()); }
 }
-=======
-public class Ids { public static void main(String[] a) {
-for (int i = 0; i < 500; i++) System.out.println(UUIDs.timeBased()); } }
->>>>>>> 8dd19cf (repository: lines, arrows and help fit again)
 """
 
 
