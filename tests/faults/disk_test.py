@@ -19,7 +19,7 @@ class DiskTest(FaultsTest):
         for name in COMMANDS:
             seen = calls.setdefault(program_of(name), set())
             by_call = self.first_of_each_call(self.sites(name, {}, "FAULTY_FILE_SITES"), seen) if IS_BY_CALL else []
-            for number in sorted({*self.numbers(self.right[name].count("files"), 8), *by_call}):
+            for number in sorted({*self.numbers(self.right[name].count("files"), 6), *by_call}):
                 for kind in KINDS if IS_SLOW else [KINDS[number % len(KINDS)]]:
                     cases.append((name, {"FAULTY_FILE": str(number), **kind}))
         self.try_all(cases)

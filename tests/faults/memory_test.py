@@ -29,7 +29,7 @@ class MemoryTest(FaultsTest):
     def chosen(sites, callers):
         draw = random.Random(len(sites))
         if not IS_SLOW:
-            most = 6 if callers == "program" else 2
+            most = 4 if callers == "program" else 2
             return sorted(draw.sample(range(1, len(sites) + 1), min(len(sites), most)))
         if callers == "program" and len(sites) <= ALL_UP_TO:
             return range(1, len(sites) + 1)
