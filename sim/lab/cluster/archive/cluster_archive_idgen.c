@@ -8,7 +8,9 @@
 /* More than a client's checkpoint takes. */
 #define CHECKPOINT_MAX 512u
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) == 80 &&
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 56, "what is watched has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) ==
+                          80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
                   "clients of identifiers have other fields: archive them");
 
@@ -31,6 +33,22 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
     sim_archive_check(archive, is_sound);
 }
 
+static void watch_of(const struct lab_cluster_run *run, struct sim_archive *archive,
+                     struct lab_id_watch *watch)
+{
+    lab_archive_time(archive, run, &watch->heard_ns);
+    int64_t *const clocks[] = {&watch->clock_ns, &watch->until_ns, &watch->begun_ns, &watch->first_wait_ns};
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        sim_archive_i64(archive, clocks[i]);
+    SIM_ARCHIVE_ENUM(archive, watch->outcome, BK_IDGEN_UNKNOWN + 1);
+    sim_archive_u32(archive, &watch->failed);
+    sim_archive_u32(archive, &watch->attempts);
+    sim_archive_bool(archive, &watch->owes);
+    sim_archive_bool(archive, &watch->is_holder);
+    sim_archive_bool(archive, &watch->is_releasing);
+    sim_archive_bool(archive, &watch->is_blurred);
+}
+
 static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
@@ -48,6 +66,7 @@ static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u64(archive, &client->given);
     sim_archive_bool(archive, &client->is_trying);
     sim_archive_u64(archive, &client->attempt);
+    watch_of(run, archive, &client->watch);
 }
 
 static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans)

@@ -69,6 +69,7 @@ static void start(struct lab_cluster_run *run, uint32_t number)
     assert(status == BK_OK);
     (void)status;
     client->is_trying = client->is_leasing = false;
+    lab_id_begins(run, number);
     run->agents[number].is_up = true;
     want(run, number, 0);
 }
@@ -149,7 +150,10 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     if (run->agents[number].is_paused)
         return;
     while (bk_idgen_next(&client->idgen, &action)) {
+        lab_id_acted(run, number, &action);
         lab_idgen_watch(run, number, &action);
+        if (action.kind == BK_IDGEN_READY)
+            lab_id_served(run, number);
         if (action.kind == BK_IDGEN_READY || action.kind == BK_IDGEN_FAILED)
             is_ready = true;
         else
@@ -160,6 +164,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
         client->is_leasing = false;
         want(run, number, 0);
     }
+    lab_id_rests(run, number);
 }
 
 /* The next identifier, when the last one was used. In no time at all it takes those in hand, all of a stripe.
@@ -202,6 +207,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
     client->is_asking = false;
     run->operations_active--;
     lab_idgen_tell_outcome(run, number, outcome);
+    lab_id_heard(run, number, outcome);
     if ((client->action == BK_IDGEN_CAS_LOCK || client->action == BK_IDGEN_CAS_LAST) &&
         outcome->kind == BK_IDGEN_APPLIED)
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],

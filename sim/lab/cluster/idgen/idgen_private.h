@@ -6,6 +6,20 @@
 #include "cluster_run.h"
 #include "idgen.h"
 
+/* What `available` knows of a client's life. */
+struct lab_id_watch {
+    int64_t heard_ns;           /* when it heard its last outcome, or began; */
+    int64_t clock_ns;           /* and by its own clock */
+    int64_t until_ns, begun_ns; /* of its last attempt at a lock: the lock's end; its clock then */
+    int64_t first_wait_ns;      /* of this lease; 0: not known */
+    enum bk_idgen_outcome_kind outcome;
+    uint32_t failed;   /* tries of its last request, one after the other */
+    uint32_t attempts; /* of this lease */
+    bool owes;         /* it has asked for a lock, and not to give it back */
+    bool is_holder, is_releasing;
+    bool is_blurred; /* it stood still, or its clock jumped, as the attempt began */
+};
+
 struct lab_id_client {
     struct bk_idgen idgen;
     uint32_t serial; /* of the request under way */
@@ -19,6 +33,7 @@ struct lab_id_client {
     uint64_t given;    /* by all of its lives */
     bool is_trying;    /* an attempt at a lock is under way, */
     uint64_t attempt;  /* the one of this number */
+    struct lab_id_watch watch;
 };
 
 struct lab_idgen {
@@ -47,5 +62,13 @@ void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind ki
 void lab_idgen_watch(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *action);
 void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t client,
                             const struct bk_idgen_outcome *outcome);
+
+/* --- idgen_available.c: a client begins a life; it is about to ask, or is done with a lease; it hears an
+ * outcome; it has no more actions; it gets a batch. */
+void lab_id_begins(struct lab_cluster_run *run, uint32_t client);
+void lab_id_acted(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *next);
+void lab_id_heard(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_outcome *outcome);
+void lab_id_rests(struct lab_cluster_run *run, uint32_t client);
+void lab_id_served(struct lab_cluster_run *run, uint32_t client);
 
 #endif

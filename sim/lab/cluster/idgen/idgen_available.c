@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, of identifiers: a client that wants one gets it, or is told why not. core's idgen.h and
+ * docs/idgen.md have the rules: at any time somebody works for a client that waits, a request is under way or
+ * the next attempt has its time; each request has its tries; a lock that was asked for is asked back before
+ * the next attempt, or the end of the lease; the nth attempt comes after the wait that is set, by the
+ * client's own clock; and a lease fails for contention only where a limit is set. All of this is exact,
+ * faults or not. When all has been well for a grace, a batch comes within a bound too. */
+#include <inttypes.h>
+
+#include "idgen_private.h"
+#include "kernel/time.h"
+
+/* Of the wait for a batch, for each client: a turn is how long a lock lasts, a request with all of its tries,
+ * and the base of the wait. Of 552,366 batches in 150 drawn clusters the slowest took 2.4 (docs/oracles.md).
+ */
+#define TURNS_OF_A_CLIENT 12
+
+static void violate(struct lab_cluster_run *run, uint32_t number, const char *what)
+{
+    lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY, "client %" PRIu32 " %s", number, what);
+}
+
+static bool has_failed(enum bk_idgen_outcome_kind outcome)
+{
+    return outcome == BK_IDGEN_REFUSED || outcome == BK_IDGEN_UNKNOWN;
+}
+
+static bool is_release(const struct bk_idgen_action *action)
+{
+    return action->kind == BK_IDGEN_DELETE_COLUMNS ||
+           (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] == 0);
+}
+
+static bool asks_for_lock(const struct bk_idgen_action *action)
+{
+    return (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] != 0) ||
+           action->kind == BK_IDGEN_WRITE_COLUMN;
+}
+
+static int64_t end_of(const struct bk_idgen_action *action)
+{
+    return action->kind == BK_IDGEN_CAS_LOCK ? action->set[1] : action->columns[0].until_ns;
+}
+
+/* Its clock has jumped, or it stood still, since it heard: then it is not known by what clock it decided. */
+static bool is_disturbed(const struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_host_agent *host = &run->agents[number];
+    const struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    return host->disturbed_ns >= watch->heard_ns || host->jumped_ns >= watch->heard_ns;
+}
+
+void lab_id_begins(struct lab_cluster_run *run, uint32_t number)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    *watch = (struct lab_id_watch){.until_ns = INT64_MIN};
+    watch->heard_ns = sim_queue_now(&run->queue);
+    watch->clock_ns = lab_agent_clock(run, number);
+}
+
+/* Of columns: the own one is there, and all others have run out by the clock at which the attempt began. */
+static bool is_alone(const struct lab_idgen *idgen, uint32_t number, const struct bk_idgen_outcome *outcome)
+{
+    const struct lab_id_watch *watch = &idgen->clients[number].watch;
+    bool is_there = false, is_alone = true;
+    for (size_t i = 0; i < outcome->column_count; i++) {
+        const struct bk_idgen_column *column = &outcome->columns[i];
+        if (column->client == (uint64_t)number + 1)
+            is_there = column->until_ns == watch->until_ns;
+        else
+            is_alone = is_alone && column->until_ns < watch->begun_ns;
+    }
+    return is_there && is_alone;
+}
+
+void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
+{
+    struct lab_id_client *client = &run->idgen->clients[number];
+    struct lab_id_watch *watch = &client->watch;
+    bool was_denied = outcome->kind == BK_IDGEN_NOT_APPLIED, is_applied = outcome->kind == BK_IDGEN_APPLIED;
+    bool is_own =
+        outcome->found && outcome->values[0] == (int64_t)number + 1 && outcome->values[1] == watch->until_ns;
+    watch->heard_ns = sim_queue_now(&run->queue);
+    watch->clock_ns = lab_agent_clock(run, number);
+    watch->outcome = outcome->kind;
+    watch->failed = has_failed(outcome->kind) ? watch->failed + 1 : 0;
+    if (client->action == BK_IDGEN_CAS_LOCK && watch->owes)
+        watch->owes = watch->is_holder = is_applied || (was_denied && is_own) || has_failed(outcome->kind);
+    if (client->action == BK_IDGEN_CAS_LOCK && has_failed(outcome->kind))
+        watch->is_holder = false;
+    if (client->action == BK_IDGEN_READ_COLUMNS && is_applied)
+        watch->is_holder = is_alone(run->idgen, number, outcome);
+}
+
+/* By so much the host may wake a client later than it asked to. */
+static int64_t slack_ns(const struct lab_cluster_run *run, uint32_t number, int64_t wait_ns)
+{
+    const struct lab_host_agent *host = &run->agents[number];
+    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
+    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
+    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
+}
+
+/* The longest wait after the nth attempt of a lease; of random ones the first is at most the base. */
+static int64_t longest_wait_ns(const struct bk_idgen_config *config, uint32_t nth)
+{
+    if (config->backoff == BK_IDGEN_CONSTANT)
+        return config->backoff_base_ns;
+    if (config->backoff == BK_IDGEN_RANDOM_TIMES)
+        return lab_times(nth, config->backoff_base_ns);
+    int64_t wait_ns = lab_times(INT64_C(1) << (nth < 62 ? nth - 1 : 61), config->backoff_base_ns);
+    return config->backoff_cap_ns != 0 && wait_ns > config->backoff_cap_ns ? config->backoff_cap_ns : wait_ns;
+}
+
+/* Since the last attempt was in vain; the nth random wait is n times the first one of the lease. */
+static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, struct lab_id_watch *watch,
+                          int64_t waited_ns)
+{
+    const struct bk_idgen_config *config = &run->idgen->config;
+    int64_t most_ns = longest_wait_ns(config, watch->attempts), least_ns = most_ns;
+    if (config->backoff == BK_IDGEN_RANDOM_TIMES)
+        least_ns = watch->attempts == 1 || watch->first_wait_ns == 0
+                       ? watch->attempts
+                       : lab_times(watch->attempts,
+                                   watch->first_wait_ns - slack_ns(run, number, watch->first_wait_ns));
+    if (watch->attempts > 1 && watch->first_wait_ns != 0)
+        most_ns = config->backoff == BK_IDGEN_RANDOM_TIMES ? lab_times(watch->attempts, watch->first_wait_ns)
+                                                           : most_ns;
+    if (run->agents[number].jumped_ns >= watch->heard_ns)
+        return true;
+    bool is_known = !is_disturbed(run, number);
+    if (watch->attempts == 1)
+        watch->first_wait_ns = is_known ? waited_ns : 0;
+    return waited_ns >= least_ns &&
+           (!is_known || waited_ns <= lab_until(most_ns, slack_ns(run, number, most_ns)));
+}
+
+static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t until_ns)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    const struct bk_idgen_config *config = &run->idgen->config;
+    int64_t clock_ns = lab_agent_clock(run, number), due_ns;
+    bool is_known = !is_disturbed(run, number);
+    if (watch->owes)
+        violate(run, number, "asks for a lock anew, and has not given back the last one");
+    if (config->attempts != 0 && watch->attempts >= config->attempts)
+        violate(run, number, "tries to get the lock more often than is set");
+    if (watch->attempts > 0 && !is_wait_right(run, number, watch, clock_ns - watch->clock_ns))
+        violate(run, number, "waits longer or shorter for its next attempt than is set");
+    bool is_beyond = __builtin_add_overflow(clock_ns, config->lock_lasts_ns, &due_ns);
+    if (!is_beyond && is_known && until_ns != due_ns &&
+        (until_ns != watch->until_ns + 1 || until_ns < due_ns))
+        violate(run, number, "asks for a lock that ends earlier or later than is set");
+    watch->attempts++;
+    watch->until_ns = until_ns;
+    watch->begun_ns = clock_ns;
+    watch->is_blurred = !is_known;
+}
+
+/* Under the lock a request has its tries only while the lease lasts. */
+static bool may_stop_trying(const struct lab_cluster_run *run, const struct lab_id_client *client)
+{
+    const struct lab_id_watch *watch = &client->watch;
+    bool is_store = client->action == BK_IDGEN_WRITE_LAST || client->action == BK_IDGEN_CAS_LAST;
+    if (client->action != BK_IDGEN_READ_LAST && !is_store)
+        return false;
+    bool is_in_lease =
+        watch->clock_ns >= watch->begun_ns && watch->clock_ns - watch->begun_ns < run->idgen->config.lease_ns;
+    return watch->is_blurred || !is_in_lease ||
+           (client->action == BK_IDGEN_CAS_LAST && watch->outcome == BK_IDGEN_UNKNOWN);
+}
+
+static void judge_tries(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
+{
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    uint32_t retries = run->scenario->agents.retries;
+    bool is_anew = asks_for_lock(next) && end_of(next) != watch->until_ns;
+    bool is_again = next->kind == client->action && !is_anew && is_release(next) == watch->is_releasing;
+    if (watch->failed == 0)
+        return;
+    if (is_again && watch->failed > retries)
+        violate(run, number, "makes a request more often than is set");
+    else if (!is_again && watch->failed <= retries && !may_stop_trying(run, client))
+        violate(run, number, "gives up a request though tries are left");
+    if (!is_again)
+        watch->failed = 0;
+}
+
+static void release(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    bool is_lwt = next->kind == BK_IDGEN_CAS_LOCK;
+    int64_t owner = is_lwt ? next->expected[0] : (int64_t)next->columns[0].client;
+    int64_t until_ns = is_lwt ? next->expected[1] : next->columns[0].until_ns;
+    if (!watch->owes && watch->failed == 0)
+        violate(run, number, "gives back a lock that it has not asked for, or gave back before");
+    if (owner != (int64_t)number + 1 || until_ns != watch->until_ns)
+        violate(run, number, "gives back another lock than its own");
+    watch->owes = watch->is_holder = false;
+}
+
+static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    const struct bk_idgen_config *config = &run->idgen->config;
+    bool is_contended = action->kind == BK_IDGEN_FAILED && action->status == BK_ERROR_CONTENDED;
+    bool is_tried = config->attempts != 0 && watch->attempts >= config->attempts;
+    bool is_long = config->backoff_limit_ns != 0 && watch->attempts > 0 &&
+                   longest_wait_ns(config, watch->attempts) > config->backoff_limit_ns;
+    if (is_contended && !is_tried && !is_long)
+        violate(run, number, "fails to lease though it may try again");
+    if (action->kind == BK_IDGEN_FAILED && watch->owes)
+        violate(run, number, "fails to lease, and has not given back its lock");
+    watch->attempts = 0;
+    watch->first_wait_ns = 0;
+}
+
+void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    if (next->kind == BK_IDGEN_READY || next->kind == BK_IDGEN_FAILED) {
+        end_lease(run, number, next);
+        return;
+    }
+    judge_tries(run, number, next);
+    bool needs_lock = next->kind == BK_IDGEN_READ_LAST || next->kind == BK_IDGEN_WRITE_LAST ||
+                      next->kind == BK_IDGEN_CAS_LAST;
+    if (needs_lock && !watch->is_holder && !watch->is_blurred)
+        violate(run, number, "leases a batch under a lock that it was not told to have");
+    if (asks_for_lock(next)) {
+        if (end_of(next) != watch->until_ns)
+            begin_attempt(run, number, end_of(next));
+        watch->owes = true;
+        watch->is_holder = false;
+    } else if (is_release(next)) {
+        release(run, number, next);
+    }
+    watch->is_releasing = is_release(next);
+}
+
+void lab_id_rests(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    if (client->is_leasing && !client->is_asking && bk_idgen_deadline(&client->idgen) == INT64_MAX)
+        violate(run, number, "waits for an identifier, and nobody asks for it");
+}
+
+/* All was well while the client waited, and for the grace before; then a batch comes within a few turns of a
+ * lock that somebody lost, and of a request with all of its tries. */
+void lab_id_served(struct lab_cluster_run *run, uint32_t number)
+{
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    const struct lab_agents *agents = &run->scenario->agents;
+    const struct bk_idgen_config *config = &run->idgen->config;
+    int64_t step_ns = lab_times((int64_t)agents->retries + 1, agents->timeout_ns);
+    int64_t turn_ns = lab_until(lab_until(config->lock_lasts_ns, step_ns), config->backoff_base_ns);
+    int64_t grace_ns = lab_until(run->oracles.lag_ns, turn_ns);
+    int64_t well_ns = lab_health_well_ns(run), spent_ns = sim_queue_now(&run->queue) - client->leased_ns;
+    int64_t bound_ns = lab_times(TURNS_OF_A_CLIENT * (int64_t)run->agent_count, turn_ns);
+    if (!client->is_leasing || config->backoff != BK_IDGEN_RANDOM_TIMES || spent_ns > well_ns - grace_ns)
+        return;
+    if (spent_ns > bound_ns)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY,
+                         "client %" PRIu32
+                         " waits %.3f s for an identifier without a fault, and %.3f s is the bound",
+                         number, (double)spent_ns / 1e9, (double)bound_ns / 1e9);
+}
