@@ -73,7 +73,7 @@ static const char *tell_waits(const struct lab_result *result, struct report_are
     }
     if (result->strategy_count > NAMED_MAX) {
         const size_t more = result->strategy_count - NAMED_MAX;
-        text = report_text(arena, "%s; %zu more stand%s in the table", text, more, more == 1 ? "s" : "");
+        text = report_text(arena, "%s; %zu more %s in the table", text, more, more == 1 ? "is" : "are");
     }
     return text;
 }

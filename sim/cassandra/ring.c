@@ -221,7 +221,7 @@ bool cass_ring_take_all(const int64_t *tokens, const uint32_t *token_nodes, size
         size_t duplicate = cass_ring_duplicate(entries, token_count);
         if (duplicate < token_count) {
             ok = sim_fail(error, SIM_ERROR_INPUT,
-                          "token %" PRId64 " stands twice in the ring; give it to one node",
+                          "token %" PRId64 " appears twice in the ring; give it to one node",
                           entries[duplicate].token);
         }
     }

@@ -88,7 +88,7 @@ static int unknown_command(const char *name, struct sim_error *error)
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; did you mean '%s'?", name, near);
     else if (name[0] == '-')
         sim_fail(error, SIM_ERROR_INPUT,
-                 "bucketlab: '%s' stands before the command; write 'bucketlab COMMAND %s'", name, name);
+                 "bucketlab: '%s' comes before the command; write 'bucketlab COMMAND %s'", name, name);
     else
         sim_fail(error, SIM_ERROR_INPUT, "bucketlab: no command '%s'; the commands are: %s", name, list);
     return SIM_ERROR_INPUT;

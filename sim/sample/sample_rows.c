@@ -85,7 +85,7 @@ static bool check_is_there(const struct sample_column *column, const char *path,
 {
     return column->is_in_file || column->column->feed == LAB_FEED_BUCKET ||
            sim_fail(error, SIM_ERROR_INPUT,
-                    "%s:1: no column '%s', which stands in the table's primary key; export it too", path,
+                    "%s:1: no column '%s', which is in the table's primary key; export it too", path,
                     column->column->name);
 }
 
@@ -102,7 +102,7 @@ static bool read_header(struct sample_rows *rows, const char *path, const struct
                 "line, as COPY TO does WITH HEADER = TRUE",
                 path, record->line, SHOWN, record->fields[i]);
         if (column->is_in_file)
-            return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s' stands twice; remove one",
+            return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": column '%s' appears twice; remove one",
                             path, record->line, column->column->name);
         column->is_in_file = true;
         column->field = i;

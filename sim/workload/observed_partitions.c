@@ -95,7 +95,7 @@ static bool read_header(struct csv *csv, struct observed_span header)
             if (!observed_is(csv->fields[j], column_names[i]))
                 continue;
             if (csv->places[i] >= 0)
-                return observed_fail(file, "column '%s' stands twice in the header; remove one of them",
+                return observed_fail(file, "column '%s' appears twice in the header; remove one of them",
                                      column_names[i]);
             csv->places[i] = (int)j;
         }

@@ -75,7 +75,7 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
     }
     if (!is_fine || *size_column == 0 || at.begin != at.end)
         return observed_fail(file,
-                             "'%s' where the headings stand: Percentile, SSTables, Write Latency, Read "
+                             "'%s' where the headings should be: Percentile, SSTables, Write Latency, Read "
                              "Latency, Partition Size, Cell Count; save the output again",
                              more ? observed_show(line).text : "");
     if (!next_full(file, &line, &more))
@@ -86,7 +86,7 @@ static bool read_headings(struct observed_file *file, size_t *size_column)
         ;
     return (is_fine && at.begin == at.end) ||
            observed_fail(file,
-                         "'%s' where the units stand: (micros), (micros), (bytes); save the output again",
+                         "'%s' where the units should be: (micros), (micros), (bytes); save the output again",
                          more ? observed_show(line).text : "");
 }
 
@@ -126,7 +126,7 @@ static bool read_row(struct observed_file *file, size_t row, size_t size_column)
         return false;
     size_t count = more ? split(line, words, FIGURES_SIZE + 1) : 0;
     if (count == 0 || !observed_is(words[0], row_names[row]))
-        return observed_fail(file, "'%s' where the line of %s stands; save the output again",
+        return observed_fail(file, "'%s' where the line of %s should be; save the output again",
                              more ? observed_show(line).text : "", row_names[row]);
     if (count != FIGURES_SIZE)
         return observed_fail(file, "%zu figures behind %s where %d are wanted; save the output again",
@@ -165,10 +165,10 @@ static bool read_table(struct observed_file *file, struct observed_span title, b
     if (!title_of(title, name, sizeof name, &length))
         return observed_fail(
             file,
-            "'%s' where a table begins; give the output of 'nodetool tablehistograms', "
-            "in which 'KEYSPACE/TABLE histograms' stands here%s",
+            "'%s' where a table should begin; give the output of 'nodetool "
+            "tablehistograms', in which this line is 'KEYSPACE/TABLE histograms'%s",
             observed_show(title).text,
-            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', whose columns commas part");
+            file->table_count > 0 ? "" : ", or of 'sstablepartitions --csv', with commas between columns");
     if (!observed_table(file, name, length, is_wanted) || !read_headings(file, &size_column))
         return false;
     for (size_t i = 0; i < ROWS; i++) {

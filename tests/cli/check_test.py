@@ -117,7 +117,7 @@ class CheckTest(ProgramTest):
                          "(largest: key %s, bucket %d, "
                          "%s rows); again: bucketlab run 'a b.yaml' --seed 7 --set row.bytes=90"
                          % (largest[2], largest[0], largest[1], format(largest[2], ",")))
-        self.assertEqual(err, "1 of 4 checks failed, in bad; run what stands after 'again:' above to see it\n")
+        self.assertEqual(err, "1 of 4 checks failed, in bad; run what follows 'again:' above to see it\n")
         again = shlex.split(line[0].split("; again: ")[1])
         code, out, err = self.run_program(*again[1:], "--quiet", "--no-charts")
         self.assertEqual((code, err), (1, "bad: 1 of 2 expectations failed\n"))

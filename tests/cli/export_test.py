@@ -120,7 +120,7 @@ class ExportTest(ProgramTest):
                 (["last", "--state", "read", "--unit", "rows"], "--state read has no sizes in rows"),
                 (["last", "--state", "all", "--unit", "partitions"], "--state all has no sizes in partitions"),
                 (["last", "--metrics", "--unit", "rows"], "--unit is of histograms, and --metrics asks for metrics"),
-                (["last", "--label", "hsh"], "--label hsh: the run has none of this label; did you mean 'hash'?"),
+                (["last", "--label", "hsh"], "--label hsh: the run has no strategy with this label; did you mean 'hash'?"),
                 (["last", "--label", "zzzzzzzz"], "give one of its labels, as 'a \"b\", c'"),
                 (["last", "--out", ""], "--out: no file named"),
                 (["7"], "no run 7"),

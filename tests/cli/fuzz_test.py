@@ -312,7 +312,7 @@ class FuzzTest(ProgramTest):
         seeds = json.loads(out)["seeds"]
         self.assertGreater(seeds, 0)
         self.assertEqual(process.returncode, 130)
-        self.assertEqual(err.decode(), f"interrupted after {seeds} seeds; what they found stands above\n")
+        self.assertEqual(err.decode(), f"interrupted after {seeds} seeds; what they found is above\n")
 
     def read(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8") as file:

@@ -195,7 +195,7 @@ class ImportTest(ProgramTest):
                 ([path, "--format", "csv"], "--format: no format 'csv'; choose sstablepartitions or tablehistograms"),
                 ([path, "--label", ""], "--label '': give a label of 1 to 64 bytes"),
                 ([path, "--label", "a\nb"], "--label 'a?b': give a label of 1 to 64 bytes"),
-                ([path, "--format", "tablehistograms"], "where a table begins"),
+                ([path, "--format", "tablehistograms"], "where a table should begin"),
                 ([HISTOGRAMS, "--format", "sstablepartitions"], "unknown header 'chat/messages histograms'"),
                 ([path, "--set", "keys.count=3"], "'keys' is about rows, and 'observed' alone places none"),
                 (["none.csv"], "none.csv:1: file cannot be opened (No such file or directory)"),

@@ -213,7 +213,7 @@ class ResumeTest(ProgramTest):
             code, _, err = self.run_program("run", "--resume", "last", "--no-charts")
             self.assertEqual(code, 0, err)
             self.assertRegex(without_look(err),
-                             r"\Awarning: a part of the run begins anew: the snapshot was cut short[^\n]*\n\Z")
+                             r"\Awarning: a part of the run starts again: the snapshot was cut short[^\n]*\n\Z")
             self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_what_cannot_be_resumed_is_refused_with_the_cure(self):
@@ -240,7 +240,7 @@ class ResumeTest(ProgramTest):
         self.write("long.yaml", LONG.replace("seed: 7", "seed: 8"))
         code, _, err = self.run_program("run", "--resume", "1", "--no-charts")
         self.assertEqual(code, 0)
-        self.assertIn("long.yaml has changed since run 1 began, which goes on as it began\n", err)
+        self.assertIn("long.yaml has changed since run 1 began; the run continues with the old one\n", err)
         self.assertEqual(contents(self.path(), 1), whole)
         lines = "".join(f"{i * 1000},key-{i % 7},{100 + i % 50}\n" for i in range(400000))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
@@ -315,7 +315,7 @@ class ResumeTest(ProgramTest):
         line = process.stderr.readline().decode()
         while line != "" and without_look(line) == "":
             line = process.stderr.readline().decode()
-        self.assertRegex(line, r"\Awarning: the run goes on, but a state of it could not be kept: bucketlab\.db: ")
+        self.assertRegex(line, r"\Awarning: the run continues, but its state could not be stored: bucketlab\.db: ")
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         _, err = process.communicate(timeout=120)
         self.assertEqual((process.returncode, b"could not" in err), (0, False), err)

@@ -538,7 +538,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
                         "above 2.00MB\n\n" HEADINGS
                         "*a                    1.25  0.25  1.50   0.10  123KB      0     0.4  recommended\n"
                         " 5 more: 3 dominated, 2 fails; --json lists them\n" LEGEND
-                        "unfound: readers miss rows that stand in the table\n");
+                        "unfound: readers miss rows that are in the table\n");
 }
 
 int main(void)

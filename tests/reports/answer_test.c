@@ -336,8 +336,8 @@ static void test_one_protocol_that_is_not_named_is_in_the_table(void **state)
         fixture_add(result, "way", &strategy)->settings.is_idgen = true;
         struct told told;
         tell(result, &told);
-        const bool is_one = strstr(told.answer.beware, "; 1 more stands in the table.") != NULL;
-        const bool is_two = strstr(told.answer.beware, "; 2 more stand in the table.") != NULL;
+        const bool is_one = strstr(told.answer.beware, "; 1 more is in the table.") != NULL;
+        const bool is_two = strstr(told.answer.beware, "; 2 more are in the table.") != NULL;
         assert_int_equal(is_one, i == 3);
         assert_int_equal(is_two, i == 4);
         report_arena_free(&told.arena);

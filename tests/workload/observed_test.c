@@ -292,7 +292,7 @@ static const struct broken broken[] = {
     {"key,size,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\na,1\n", NULL,
      ":1: 65 columns in the header, where the tool has 23; give the output of 'sstablepartitions --csv "
      "--min-size 0'"},
-    {"key,size,size\na,1,1\n", NULL, ":1: column 'size' stands twice in the header; remove one of them"},
+    {"key,size,size\na,1,1\n", NULL, ":1: column 'size' appears twice in the header; remove one of them"},
     {"key,size\n\na,1\n", NULL, ":2: empty line; remove it"},
     {"key,size\na\n", NULL, ":2: 1 column where the header has 2; check the line, or save the output again"},
     {"key,size\na,1,2\n", NULL,
@@ -344,19 +344,21 @@ static const struct broken broken[] = {
      ":3: this partition stood in the same sstable before; give each sstable once, and those of one node "
      "alone, as replicas hold the same partitions"},
     {"Percentile SSTables\n", NULL,
-     ":1: 'Percentile SSTables' where a table begins; give the output of 'nodetool tablehistograms', in "
-     "which 'KEYSPACE/TABLE histograms' stands here, or of 'sstablepartitions --csv', whose columns commas "
-     "part"},
+     ":1: 'Percentile SSTables' where a table should begin; give the output of 'nodetool tablehistograms', "
+     "in "
+     "which this line is 'KEYSPACE/TABLE histograms', or of 'sstablepartitions --csv', with commas between "
+     "columns"},
     {"chat/messages histograms\n", NULL,
-     ":1: '' where the headings stand: Percentile, SSTables, Write Latency, Read Latency, Partition Size, "
+     ":1: '' where the headings should be: Percentile, SSTables, Write Latency, Read Latency, Partition "
+     "Size, "
      "Cell "
      "Count; save the output again"},
     {"chat/messages histograms\nPercentile SSTables Write Latency Read Latency Row Size Cell Count\n", NULL,
-     ":2: 'Percentile SSTables Write Latency Read L...' where the headings stand: Percentile, SSTables, "
+     ":2: 'Percentile SSTables Write Latency Read L...' where the headings should be: Percentile, SSTables, "
      "Write "
      "Latency, Read Latency, Partition Size, Cell Count; save the output again"},
     {"chat/messages histograms\n" HEADINGS "75% 1 1 1 1 1\n", NULL,
-     ":4: '75% 1 1 1 1 1' where the line of 50% stands; save the output again"},
+     ":4: '75% 1 1 1 1 1' where the line of 50% should be; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1\n", NULL,
      ":4: 4 figures behind 50% where 5 are wanted; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1 1 1\n", NULL,

@@ -9,12 +9,12 @@
  * resets as its coordination says.
  *
  * Memory is the caller's and fixed: bk_agent_size() bytes, aligned as for max_align_t, without pointers
- * inside, so it may be copied, moved and stored. Nothing is allocated. One agent is used by one thread at a
- * time; agents share nothing. Functions keep no pointer that they are given. Times are nanoseconds; `now_ns`
- * is the agent's own clock, which may be wrong and may go back.
+ * inside, so it may be copied, moved and stored. Nothing is allocated. An agent may be used by one thread at
+ * a time; agents share nothing. No function keeps a pointer. Times are nanoseconds; `now_ns` is the agent's
+ * own clock, which may be wrong and may go back.
  *
- * Which actions an agent asks for, in addition to PUT_ROW, READ_ROWS, ACK and DONE, which all do (BK_ACT_
- * left out):
+ * The actions of each protocol, in addition to PUT_ROW, READ_ROWS, ACK and DONE, which all have (without the
+ * prefix BK_ACT_):
  *
  *     unbucketed, time, hash  none
  *     single, rmw             READ_STATE WRITE_STATE
@@ -35,7 +35,7 @@
  *     count, scan             READ_STATE WRITE_STATE COUNT_ROWS
  *     count, memory           READ_STATE WRITE_STATE COUNT_ROWS
  *
- * Example: a row is written, by a host that answers each action at once.
+ * Example: a host that answers each action at once writes a row.
  *
  *     bk_strategy_probabilistic(9, 40, &strategy);
  *     struct bk_agent_config config = bk_agent_config_default(&strategy);
@@ -66,22 +66,22 @@
 extern "C" {
 #endif
 
-/* How the roll of a key is agreed on. */
+/* How agents agree on a roll of a key. */
 enum bk_coordination {
     BK_SINGLE,      /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
     BK_LOCKED,      /* the same under a lock row: acquire, read again, roll if still due, release */
-    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead. Rows go
-                       on into the old bucket for that long, so a bucket holds threshold x 2^bits rows (the
-                       mean between two rolls) plus rate x lead: choose a lower threshold where that is much
-                     */
+    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead. Until
+                       then rows still go to the old bucket, so a bucket gets threshold x 2^bits rows (the
+                       mean between two rolls) plus rate x lead: choose a lower threshold where rate x lead is
+                       large */
     BK_GUARDED      /* a row is placed by a committed grant alone, see docs/guarded.md */
 };
 
 /* How the counter is kept. */
 enum bk_counter {
-    BK_COUNTER_RMW, /* an int column, read and written back: agents at once lose increments to each other, and
-                       buckets grow larger than the threshold says */
-    BK_COUNTER_LWT, /* an int column, compare-and-set; rolls and resets are conditional too */
+    BK_COUNTER_RMW,   /* an int column, read and written back: concurrent agents overwrite each other's
+                         increments, and buckets exceed the threshold */
+    BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
     BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row; BK_GUARDED, which
                          has no other: one counter for each (key, bucket), and no base */
 };
@@ -94,43 +94,45 @@ enum bk_counter {
  * keep the newest bucket in the state row, and raise it when its rows were counted to be enough. */
 enum bk_source {
     BK_SOURCE_EXTERNAL, /* the row has it: an order number */
-    BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; never atomic, so that rows at once
+    BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; not atomic, so concurrent rows
                            may read the same total, and an increment of unknown outcome may count twice */
     BK_SOURCE_LWT,   /* the state row's counter, compare-and-set for each row: the most expensive, since all
-                        agents   that write a key contend for each of its rows */
-    BK_SOURCE_LEASE, /* the same for many numbers at once, which the agent then hands out; those that it
-                        has not when it crashes, or when its cache makes room, are lost */
+                        agents that write a key contend for each of its rows */
+    BK_SOURCE_LEASE, /* the same for many numbers at once, which the agent then hands out; numbers that
+                        it still has when it crashes, or when its cache evicts the key, are lost */
     BK_SOURCE_INCREMENTAL, /* now and then, the rows newer than the last one that was counted: their number
-                              is added to a sum by a conditional update that names sum and last row. A lost
-                              condition means that somebody has counted further; a row that is stored with a
-                              place before the last counted one is never counted */
+                              is added to a sum by a conditional update that names sum and last row. When
+                              the condition fails, another agent has counted further; a row that is stored
+                              with a place before the last counted one is never counted */
     BK_SOURCE_SCAN,        /* now and then, count(*): every row of the bucket, every time */
-    BK_SOURCE_MEMORY       /* the agent counts what it writes, and counts the bucket's rows once after it has
-                              started, and those of the next one when there were any; right for as long as a
-                              key has one writer, but for rows that are on their way when it counts */
+    BK_SOURCE_MEMORY /* the agent counts what it writes; after its start it counts the rows of the bucket
+                        once, and if there were any, those of the next one; exact as long as a key has
+                        one writer, except for rows that are being written during the count */
 };
 
 struct bk_agent_config {
     struct bk_strategy strategy; /* without a greatest age (BK_ERROR_AGE) */
     struct bk_history
         history; /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
-                    most; count 0: the strategy throughout; else of that only the kind is looked at */
+                    most; count 0: the strategy throughout; otherwise only the kind of `strategy` is used */
     enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
     uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; 1 to INT64_MAX - 1 */
     uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key's
-                              newest bucket that this agent has stored; 0: not by rows. Of a key that its
-                              cache has evicted the agent does not know how many, and goes on from a random
-                              number below: then n rows pass without a count at a chance of at most
-                              exp(-n / every_rows), and the mean between two counts stays every_rows */
+                              newest bucket that this agent has stored; 0: not by rows. When
+                              the cache has evicted the key, the agent does not know that number, and starts
+                              from a random one below every_rows: then n rows pass without a count with a
+                              chance of at most exp(-n / every_rows), and the mean between two counts stays
+                              every_rows */
     int64_t every_ns; /* the same: count after a row that comes so long after the agent's last count of the
                          key, and after the first row once the cache has evicted the key; 0: not by time. One
                          of the two is above 0 */
     int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
-    int64_t cache_ttl_ns; /* >= 0; 0: every row reads the state. With BK_SINGLE and BK_LOCKED an agent goes on
-                             writing into a closed bucket for as long. Not of BK_GUARDED: what it knows of
-                             a key stays true */
+    int64_t
+        cache_ttl_ns; /* >= 0; 0: every row reads the state. With BK_SINGLE and BK_LOCKED an agent may write
+                         into a closed bucket for as long. Not of BK_GUARDED: what it knows of
+                         a key stays true */
     uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
     uint32_t operations;      /* under way at once: 1 to 65535 */
     uint32_t retries;         /* of each action that may be repeated, after the first try */
@@ -155,8 +157,8 @@ struct bk_agent_config {
     int64_t late_ns;        /* BK_TIME: how long after a window's end rows may still come to it; >= 0 */
     int64_t clock_bound_ns; /* BK_GUARDED: no agent's clock is further than this from the true time, and
                                no row is admitted whose time is further than this ahead of it; >= 0 */
-    uint64_t agent_id;      /* differs between agents. BK_LOCKED: the lock's owner, not 0; there and of
-                               BK_GUARDED it parts the waits of contenders */
+    uint64_t agent_id;      /* unique among agents. BK_LOCKED: the lock's owner, not 0; BK_LOCKED and
+                               BK_GUARDED also derive the random waits from it */
 };
 
 /* What the agent asks of its host. */
@@ -174,8 +176,8 @@ enum bk_action_kind {
     BK_ACT_COUNT_ROWS,  /* how many rows (key, bucket) has; with a mask only those whose place is after
                            columns[BK_PLACE_TIME], columns[BK_PLACE_ID], in the order of time, then id */
     BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows of the step's times */
-    BK_ACT_ACK, /* no outcome wanted: the row is stored; the client may be told. What follows is counting */
-    BK_ACT_DONE /* no outcome wanted: the operation has ended, see status; its number is free again */
+    BK_ACT_ACK, /* needs no outcome: the row is stored, and the client may be told. Only counting follows */
+    BK_ACT_DONE /* needs no outcome: the operation has ended, see status; its number is free again */
 };
 
 /* Positions of the columns of a state row, and of a lock row; bit n of a mask stands for column n. A row that
@@ -201,7 +203,7 @@ enum bk_operation_status {
     BK_OPERATION_OK,
     BK_OPERATION_REFUSED,
     BK_OPERATION_UNKNOWN,
-    BK_OPERATION_TOO_LONG /* of a read: it asked all the partitions that it may, and more would be to ask */
+    BK_OPERATION_TOO_LONG /* of a read: it reached the limit of partitions before it was complete */
 };
 
 struct bk_action {
@@ -244,9 +246,9 @@ struct bk_agent;
 
 /* A config to begin with: BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL; cache_ttl_ns 5 s, cache_entries
  * 100,000, operations 64, retries 3, counter_retries 0, retry_backoff_ns 10 ms, lead_ns 10 s, lock_lasts_ns 5
- * s, lock_backoff_ns 100 ms, grant_ns 10 s, lease_rows 100, every_rows 1, late_ns 1 min, all else 0. To be
- * set besides: agent_id, where several agents share keys, and clock_bound_ns of BK_GUARDED, which wants
- * BK_COUNTER_COLUMN.
+ * s, lock_backoff_ns 100 ms, grant_ns 10 s, lease_rows 100, every_rows 1, late_ns 1 min, all else 0. The
+ * caller must also set agent_id where several agents share keys, and for BK_GUARDED clock_bound_ns and
+ * counter (BK_COUNTER_COLUMN).
  *
  * @param strategy  copied; NULL: BK_UNBUCKETED
  * @return          plain, without pointers; costs a copy of 0.7 kB */
@@ -297,7 +299,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
                               uint32_t *operation);
 
-/* Begins to read the newest rows of a key. What is found is the host's: BK_ACT_READ_ROWS names the buckets.
+/* Begins to read the newest rows of a key. BK_ACT_READ_ROWS names the buckets; the rows stay with the host.
  *
  * @param birth_ns         of the key's first row, as for bk_read_latest(); only BK_TIME looks at it
  * @param newest_sequence  of the key, from 0; only BK_COUNT with BK_SOURCE_EXTERNAL looks at it
@@ -312,17 +314,16 @@ enum bk_status bk_agent_read_latest(struct bk_agent *agent, int64_t now_ns, uint
 
 /* Begins any read.
  *
- * @param query  copied; its now_ns and its starts are the agent's to set: those that it knows of the key
- *               are taken where its coordination makes them exact (BK_THREE_STATE, as far as its lead
- *               is, and BK_GUARDED)
+ * @param query  copied; the agent sets now_ns and the starts: it uses the starts that it knows of the key
+ *               where its coordination makes them exact (BK_GUARDED, and BK_THREE_STATE up to its lead)
  * @return       as for bk_agent_write(), and those of bk_read_begin() */
 enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint64_t newest_sequence,
                              const struct bk_query *query, uint32_t *operation);
 
-/* From now on the agent goes by this history: at its host's deploy, say. Rows that have a bucket keep it, and
- * retries go there. All agents agree as long as each hears of a date before that date comes; later, agents
- * that have heard of it and agents that have not disagree. A read under way ends its era by the old history,
- * and continues by this one.
+/* The agent uses this history from now on, for example after a deployment of its host. Rows that have a
+ * bucket keep it, and retries go there. All agents agree as long as each hears of a date before that date
+ * comes; later, agents that have heard of it and agents that have not disagree. A read under way ends its era
+ * by the old history, and continues by this one.
  *
  * @param history  copied; all its eras are of the strategy's kind
  * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has
@@ -331,9 +332,9 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
 
-/* What became of the operation's action; one outcome an action, in any order and at any time after
- * bk_agent_next() gave it. NOT_APPLIED where the action has no condition, and a state that nobody can have
- * stored (bucket below 0), count as refused.
+/* Reports the outcome of the operation's action: one outcome for each action, in any order and at any time
+ * after bk_agent_next() gave it. NOT_APPLIED for an action without a condition, and a state that cannot have
+ * been stored (bucket below 0), count as refused.
  *
  * @param operation  that of the action
  * @param outcome    copied
@@ -353,7 +354,8 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
  * Cost: constant. */
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);
 
-/* When bk_agent_tick() is due by the agent's clock, or sooner; INT64_MAX: nobody sleeps, or NULL. Constant.
+/* When bk_agent_tick() is due by the agent's clock, or sooner; INT64_MAX: no operation waits, or NULL.
+ * Constant.
  */
 int64_t bk_agent_deadline(const struct bk_agent *agent);
 
@@ -368,9 +370,9 @@ enum bk_status bk_agent_tick(struct bk_agent *agent, int64_t now_ns);
  * cache, where the compiler knows how (GCC and Clang do). It changes nothing; NULL does nothing. Constant. */
 void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
 
-/* The bucket that a row of now would get, from the cache alone: for charts and oracles. It changes nothing.
- * Of BK_SOURCE_LEASE that of the next number that the agent has; of BK_SOURCE_MEMORY the one that has room by
- * the agent's count.
+/* The bucket that a row would get now, from the cache alone: for charts and oracles. It changes nothing.
+ * With BK_SOURCE_LEASE the bucket of the agent's next number; with BK_SOURCE_MEMORY the bucket that has room
+ * by the agent's local count.
  *
  * @param bucket       set when it is known
  * @param is_changing  set likewise: a change of bucket is dated and still to come
@@ -381,17 +383,16 @@ void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
 
-/* In which set of four entries a cache keeps the key's state: a fifth key of a set pushes one out, so a cache
- * of n entries keeps fewer than n keys when hashes are uneven. config: not NULL, and not checked. Constant.
+/* The set of four entries in which the cache keeps the key's state. A fifth key of a set evicts one, so a
+ * cache of n entries may keep fewer than n keys. config: not NULL, and not checked. Constant.
  */
 uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
 
 /* A checkpoint: all that the agent knows and has under way, as bytes that mean the same on every machine. It
- * may be taken between any two calls, and takes nothing away; how large it is follows what the agent knows at
- * that time. An agent that is loaded goes on as the saved one would have: what it had asked for, and has had
- * no outcome of, its host owes it an outcome of still (BK_OUTCOME_UNKNOWN, when the host has died in
- * between). An old one brings back old knowledge: numbers of a lease, and counts in memory, are then given
- * twice.
+ * may be taken between any two calls, and does not change the agent; its size depends on what the agent knows
+ * at that time. A loaded agent continues as the saved one would have: for each action that had no outcome,
+ * the host still has to report one (BK_OUTCOME_UNKNOWN when the host died in between). An old checkpoint
+ * restores old knowledge: numbers of a lease and local counts are then used twice.
  *
  * Bytes that bk_agent_save() would write; 0 for NULL. Cost: linear in operations, cache and remembered keys,
  * as of the next two. */
@@ -401,14 +402,14 @@ size_t bk_agent_state_size(const struct bk_agent *agent);
  * @return       BK_OK; BK_ERROR_NULL, BK_ERROR_MEMORY (too small): nothing is written then */
 enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t size);
 
-/* As bk_agent_init(), with the agent as it was saved in the `size` bytes of state. No bytes that are not a
- * saved state do harm.
+/* As bk_agent_init(), with the agent as it was saved in the `size` bytes of state. Bytes that are not
+ * a saved state do no harm.
  *
- * @param config  the saved agent's: of kind, coordination, counter, source, cache_entries, operations,
- *                remember_keys and agent_id no other is taken; the history is the saved one
+ * @param config  must agree with the saved agent's in kind, coordination, counter, source, cache_entries,
+ *                operations, remember_keys and agent_id; the history is the saved one
  * @param state   read only, any alignment
  * @param out     set to the agent; NULL on errors
- * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT, and memory is in disorder then */
+ * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT: the contents of memory are then undefined */
 enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_agent_config *config,
                              const void *state, size_t size, struct bk_agent **out);
 

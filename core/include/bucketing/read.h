@@ -3,13 +3,15 @@
  * them, and when to stop.
  *
  * A reader is a small plain struct of the caller's. bk_read_next() names the next step, one or more
- * neighbouring buckets to ask at once; the host asks them and reports the rows found; it ends when enough
- * rows are there or nothing is left below. Every walk goes down and is bounded: it ends at bucket 0, or for
- * BK_TIME at the window of the key's birth, so a history shorter than the rows asked for ends too, and it
- * asks no more partitions than it was allowed. A step without rows ends no walk: buckets may be empty.
+ * neighbouring buckets to ask at once; the host asks them and reports the rows found. The read ends when
+ * enough rows were found or no lower bucket is left. Every walk goes down and is bounded: it ends at bucket
+ * 0, or for BK_TIME at the window of the key's first row, even when the key has fewer rows than asked for,
+ * and it asks at most as many partitions as the query allows. A step without rows does not end the walk,
+ * since buckets may be empty.
  *
- * Each call costs a constant, but bk_read_begin(), linear in the starts, and those with known empty windows,
- * linear in their runs. Readers of different keys share nothing; no function keeps a pointer.
+ * Each call takes constant time, except bk_read_begin(), which is linear in the starts, and the calls with
+ * known empty windows, which are linear in their runs. Readers of different keys share nothing; no function
+ * keeps a pointer.
  *
  * Example: the newest 50 rows of a key.
  *
@@ -37,7 +39,7 @@ enum bk_plan {
     BK_PLAN_PARALLEL /* `at_once` buckets at once; of BK_HASH all of them, some at a time */
 };
 
-#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more is surely a wrong unit */
+#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more is a mistake in a unit */
 #define BK_WALK_PARTITIONS_MAX (BK_WALK_WINDOWS_MAX + 1)
 #define BK_AT_ONCE_DEFAULT     8u
 
@@ -47,13 +49,13 @@ enum bk_query_kind {
     BK_QUERY_ALL
 };
 
-/* From start_ns on rows belong to `bucket` or a later one, and before it to an earlier one; a row of just
- * that time may stand on either side. */
+/* Rows from start_ns on belong to `bucket` or a later one, rows before it to an earlier one; a row of exactly
+ * start_ns may be on either side. */
 struct bk_bucket_start {
     int64_t bucket, start_ns;
 };
 
-/* What is asked, and how. */
+/* What a read asks for, and how. */
 struct bk_query {
     enum bk_query_kind kind;
     enum bk_plan plan;
@@ -63,8 +65,8 @@ struct bk_query {
     int64_t now_ns, birth_ns;  /* BK_TIME: the reader's time, and that of the key's first row; a birth after
                                   now reads the window of now alone */
     uint64_t partitions_max;   /* that may be asked; 0: BK_WALK_PARTITIONS_MAX */
-    /* BK_QUERY_RANGE of strategies whose buckets follow each other: the starts that are known, in ascending
-     * order; with them the read goes straight to its buckets. NULL: none is. Not kept. */
+    /* BK_QUERY_RANGE of strategies whose buckets follow each other: the known starts, in ascending
+     * order, by which the read goes straight to its buckets. NULL: none is known. Not kept. */
     const struct bk_bucket_start *starts;
     size_t start_count;
 };
@@ -79,11 +81,12 @@ enum bk_order {
 struct bk_reader {
     enum bk_query_kind kind;
     enum bk_order order;
-    enum bk_status status; /* BK_ERROR_WALK_TOO_LONG: it ended at partitions_max, and more would be to ask */
-    int64_t next;          /* highest bucket not yet asked */
-    int64_t floor;         /* lowest bucket of the history */
-    int64_t width;         /* buckets asked at once */
-    int64_t step_low;      /* of the open step */
+    enum bk_status
+        status;       /* BK_ERROR_WALK_TOO_LONG: it ended at partitions_max, before all buckets were asked */
+    int64_t next;     /* highest bucket not yet asked */
+    int64_t floor;    /* lowest bucket of the history */
+    int64_t width;    /* buckets asked at once */
+    int64_t step_low; /* of the open step */
     int64_t from_ns, until_ns; /* of a range; else all times */
     uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
@@ -91,7 +94,7 @@ struct bk_reader {
     uint64_t partitions_asked, partitions_max;
     uint64_t partitions_spared; /* known to be empty, and not asked */
     bool step_open;             /* a step was given and its rows are not yet reported */
-    bool asks_all;              /* also once there are rows enough: each bucket may hold newer ones */
+    bool asks_all;              /* also when enough rows were found: each bucket may have newer ones */
     bool ends_at_older;         /* a step that holds nothing but older rows is the last */
 };
 
@@ -102,8 +105,9 @@ struct bk_read_step {
 };
 
 /* The memory of empty windows (BK_TIME): runs of windows that were asked and held nothing, and that are
- * closed. Plain, without pointers, the caller's, one a key; all zero it knows nothing. It is bounded: when a
- * run is too many, the shortest is forgotten, and asked again. */
+ * closed. Plain, without pointers, the caller's, one a key; all zero means that no window is known. It is
+ * bounded: when there is no room for a run, the shortest run is forgotten, and its windows are asked again.
+ */
 #define BK_EMPTY_RUNS_MAX 32u
 struct bk_window_run {
     int64_t low, high; /* both inclusive */
@@ -113,7 +117,7 @@ struct bk_empties {
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
 };
 
-/* The question for the newest rows, and nothing else asked.
+/* A query for the newest rows, with defaults for all else.
  *
  * @param now_ns    the reader's time; only BK_TIME looks at it, and at the next
  * @param birth_ns  of the key's first row, or earlier: each window until then is asked
@@ -145,28 +149,28 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
 /* The same, and leaves out the windows that `known` (NULL: none) knows to be empty. */
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
-/* The step's buckets held `rows` rows together, as far as its limit let them tell. NULL, or no open step:
- * nothing changes. */
+/* Reports that the step's buckets returned `rows` rows together, up to the step's limit. NULL, or no open
+ * step: nothing changes. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
-/* The same of a range. saw_older: in one of the step's buckets a row older than from_ns was met, as by a
- * query that goes down from until_ns and stops there. Where buckets follow each other in time, a step that
- * holds nothing but older rows is the last; without such reports the read goes down to bucket 0. */
+/* The same for a range. saw_older: one of the step's buckets has a row older than from_ns, as a query finds
+ * that goes down from until_ns and stops at the first such row. Where buckets follow each other in time, a
+ * step with older rows only is the last; without such reports the read goes down to bucket 0. */
 void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
-/* For a host that knows that the buckets from the next one down to bucket + 1 are empty: takes those steps at
- * once, as if each had been asked and answered 0.
+/* For a host that knows that the buckets from the next one down to bucket + 1 are empty: skips them at once,
+ * with the same effect as asking each and finding 0 rows.
  *
- * @return  the partitions asked by that; 0 for NULL, and where there are none */
+ * @return  the number of partitions counted as asked; 0 for NULL, and where there are none */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
-/* Buckets were asked and answered with no row. Keeps those whose window ended late_ns before now_ns or
- * earlier: an open one, and one that a late row may still reach, is never kept, nor is one that the reader's
- * range covers in part.
+/* Remembers buckets that were asked and had no row, if their windows ended late_ns before now_ns or earlier.
+ * Open windows, windows that a late row may still reach, and windows that the reader's range covers in part
+ * are never remembered.
  *
  * @param strategy   a BK_TIME
  * @param reader     that asked them; read only
  * @param now_ns     when it asked, or earlier: not when the answer came
- * @param late_ns    how long after a window's end rows may still come to it, >= 0. Too short a time
- *                   hides rows
+ * @param late_ns    how long after a window's end rows may still come to it, >= 0. When it is too short,
+ *                   later reads miss rows
  * @param low, high  both inclusive
  * @return           BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_KIND, BK_ERROR_RANGE
  *                   (late_ns below 0): nothing changes then */

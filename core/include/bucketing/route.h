@@ -3,23 +3,23 @@
  *
  * bk_route() is pure: strategy + key state + row -> bucket, with the validity of the answer. Given the same
  * key state it holds for every row with a time in [from, until) and a sequence number in [low, high) for
- * which bk_fires() is false; a host that knows that the next 511 rows neither fire nor leave the ranges
- * counts them in one step. Where the bucket depends on the row's id (hash) the scope is this row alone.
- * bk_advance() alone changes a key state: call it once for each row that fires, after the row is placed. A
- * row that does not fire need not be advanced over, save for BK_COUNT, whose state only tells readers the
- * newest bucket.
+ * which bk_fires() is false, so a host that knows that the next 511 rows neither fire nor leave the ranges
+ * handles them in one step. Where the bucket depends on the row's id (hash), the answer is valid for this row
+ * alone. bk_advance() alone changes a key state: call it once for each row that fires, after the row is
+ * placed. Rows that do not fire need no call, except with BK_COUNT, where the state tells readers the newest
+ * bucket.
  *
- * With a greatest age a bucket begins with its first row, whose time sets the line that it ends at; so a new
- * key has no bucket that stays empty, nor has one that slept through several lines. Such a row is told by the
- * route, and must be advanced over, fire or not, before the key's next row is routed; the ranges hold for the
- * state before that and for the one after it. A row that comes late, from before its bucket's span, goes to
- * the newest bucket: the state tells nothing of older ones, and time windows of compaction and TTLs go by the
- * time of writing too. BK_COUNT counts from the sequence number of the bucket's first row, and keeps its
- * newest bucket in the state like the others.
+ * With a greatest age a bucket begins with its first row, whose time sets the line at which it ends. So no
+ * bucket is empty, neither of a new key nor of one without rows across several lines. bk_route() marks such a
+ * row with `begins`; bk_advance() must be called for it, whether it fires or not, before the key's next row
+ * is routed. The ranges are valid for the state before that call and after it. A late row, with a time before
+ * its bucket's span, goes to the newest bucket: the state knows no older ones, and compaction windows and
+ * TTLs go by the time of writing too. BK_COUNT counts from the sequence number of the bucket's first row, and
+ * keeps its newest bucket in the state like the others.
  *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several
- * threads as long as they do not share a key state. Every call costs a constant, but bk_first_firing() and
- * bk_buckets_of_ids(), which are linear in their rows.
+ * threads as long as they do not share a key state. Every call takes constant time, except bk_first_firing()
+ * and bk_buckets_of_ids(), which are linear in their rows.
  *
  * Example: a row is placed by the one writer of its key.
  *
@@ -76,7 +76,7 @@ struct bk_route {
     uint64_t sequence_high; /* exclusive; UINT64_MAX: no bound */
 };
 
-/* What bk_advance() did, each an operation that the host has to pay for. */
+/* What bk_advance() did: each is an operation on the database for the host. */
 struct bk_effect {
     uint32_t counter_increments; /* 1 when the row fired, however much it adds */
     uint32_t state_writes; /* 1 when the key rolled: bucket, counter and time of change in one write; and
@@ -115,11 +115,11 @@ bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
                        size_t begin, size_t end);
 
-/* Takes a placed row into the key state: once for each row that fires, in the order in which they were
+/* Updates the key state for a placed row: once for each row that fires, in the order in which they were
  * placed.
  *
  * @param state   changed; all zero for a new key. Not NULL
- * @param effect  set to what has to be written for it, zeroed on errors; NULL: nobody asks
+ * @param effect  set to what has to be written for it, zeroed on errors; may be NULL
  * @return        as for bk_route(); nothing changes on errors */
 enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state,
                           const struct bk_row *row, struct bk_effect *effect);
@@ -127,7 +127,7 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
 /* The consistent-hash bucket of a row's id: bk_consistent_hash() of murmur3_128 over the id's eight bytes,
  * little end first, as Guava's Hashing.murmur3_128().hashLong(id). buckets: 1 to BK_BUCKETS_MAX, else -1. */
 int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets);
-/* The same of `count` ids at once, some 2.5 times as fast: for bulk loads. out has room for `count`; the two
+/* The same for `count` ids at once, some 2.5 times as fast: for bulk loads. out has room for `count`; the two
  * arrays do not overlap. */
 void bk_buckets_of_ids(const uint64_t *ids, size_t count, uint32_t buckets, int32_t *out);
 

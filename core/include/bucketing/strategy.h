@@ -3,11 +3,11 @@
  *
  * (key, bucket) names one Cassandra partition. The struct is plain, owned by the caller, without pointers,
  * and may be copied; make it with one of the functions below, which check the settings and zero it on an
- * error. Times are nanoseconds since 1970-01-01T00:00:00Z. Every call costs a constant, keeps no pointer, and
- * may be made from any thread.
+ * error. Times are nanoseconds since 1970-01-01T00:00:00Z. Every call takes constant time, keeps no pointer,
+ * and may be made from any thread.
  *
  * Example: one row in 512 counts, and 40 of them close a partition, so that it holds 20,480 rows on average,
- * give or take 16 % (1 / sqrt(40)).
+ * with a coefficient of variation of 16 % (1 / sqrt(40)).
  *
  *     struct bk_strategy strategy;
  *     if (bk_strategy_probabilistic(9, 40, &strategy) != BK_OK)
@@ -56,21 +56,21 @@ struct bk_strategy {
             uint64_t rows; /* of a partition */
         } count;
         struct {
-            uint32_t bits;               /* used when chance_denominator is 0 */
+            uint32_t bits;               /* 2^-bits is the chance when chance_denominator is 0 */
             uint64_t chance_numerator;   /* any chance m/n in place of 2^-bits */
-            uint64_t chance_denominator; /* 0: the bits hold */
+            uint64_t chance_denominator; /* 0: bits give the chance */
             uint64_t threshold;          /* increments of a partition */
         } probabilistic;
         struct {
             uint32_t buckets;
         } hash;
         struct {
-            uint64_t bytes;     /* B: bytes for which the counter goes up by 1 */
-            uint64_t threshold; /* of the counter of a partition, which so gets threshold x B bytes */
+            uint64_t bytes; /* B: bytes for which the counter goes up by 1 */
+            uint64_t
+                threshold; /* of a partition's counter: a partition gets threshold x B bytes on average */
         } weighted;
     } of;
-    /* 0: none. Else no bucket takes rows from both sides of a line of the grid of its multiples since 1970.
-     */
+    /* 0: none. Otherwise no bucket has rows from both sides of a multiple of this time since 1970. */
     int64_t max_age_ns;
 };
 
@@ -95,25 +95,25 @@ enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
  * 1 (BK_ERROR_BYTES), threshold >= 1 (BK_ERROR_THRESHOLD). */
 enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out);
 
-/* Gives a strategy of BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED a greatest age of its buckets, or with 0
- * takes it away: the key rolls at every line of the grid of multiples of max_age_ns since 1970 that it has a
- * row beyond. It is a grid, and not an age since a bucket's first row, because windows of time-window
- * compaction lie on such grids too, and so buckets end with them, and rows of one TTL die with their bucket
- * within one such span. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind), those of
- * bk_strategy_check(); *strategy then stays as it is. */
+/* Gives a strategy of BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED a greatest age of its buckets, or removes
+ * it with 0. Multiples of max_age_ns since 1970 are the lines of a grid, and a key rolls at the first row
+ * beyond a line. The age counts from the grid and not from a bucket's first row because the windows of
+ * time-window compaction lie on such grids too: buckets end with them, and rows with one TTL expire within
+ * one such span of their bucket. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind), those of
+ * bk_strategy_check(); *strategy is then unchanged. */
 enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy);
 
 /* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made:
  * BK_OK, the error that it would have returned, BK_ERROR_KIND, or BK_ERROR_NULL. */
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
 
-/* "none", "time", "count", "probabilistic", "hash", "weighted"; "unknown" for a value that is none. */
+/* "unbucketed", "time", "count", "probabilistic", "hash", "weighted"; "unknown" for any other value. */
 const char *bk_kind_name(enum bk_kind kind);
 
-/* Whether keys roll when a counter that rows add to at random is full: BK_PROBABILISTIC and BK_WEIGHTED;
- * false for a value that is none. */
+/* Whether rows add to a counter at random and the key rolls when it is full: BK_PROBABILISTIC and
+ * BK_WEIGHTED; false for a value that is no kind. */
 bool bk_kind_fires(enum bk_kind kind);
-/* What that counter is full at; 0 for the other kinds, and for NULL. */
+/* The count at which that counter is full; 0 for the other kinds, and for NULL. */
 uint64_t bk_threshold(const struct bk_strategy *strategy);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Holds every output path of a command against every input, by name and by inode, before anything is
+/* Compares every output path of a command with every input, by name and by inode, before anything is
  * opened. */
 #define _XOPEN_SOURCE 700
 #include "cli/outputs.h"
@@ -34,7 +34,7 @@ struct cli_output_file {
     bool is_there, is_written;
     dev_t device;
     ino_t inode;
-    char *stem; /* of FOLDER; the rest is for them too */
+    char *stem; /* of FOLDER; the members below too */
     const char *endings[ENDINGS_MAX];
 };
 
@@ -62,8 +62,8 @@ static bool follow(const char *link, char *rest)
 }
 
 /* The path of a file that need not exist, nor its folders: absolute, without links, "." and "..", the links
- * followed one by one as the kernel does. A path that is too long, or turns in a circle, is left as it is:
- * nothing can be opened by it. malloc'ed. */
+ * followed one by one as the kernel does. A path that is too long, or whose links form a loop, is left as it
+ * is: it cannot be opened anyway. malloc'ed. */
 static char *whole_path(const char *path)
 {
     char whole[PATH_MAX] = "", rest[PATH_MAX], *component;

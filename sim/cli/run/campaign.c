@@ -12,14 +12,14 @@
 
 #define SEED_KIND UINT64_C(0x73656564) /* of the archive of a request */
 
-/* What became of a seed, until its turn has come to be summed up. */
+/* The outcome of a seed, kept until all smaller seeds have been summed up. */
 struct outcome {
     bool has_breach;
     struct lab_fuzz_outcome of_run;
     struct cli_breach breach;
 };
 
-/* A seed, as it is asked of another rank. */
+/* A seed, as it is sent to another rank. */
 struct request {
     char *path; /* NULL: there is none, and no text */
     char *text;

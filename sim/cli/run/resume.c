@@ -26,7 +26,7 @@ static bool find(struct store *store, const char *database, int64_t run, struct 
                         "%s: no run is unfinished; `bucketlab runs` lists those that it holds", database);
     if (is_there)
         return true;
-    /* One that is not there at all is the same error as elsewhere. */
+    /* A run that does not exist is the same error as in other commands. */
     if (!store_load_run(store, run, NULL, &result, error))
         return false;
     lab_result_destroy(result);
@@ -64,7 +64,7 @@ static void tell_of_file(const struct store_unfinished *unfinished)
     if (size != strlen(unfinished->scenario_text) || memcmp(text, unfinished->scenario_text, size) != 0) {
         fputs("warning: ", stderr);
         cli_print_text(stderr, unfinished->scenario_path);
-        fprintf(stderr, " has changed since run %" PRId64 " began, which goes on as it began\n",
+        fprintf(stderr, " has changed since run %" PRId64 " began; the run continues with the old one\n",
                 unfinished->run);
     }
     free(text);
@@ -79,8 +79,7 @@ bool cli_resume_find(const char *database, const char *run_text, bool is_quiet,
     memset(unfinished, 0, sizeof *unfinished);
     *scenario = NULL;
     *is_finished = false;
-    /* For writing, so that a database of an older version is brought up to date; one that is missing is not
-     * made. */
+    /* Opened for writing, so that a database of an older version is migrated; a missing one is not made. */
     enum store_mode mode = access(database, F_OK) == 0 ? STORE_WRITE : STORE_READ;
     if (!cli_run_parse(run_text, &run, error) || !store_open(database, mode, &store, error))
         return false;

@@ -75,7 +75,7 @@ static void complain(struct cli_snapshots *snapshots, const char *what, const ch
     snapshots->has_complained = true;
 }
 
-/* From the run's own threads. What goes wrong is told once, and the run goes on without. */
+/* From the run's own threads. An error is reported once, and the run continues without this state. */
 static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
 {
     struct cli_snapshots *snapshots = context;
@@ -102,7 +102,7 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
         snapshots->lost = error;
         snapshots->lost_parts |= UINT64_C(1) << part % 64;
         if (!lab_is_stopped(snapshots->progress))
-            complain(snapshots, "the run goes on, but a state of it could not be kept", error.text);
+            complain(snapshots, "the run continues, but its state could not be stored", error.text);
     }
     pthread_mutex_unlock(&snapshots->lock);
 }
@@ -122,7 +122,8 @@ void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
     pthread_mutex_init(&snapshots->lock, NULL);
 }
 
-/* Nobody is at work on it any more. False when it began here and nothing of it was kept: then it goes. */
+/* No program is at work on the run any more. False when it began here and has no state: then it is deleted.
+ */
 static bool leave(struct cli_snapshots *snapshots)
 {
     const struct store_unfinished *unfinished = &snapshots->unfinished;
@@ -158,7 +159,8 @@ bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error
 {
     snapshots->begin_ms = cli_now_ms();
     snapshots->next_ms = snapshots->every_ms;
-    /* Each part begins with one, so that those that end before the first is due have one too. */
+    /* Each part stores a state when it begins, so that parts that end before the first one is due have one
+     * too. */
     snapshots->lab.wish = snapshots->every_ms > 0;
     return snapshots->every_ms == 0 || need_run(snapshots, error);
 }
@@ -176,7 +178,7 @@ static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error
         if (lab_snapshot_check(snapshots->scenario, &kept, &why)) {
             snapshots->kept[count++] = kept;
         } else if (why.class == SIM_ERROR_ENVIRONMENT) {
-            complain(snapshots, "a part of the run begins anew", why.text);
+            complain(snapshots, "a part of the run starts again", why.text);
         } else {
             return sim_fail(error, why.class, "run %" PRId64 ": %s", snapshots->unfinished.run, why.text);
         }
@@ -186,7 +188,7 @@ static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error
     return true;
 }
 
-/* That another program has the run fails no check of this one. */
+/* That another program has resumed the run is no failed check of this one. */
 static bool lose(struct sim_error *error)
 {
     if (error->class == SIM_ERROR_CHECK)
@@ -211,9 +213,9 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
            take_states(snapshots, error);
 }
 
-/* The next states are due when the interval has passed since the last of these was written, and so that
- * writing takes a tenth of the time at most; else a state that takes longer than the interval would leave no
- * time for the run. */
+/* The next states are due when the interval has passed since the last of these was written. The interval
+ * grows so that writing takes a tenth of the time at most; otherwise a state that takes longer to write than
+ * the interval would leave no time for the run. */
 static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 {
     int64_t least_ms = (WRITES_SHARE * snapshots->put_us + 999) / 1000;
@@ -235,7 +237,7 @@ static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 {
-    /* While a state is written nothing is due, and signals are still to be heard. */
+    /* While a state is written nothing is due, and signals still have to be handled. */
     if (snapshots->every_ms == 0 || pthread_mutex_trylock(&snapshots->lock) != 0)
         return;
     if (snapshots->was_put)

@@ -37,7 +37,7 @@ static void print_legend(const struct tune_contest *contest)
     if (is_there[TUNE_FEW_PER_READ])
         printf("reads: too many partitions per read\n");
     if (is_there[TUNE_FINDABLE])
-        printf("unfound: readers miss rows that stand in the table\n");
+        printf("unfound: readers miss rows that are in the table\n");
 }
 
 static bool is_in(const struct tune_entrant *entrant)

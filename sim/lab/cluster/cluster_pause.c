@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Agents that stand still, and agents that restart from a checkpoint.
+/* Agents that are paused, and agents that restart from a checkpoint.
  *
- * A paused agent hears one more event, with its clock as it is then, and stops between hearing and acting:
- * what it asks for leaves when the pause is over. Every later event waits until then, in order. The load
- * balancer sends it no more rows and reads. A checkpoint is made of an agent that has nothing under way, so
- * what it knows is all that it takes back. */
+ * A paused agent takes one more event, with its clock as it is then, and stops before it acts: its actions
+ * are sent when the pause is over. Later events wait until then, in order, and the load balancer sends the
+ * agent no more rows and reads. A checkpoint is taken when the agent has nothing under way, so it restores
+ * knowledge alone. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     if (!agent->is_paused || sim_queue_now(&run->queue) < agent->pause_until_ns)
-        return; /* it is another process by now, or another pause is not over */
+        return; /* the agent has restarted, or another pause is not over */
     run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += agent->has_heard;
     agent->is_paused = agent->has_heard = false;
     agent->disturbed_ns = sim_queue_now(&run->queue);
@@ -81,7 +81,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
     agent->wants_checkpoint = false;
 }
 
-/* One that was made with other settings is none. */
+/* A checkpoint that was made with other settings does not count. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];

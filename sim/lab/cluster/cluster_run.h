@@ -381,7 +381,7 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
 void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
 void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
 
-/* cluster_event_trace.c: a line an event, virtual time first, when somebody listens (and cares for this key).
+/* cluster_event_trace.c: one event a line, virtual time first, when a listener wants it (and this key).
  */
 #define LAB_NO_KEY UINT32_MAX
 bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key);

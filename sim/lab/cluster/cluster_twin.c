@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* restored: an agent that goes on from its own checkpoint asks for the same as one that never stopped.
+/* restored: an agent that was restored from its own checkpoint asks for the same as one that never stopped.
  *
  * Each agent has a twin that is told the same at the same times by the same clock, and whose
  * actions nobody carries out. After a drawn share of the agent's steps the twin is saved and loaded in its
- * own place. An agent hangs on nothing but what it is told, so each of its answers, actions and deadlines is
- * the twin's too; a field that the checkpoint leaves out, or does not load as it was, parts them as soon as
- * it matters. The agent itself is never restored, so what the twin has lost once stays lost. */
+ * own place. An agent depends on nothing but what it is told, so the twin has the same answers,
+ * actions and deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ as soon as
+ * that field matters. The agent itself is never restored, so what the twin has once lost stays lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 static void part(struct lab_cluster_run *run, uint32_t number, uint32_t key, const char *why)
 {
-    run->agents[number].twin = NULL; /* told of once: all that follows would differ too */
+    run->agents[number].twin = NULL; /* reported once: all that follows would differ too */
     lab_violate(run, LAB_ORACLE_RESTORED, key, 1, "agent %u: restored from its checkpoint it %s", number,
                 why);
 }
@@ -117,7 +117,8 @@ void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct b
         return;
     if (!bk_agent_next(twin, &other))
         part(run, number, (uint32_t)action->key, "asks for nothing");
-    else if (memcmp(&other, action, sizeof other) != 0) /* zeroed, so what lies between is alike */
+    else if (memcmp(&other, action, sizeof other) !=
+             0) /* zeroed, so the bytes between its members are alike */
         part(run, number, (uint32_t)action->key, "asks for something else");
 }
 

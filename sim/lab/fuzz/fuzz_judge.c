@@ -141,7 +141,7 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
 
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
 {
-    /* Halved down on, so that it needs no memory and cannot fail. */
+    /* By bisection, which needs no memory and cannot fail. */
     uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2, below = 0;

@@ -124,13 +124,14 @@ const struct lab_metric_row lab_metric_table[] = {
      .meaning = "operations in addition to the inserts, for each 1000 rows"},
     {IN("Writes"), IS("writes.retried", ROWS), .absent = NO_ROWS, .meaning = "rows that were sent again"},
     {IN("Writes"), IS("writes.duplicated", ROWS), .absent = NO_ROWS,
-     .meaning = "rows that stand in two buckets"},
+     .meaning = "rows that are stored in two buckets"},
     {IN("Writes"), IS("writes.misrouted", ROWS), .absent = NO_ROWS,
-     .meaning = "rows that stand in another bucket than the strategy's state says, which goes by the row's "
-                "own time: the "
-                "one that its agent's clock gave it, unless it was late. Without agents 0: one writer goes "
-                "by the state "
-                "that it knows"},
+     .meaning =
+         "rows that are stored in another bucket than the strategy's state says, which goes by the row's "
+         "own time: the "
+         "one that its agent's clock gave it, unless it was late. Without agents 0: one writer goes "
+         "by the state "
+         "that it knows"},
     {IN("Writes"), IS("writes.late", ROWS), .absent = NO_TIMES,
      .meaning = "rows that came later than their own time says"},
     {IN("Writes"), IS("writes.into_closed", ROWS), .absent = NO_TIMES,

@@ -124,9 +124,9 @@ const char *lab_quantity_duration(const char *text, int64_t *out_ns)
     const char *rest, *problem = scan(text, &number, &rest);
     *out_ns = 0;
     if (problem != NULL)
-        return problem != unreadable
-                   ? problem
-                   : "not a duration; write a number with ns us ms s m h d w or y right behind it, as in 90d";
+        return problem != unreadable ? problem
+                                     : "not a duration; write a number with ns us ms s m h d w or y directly "
+                                       "after it, as in 90d";
     if (*rest == '\0')
         return "a duration needs a unit; add ns us ms s m h d w or y, as in 90d";
     const struct unit *unit = find_unit(units, rest);
@@ -168,7 +168,7 @@ const char *lab_quantity_bytes(const char *text, uint64_t *out)
     if (problem != NULL)
         return problem != unreadable ? problem
                                      : "not a size; write a number with B KB MB GB TB KiB MiB GiB or TiB "
-                                       "right behind it, as in "
+                                       "directly after it, as in "
                                        "100MB";
     if (*rest == '\0')
         return "a size needs a unit; add B KB MB GB TB KiB MiB GiB or TiB, as in 100MB";
@@ -195,7 +195,7 @@ const char *lab_quantity_rate(const char *text, double *out_per_s)
     if (problem != NULL)
         return problem != unreadable
                    ? problem
-                   : "not a rate; write a number with /s /m /h or /d right behind it, as in 200/s";
+                   : "not a rate; write a number with /s /m /h or /d directly after it, as in 200/s";
     if (*rest == '\0')
         return "a rate needs a unit; add /s /m /h or /d, as in 200/s";
     const struct unit *unit = find_unit(units, rest);
@@ -212,7 +212,7 @@ const char *lab_quantity_share(const char *text, double *out)
     *out = 0;
     if (problem != NULL)
         return problem != unreadable ? problem
-                                     : "not a share; write a number with % right behind it, as in 1%";
+                                     : "not a share; write a number with % directly after it, as in 1%";
     if (*rest == '\0')
         return "a share needs its sign; add %, as in 1%";
     if (strcmp(rest, "%") != 0)
@@ -231,7 +231,7 @@ const char *lab_quantity_drift(const char *text, double *out)
     *out = 0;
     if (problem != NULL)
         return problem != unreadable ? problem
-                                     : "not a drift; write a number with ppm right behind it, as in 20ppm";
+                                     : "not a drift; write a number with ppm directly after it, as in 20ppm";
     if (*rest == '\0')
         return "a drift needs its unit; add ppm, as in 20ppm";
     if (strcmp(rest, "ppm") != 0)

@@ -127,12 +127,12 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
                                                          : "QUORUM";
         if (node != NULL) {
             snprintf(problem, sizeof problem,
-                     "agents stand in '%s', which has no replicas; use %s, or raise its replication_factor",
+                     "agents are in '%s', which has no replicas; use %s, or raise its replication_factor",
                      datacenter->name, instead);
             return lab_fail_value(reader, node, problem);
         }
         snprintf(problem, sizeof problem,
-                 "agents stand in '%s', where %s: %s finds no replica; raise it, or set %s: %s under "
+                 "agents are in '%s', where %s: %s finds no replica; raise it, or set %s: %s under "
                  "'consistency'",
                  datacenter->name, name, cass_consistency_name(level), name, instead);
         const struct lab_node *named = lab_node_find(lab_node_find(cluster, "datacenters"), datacenter->name);

@@ -85,7 +85,7 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
     }
     if (found != NULL && found->feed != LAB_FEED_DATA) {
         lab_fail_at(&reader->tree, &node->name_place,
-                    "column '%s' stands in the primary key already; give it another name", found->name);
+                    "column '%s' is in the primary key already; give it another name", found->name);
         return NULL;
     }
     if (found != NULL)

@@ -73,7 +73,7 @@ static bool read_seed_list(struct lab_reader *reader, const struct lab_node *nod
     if (!find_twice(out, node, &again))
         return sim_fail_memory(reader->tree.error);
     if (again != NULL)
-        return lab_fail_at(&reader->tree, &again->place, "seed %s stands twice; remove one", again->text);
+        return lab_fail_at(&reader->tree, &again->place, "seed %s appears twice; remove one", again->text);
     return true;
 }
 

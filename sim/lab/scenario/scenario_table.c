@@ -141,7 +141,7 @@ static bool find_column(struct lab_reader *reader, const struct lab_node *node, 
         return lab_fail_at(&reader->tree, &node->place, "no column '%s'; did you mean '%s'?",
                            lab_show(name, shown), nearest);
     return lab_fail_at(&reader->tree, &node->place,
-                       "no column '%s'; add it to 'columns', or name one that stands there",
+                       "no column '%s'; add it to 'columns', or name one that is there",
                        lab_show(name, shown));
 }
 
@@ -151,10 +151,10 @@ static bool check_key_column(struct lab_reader *reader, const struct lab_node *n
     const struct lab_column *column = &design->columns[position];
     if (memchr(design->partition, position, design->partition_count) != NULL)
         return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' stands in the partition key already; remove it here", column->name);
+                           "column '%s' is in the partition key already; remove it here", column->name);
     if (memchr(design->clustering, position, design->clustering_count) != NULL)
         return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' stands in the clustering already; remove one of them", column->name);
+                           "column '%s' is in the clustering already; remove one of them", column->name);
     if (column->feed == LAB_FEED_DATA)
         return lab_fail_at(&reader->tree, &node->place,
                            "column '%s' is the row's data, and no key; feed it by {values: N} or id, or "

@@ -15,7 +15,7 @@
 #define NODES_MAX  20000
 #define FIELDS_MAX 500
 #define CHUNK_SIZE 16384
-#define YAML_CURE  "check brackets, quotes, indentation and the blank behind each colon"
+#define YAML_CURE  "check brackets, quotes, indentation and the space after each colon"
 
 struct lab_chunk {
     struct lab_chunk *next;
@@ -197,7 +197,7 @@ static bool read_name(struct yaml *yaml, const struct lab_node *mapping, const c
     for (const struct lab_node *node = mapping->first; node != NULL; node = node->next) {
         char where[LAB_PLACE_SIZE], shown[LAB_SHOWN_SIZE];
         if (strcmp(node->name, *name) == 0)
-            return lab_fail_at(yaml->tree, place, "field '%s' stands twice, first at %s; remove one",
+            return lab_fail_at(yaml->tree, place, "field '%s' appears twice, first at %s; remove one",
                                lab_show(*name, shown), lab_place_text(&node->name_place, where));
     }
     return true;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lane over rows that nobody has drawn. The lane jumps from row to row that matters: the next that fires,
- * the first beyond the route's ranges, the first of a partition; what lies between is counted.
+/* A lane over rows that are not drawn one by one. The lane jumps to the next row that matters (the next that
+ * fires, the first beyond the route's ranges, the first of a partition) and only counts the rows between.
  *
- * The gaps between rows that fire are geometric, whatever the times. A time is drawn only where something
- * asks for it: the next row but j of n that are left of a stretch is the (j + 1)-th in order of n uniform
- * points. */
+ * The gaps between rows that fire are geometric, whatever the times. A time is drawn only where it is
+ * needed: of n rows that are left of a stretch, the time of the (j + 1)-th is the (j + 1)-th order statistic
+ * of n uniform points. */
 #include <assert.h>
 
 #include "count_cost.h"
 #include "thin.h"
 
-/* Steps from one look at whether somebody wants the run to end to the next. */
+/* Steps between two tests of whether the run is to be stopped. */
 #define STEPS_A_LOOK 65536u
 
 /* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
@@ -91,7 +91,7 @@ static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, 
     if (route->sequence_high - sequence < rows)
         rows = route->sequence_high - sequence;
     if (route->begins)
-        rows = 1; /* it has to be advanced over before the next one is routed */
+        rows = 1; /* bk_advance() must be called for it before the next one is routed */
     *fires = false;
     if (!thin->can_fire)
         return rows;

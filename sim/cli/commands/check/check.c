@@ -362,7 +362,7 @@ static bool conclude(const struct cli_gate *gate, struct sim_error *error)
     return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed,
                     cli_gate_checks(gate), names,
                     of_baseline == failed ? "if the change is meant, repeat this with --update-baseline"
-                                          : "run what stands after 'again:' above to see it");
+                                          : "run what follows 'again:' above to see it");
 }
 
 static int run(const struct cli_args *args, struct sim_error *error)

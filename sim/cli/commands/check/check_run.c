@@ -7,7 +7,7 @@
 #include "check.h"
 #include "lab/crew.h"
 
-/* A cluster run takes about so many times longer than the same rows alone. */
+/* A cluster run takes about this many times as long as the stream engine with the same rows. */
 #define CLUSTER_WEIGHT   20
 #define TRACE_LINE_BYTES 30
 
@@ -18,7 +18,7 @@ struct order {
 
 struct crew {
     struct cli_gate *gate;
-    struct order *order; /* longest first, so that no long one is left for the end */
+    struct order *order; /* longest first, so that no long run starts last */
     uint64_t first, number;
     uint32_t threads; /* of one run */
     cli_check_wanted *wanted;

@@ -15,7 +15,7 @@
 #include "stress.h"
 
 static const struct cli_option options[] = {
-    {"strategy", "LABEL", "of this strategy alone (default: of each)"},
+    {"strategy", "LABEL", "for this strategy only (default: for each)"},
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
      "table.clustering=[at]; repeatable"},
@@ -74,8 +74,8 @@ static bool fail_label(const struct lab_scenario *scenario, const char *label, s
     const char *nearest = sim_nearest(label, labels, scenario->strategy_count);
     return sim_fail(error, SIM_ERROR_INPUT,
                     nearest != NULL
-                        ? "bucketlab: --strategy %s: %s has none of this label; did you mean '%s'?"
-                        : "bucketlab: --strategy %s: %s has none of this label; give one of its "
+                        ? "bucketlab: --strategy %s: %s has no strategy with this label; did you mean '%s'?"
+                        : "bucketlab: --strategy %s: %s has no strategy with this label; give one of its "
                           "labels, as '%s'",
                     label, scenario->path, nearest != NULL ? nearest : labels[0]);
 }

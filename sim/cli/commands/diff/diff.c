@@ -13,7 +13,7 @@
 
 static const struct cli_option options[] = {
     {"seeds", "N", "over N seeds that both have; runs what is missing"},
-    {"metric", "NAME", "these figures alone, or those below NAME; repeatable"},
+    {"metric", "NAME", "only this figure, or all below NAME; repeatable"},
     {"all", NULL, "every figure, also those that are equal"},
     {"exit-code", NULL, "exit code 1 when the two differ"},
     CLI_OPTION_DB,
@@ -154,7 +154,7 @@ static int run(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_diff = {
     .name = "diff",
     .arguments = "RUN[:LABEL] RUN[:LABEL]",
-    .summary = "two stored runs side by side, and what of it is chance",
+    .summary = "two stored runs side by side: which differences are chance",
     .example = "  bucketlab diff 3 last\n  bucketlab diff 3 4 --seeds 10\n"
                "  bucketlab diff 3:hash 3:probabilistic\n",
     .options = options,

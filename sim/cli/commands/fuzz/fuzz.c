@@ -23,9 +23,9 @@ static const struct cli_option options[] = {
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},
     {"hold", "CONDITION",
-     "hold guarantees also where this happened, as in\n"
+     "this excuses no violation any more, as in\n"
      "changes_at_once; repeatable (docs/oracles.md)"},
-    {"keep-going", NULL, "past the first broken guarantee; shrink none"},
+    {"keep-going", NULL, "do not stop at the first failure; shrink none"},
     {"baseline", "FILE",
      "compare the shares of seeds with a violation that\n"
      "no guarantee covers with those of this file"},
@@ -104,8 +104,7 @@ static int conclude(const struct job *job, struct sim_error *error)
     }
     if (job->signals.caught != 0) {
         if (campaign->breach_count == 0)
-            sim_fail(error, SIM_ERROR_CHECK,
-                     "interrupted after %" PRIu64 " seeds; what they found stands above",
+            sim_fail(error, SIM_ERROR_CHECK, "interrupted after %" PRIu64 " seeds; what they found is above",
                      campaign->tally.seeds);
         return 128 + job->signals.caught;
     }

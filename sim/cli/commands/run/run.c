@@ -33,10 +33,10 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             {"no-charts", NULL, "draw no charts"},
                                             {"trace-events", "FILE",
                                              "write what happens between agents and cluster,\n"
-                                             "a line an event; - stands for stdout"},
-                                            {"key", "K", "in --trace-events, of this key alone"},
+                                             "one event a line; - stands for stdout"},
+                                            {"key", "K", "with --trace-events: events of this key only"},
                                             {"snapshot-every", "DURATION",
-                                             "keep the state of the run as often as this, so that\n"
+                                             "store the state of the run at this interval, so that\n"
                                              "a run that was killed can resume from it, as in 1m"},
                                             {"resume", "RUN",
                                              "resume a run that was stopped or killed, from its\n"

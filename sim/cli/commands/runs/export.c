@@ -15,7 +15,7 @@
 #include "store/store.h"
 
 static const struct cli_option options[] = {
-    {"label", "L", "of this strategy alone (default: of all)"},
+    {"label", "L", "of this strategy only (default: of all)"},
     {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
     {"unit", "U", "rows, bytes or partitions (default: all)"},
     {"metrics", NULL, "the metrics in place of the histograms"},
@@ -86,8 +86,8 @@ static bool check_label(const struct wish *wish, const struct lab_result *result
     const char *nearest = count == 0 ? NULL : sim_nearest(wish->label, labels, count);
     return sim_fail(error, SIM_ERROR_INPUT,
                     nearest != NULL
-                        ? "bucketlab: --label %s: the run has none of this label; did you mean '%s'?"
-                        : "bucketlab: --label %s: the run has none of this label; give one of its "
+                        ? "bucketlab: --label %s: the run has no strategy with this label; did you mean '%s'?"
+                        : "bucketlab: --label %s: the run has no strategy with this label; give one of its "
                           "labels, as '%s'",
                     wish->label, nearest != NULL ? nearest : labels[0]);
 }

@@ -11,7 +11,7 @@
 #include "store/unfinished.h"
 
 static const struct cli_option options[] = {CLI_OPTION_DB,
-                                            {"all", NULL, "also each run of a sweep"},
+                                            {"all", NULL, "list each run of a sweep, too"},
                                             CLI_OPTION_JSON,
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};

@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
      "the scenario (default its tune.risk, or 0.1%), or\n"
      "outside --rows: 0.003 or 0.3%"},
     {"rows", "MIN..MAX",
-     "without a scenario: rows that a partition shall have,\n"
+     "without a scenario: rows that a partition should have,\n"
      "by the exact distribution of 'probabilistic'"},
     {"bits", "A..B", "with --rows: only so many bits (default 0..32)"},
     {"probability", "any",

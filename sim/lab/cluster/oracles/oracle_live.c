@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* live: once all faults are healed, full partitions close. Rows that fire are counted from when all has been
- * well for the lag; a partition is full when it has taken twice its threshold of them, and some. It may take
- * more while the next bucket is on its way, which takes the lag at most; if it then still takes a row that
- * fires, as the key's newest, it does not close. A run whose faults do not end, or only just, is not judged.
+/* live: once all faults are healed, full partitions close. Rows that fire are counted once no fault has
+ * lasted for the lag; a partition is full when it has taken a little more than twice its threshold of them.
+ * It may take more while the next bucket becomes known, for the lag at most; if it takes a row that fires
+ * after that, as the key's newest partition, it does not close. A run whose faults do not end, or only just,
+ * is not judged.
  */
 #include <inttypes.h>
 
@@ -14,7 +15,7 @@ void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_key_ledger *ledger = &oracles->keys[partition->key];
-    /* Once the state names a later bucket, the roll has been; its date may be still to come. */
+    /* Once the state names a later bucket, the key has rolled, even if the date is still to come. */
     if (partition->bucket < ledger->state_bucket || lab_health_well_ns(run) < oracles->lag_ns)
         return;
     if (partition->healthy_stretch != oracles->health.stretch) {

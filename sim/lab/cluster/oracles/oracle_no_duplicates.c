@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* no_duplicates: a retried row stands in one bucket only. A row that was put into several buckets is
+/* no_duplicates: a retried row is in one bucket only. A row that was put into several buckets is
  * remembered with each; it stands in that of which it was acknowledged, and wherever a replica holds it,
  * whenever that was. */
 #include <inttypes.h>
@@ -58,7 +58,7 @@ void lab_no_duplicates_end(struct lab_cluster_run *run)
             continue;
         run->tally.duplicated++;
         lab_violate(run, LAB_ORACLE_NO_DUPLICATES, row->key, 1,
-                    "row %" PRIu64 " stands in %" PRIu32 " buckets, the last of them %" PRId64, row->row,
-                    buckets, last->bucket);
+                    "row %" PRIu64 " is in %" PRIu32 " buckets, the last of them %" PRId64, row->row, buckets,
+                    last->bucket);
     }
 }

@@ -51,7 +51,7 @@ struct cli_command {
     }
 #define CLI_OPTION_JSON                                                                                      \
     {                                                                                                        \
-        "json", NULL, "machine output on stdout, nothing else there"                                         \
+        "json", NULL, "JSON on stdout, and nothing else there"                                               \
     }
 #define CLI_OPTION_QUIET                                                                                     \
     {                                                                                                        \

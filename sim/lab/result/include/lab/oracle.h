@@ -24,7 +24,7 @@
       "another agent an earlier one [rows]")                                                                 \
     X(MONOTONE, "monotone", "in the order of row times the buckets never go back [rows]")                    \
     X(NO_GAPS, "no_gaps", "no bucket below the current one is empty [buckets]")                              \
-    X(NO_DUPLICATES, "no_duplicates", "a retried row stands in one bucket only [rows]")                      \
+    X(NO_DUPLICATES, "no_duplicates", "a retried row is in one bucket only [rows]")                          \
     X(BOUNDED, "bounded",                                                                                    \
       "no partition outgrows its distribution by more than lag x peak rate [partitions]")                    \
     X(CONSERVED, "conserved", "rows and increments add up: none is lost or made [differences]")              \
