@@ -285,7 +285,7 @@ static void test_ring_given_tokens_that_make_none_are_refused(void **state)
     assert_false(cass_ring_create_from(tokens, nodes, 0, 2, 1, &ring, &error));
     assert_null(ring);
     assert_false(cass_ring_create_from(tokens, nodes, 4, 2, 1, &ring, &error));
-    assert_non_null(strstr(error.text, "token 10 stands twice"));
+    assert_non_null(strstr(error.text, "token 10 appears twice"));
     assert_false(cass_ring_create_from(tokens, strangers, 2, 2, 1, &ring, &error));
     assert_non_null(strstr(error.text, "belongs to node 2"));
     assert_false(cass_ring_create_from(tokens, nodes, 2, 5, 3, &ring, &error));

@@ -153,7 +153,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
          "sample_test.csv:1: 'k' is no column of the scenario's table; name it under row.columns"},
         {"key,bucket,at,id,id\n", "sample_test.csv:1: column 'id' appears twice; remove one"},
         {"key,bucket,at,data\nk,1,5,abc\n",
-         "sample_test.csv:1: no column 'id', which stands in the table's primary key"},
+         "sample_test.csv:1: no column 'id', which is in the table's primary key"},
         {HEADER "k,1,5," ID "\n",
          "sample_test.csv:2: 4 fields where the first line has 5; write a row a line"},
         {HEADER "k,1,5," ID ",a,b\n", "sample_test.csv:2: 6 fields where"},
