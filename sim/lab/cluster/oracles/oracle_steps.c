@@ -306,7 +306,7 @@ static void judge_number(const struct step *step)
 /* --- Rows that are counted now and then. */
 
 /* A row of the newest bucket, which its agent counts unless it has learned of a later one by now. Judged
- * until something fails: then agents forget keys, and what they go on with is random. */
+ * until something fails: then agents forget keys, and count from a random number. */
 static void judge_uncounted(const struct step *step)
 {
     struct lab_cluster_run *run = step->run;
