@@ -110,6 +110,8 @@ struct lab_host_operation {
     uint32_t tried;    /* and of the action as it stands */
     bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
     bool is_parked;
+    bool is_state_told; /* there was one when it was read to count the row; else none */
+    int64_t state_told[BK_COLUMN_COUNT];
     bool has_locked;          /* it asked for the key's lock */
     uint32_t requests;        /* so far */
     uint32_t unknown_updates; /* conditional ones that count it, of unknown outcome */

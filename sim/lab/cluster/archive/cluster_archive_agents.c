@@ -8,7 +8,7 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 464, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 504, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 184,
                   "agents have other fields: archive them");
 
@@ -112,10 +112,11 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited, &operation->is_parked,       &operation->has_locked};
+    bool *const flags[] = {&operation->is_read,      &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,        &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,       &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited,   &operation->is_parked,       &operation->has_locked,
+                           &operation->is_state_told};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }
@@ -188,6 +189,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u32(archive, &operation->failures);
     sim_archive_u32(archive, &operation->tried);
     sim_archive_u32(archive, &operation->requests);
+    sim_archive_bytes(archive, operation->state_told, sizeof operation->state_told);
     sim_archive_u32(archive, &operation->unknown_updates);
     lab_archive_time(archive, run, &operation->heard_ns);
     lab_archive_time(archive, run, &operation->turn_ns);

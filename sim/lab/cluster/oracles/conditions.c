@@ -60,6 +60,18 @@ static bool row_levels_are_weak(const struct lab_cluster_run *run)
     return run->idgen == NULL && is_weak;
 }
 
+static bool takes_numbers(const struct lab_cluster_run *run)
+{
+    return run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE;
+}
+
+static bool plain_state_is_weak(const struct lab_cluster_run *run)
+{
+    enum cass_consistency level = run->scenario->consistency.state;
+    return is_of_one_of_several(run->scenario, level) ||
+           2 * replicas_of(run->scenario, level) <= run->scenario->cluster.replication_factor;
+}
+
 /* Those of what decides where rows go, or whose an identifier is: plain requests, and conditional ones.
  * Numbers of rows, and identifiers under a lock by LWT, are asked for by conditional updates and SERIAL reads
  * alone; and some strategies have nothing to ask for. */
@@ -69,23 +81,23 @@ static bool state_levels_are_weak(const struct lab_cluster_run *run)
     const struct lab_consistency *levels = &scenario->consistency;
     enum bk_source source = run->config.source;
     bool is_idgen = run->idgen != NULL, is_lwt = run->strategy->settings.idgen.lock == BK_IDGEN_LOCK_LWT;
-    bool has_numbers = source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE;
+    bool has_numbers = takes_numbers(run);
     bool has_state = lab_keeps_state(run) || source == BK_SOURCE_COUNTER;
     bool is_plain = is_idgen ? !is_lwt : has_state && !has_numbers;
     bool is_serial = is_idgen ? is_lwt : has_state && source != BK_SOURCE_COUNTER;
-    bool is_weak = is_of_one_of_several(scenario, levels->state) ||
-                   2 * replicas_of(scenario, levels->state) <= scenario->cluster.replication_factor;
-    return (is_plain && is_weak) || (is_serial && is_of_one_of_several(scenario, levels->serial));
+    return (is_plain && plain_state_is_weak(run)) ||
+           (is_serial && is_of_one_of_several(scenario, levels->serial));
 }
 
-/* Where rows are not counted by reads, only who looks for rows depends on the levels of rows. */
+/* Where rows are not counted by reads, only who looks for rows depends on the levels of rows; and, where rows
+ * have numbers, on that of the state, by which a reader finds the newest bucket. */
 static void note_levels(struct lab_cluster_run *run)
 {
     enum bk_source source = run->config.source;
     bool counts_rows =
         source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
     bool is_state_weak = state_levels_are_weak(run);
-    if (is_state_weak || row_levels_are_weak(run))
+    if (is_state_weak || row_levels_are_weak(run) || (takes_numbers(run) && plain_state_is_weak(run)))
         lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
     for (int i = 0; i < LAB_ORACLE_COUNT && !is_state_weak && !counts_rows; i++) {
         if (i != LAB_ORACLE_FINDABLE)

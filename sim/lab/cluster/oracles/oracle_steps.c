@@ -7,11 +7,14 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster_run.h"
 
 /* So often an operation begins anew after a lost update, or for a key that was evicted. */
-#define ANEW_MAX 64u
+#define ANEW_MAX    64u
+#define BIT(column) (UINT32_C(1) << (column))
+#define ALL_COLUMNS (BIT(BK_COLUMN_COUNT) - 1)
 
 /* What an operation has heard, and what its agent does next. */
 struct step {
@@ -189,31 +192,98 @@ static void judge_placed(const struct step *step)
         demand(step, next == BK_ACT_READ_STATE, "fires, and the state is not read before it is counted");
 }
 
-/* The state as it was read just before the row is counted. */
+/* What is written of a row that fires. */
+struct count_written {
+    uint32_t mask; /* 0: nothing */
+    int64_t columns[BK_COLUMN_COUNT];
+};
+
+/* By the state, and, with a counter column, by its total, which has the row in it. */
+static struct count_written count_of(const struct step *step, const int64_t *state, int64_t total)
+{
+    const struct bk_agent_config *config = &step->run->config;
+    const struct lab_host_operation *operation = step->operation;
+    bool is_column = config->counter == BK_COUNTER_COLUMN, is_dated = config->coordination == BK_THREE_STATE;
+    bool is_newest = operation->bucket >= state[BK_BUCKET],
+         is_waiting = is_dated && state[BK_NEXT_CHANGE] != 0;
+    int64_t now_ns = lab_agent_clock(step->run, step->agent);
+    int64_t count = is_column ? total - state[BK_COUNTER] : state[BK_COUNTER] + (int64_t)operation->weight;
+    struct count_written out = {.mask = is_column ? 0 : BIT(BK_COUNTER)};
+    memcpy(out.columns, state, sizeof out.columns);
+    if (!is_newest && !is_waiting)
+        return (struct count_written){0};
+    if (is_waiting && now_ns >= state[BK_NEXT_CHANGE]) { /* the change has come */
+        count = is_newest ? (int64_t)operation->weight : 0;
+        out.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
+        out.columns[BK_LAST_CHANGE] = state[BK_NEXT_CHANGE];
+        out.columns[BK_NEXT_CHANGE] = 0;
+        is_waiting = false;
+    }
+    out.columns[BK_COUNTER] = is_column && out.mask != 0 ? total - count
+                              : is_column                ? state[BK_COUNTER]
+                                                         : count;
+    if (is_waiting || !is_full(step, count) || config->coordination == BK_LOCKED)
+        return out;
+    out.columns[BK_BUCKET]++;
+    out.mask |= BIT(BK_BUCKET);
+    if (is_dated) {
+        out.mask |= BIT(BK_NEXT_CHANGE);
+        out.columns[BK_NEXT_CHANGE] = lab_until(now_ns, config->lead_ns);
+    } else {
+        out.mask |= BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
+        out.columns[BK_COUNTER] = is_column ? total : 0;
+        out.columns[BK_LAST_CHANGE] = now_ns;
+    }
+    return out;
+}
+
+/* A first write sets all columns. */
+static void judge_written(const struct step *step, const int64_t *state, bool is_first, int64_t total)
+{
+    struct count_written due = count_of(step, state, total);
+    const struct bk_action *next = step->next;
+    bool is_write = next->kind == BK_ACT_WRITE_STATE || next->kind == BK_ACT_CAS_STATE;
+    /* What is planned goes by the clock at that time; a pause may have come between. */
+    if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
+        return;
+    if (due.mask == 0 && step->run->config.coordination == BK_LOCKED) {
+        demand(step, !is_write, "writes a count that does not follow from the state as it was read");
+        return;
+    }
+    bool is_right = is_write == (due.mask != 0) && (is_write || is_ended(step));
+    is_right = is_right && (!is_write || next->mask == (is_first ? ALL_COLUMNS : due.mask));
+    for (int i = 0; is_right && is_write && i < BK_COLUMN_COUNT; i++)
+        is_right = (next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i];
+    demand(step, is_right,
+           "writes a count, a bucket or a date that does not follow from the state as it was read");
+}
+
+/* The state was read just before the row is counted. */
 static void judge_fresh(const struct step *step)
 {
-    const struct lab_cluster_run *run = step->run;
-    const struct lab_host_operation *operation = step->operation;
-    const int64_t *state = step->heard->columns;
-    int64_t bucket = step->heard->mask != 0 ? state[BK_BUCKET] : 0;
-    int64_t count = step->heard->mask != 0 ? state[BK_COUNTER] : 0;
-    if (run->config.counter == BK_COUNTER_COLUMN) {
+    static const int64_t none[BK_COLUMN_COUNT];
+    struct lab_host_operation *operation = step->operation;
+    bool is_first = step->heard->mask == 0;
+    memcpy(operation->state_told, is_first ? none : step->heard->columns, sizeof operation->state_told);
+    operation->is_state_told = !is_first;
+    if (step->run->config.counter == BK_COUNTER_COLUMN)
         demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires, and does not add to the counter");
-        return;
-    }
-    if (run->config.counter != BK_COUNTER_RMW || run->config.coordination == BK_THREE_STATE)
-        return;
-    if (operation->bucket < bucket) {
-        demand(step, is_ended(step), "is in an older bucket, and is counted in the newest");
-        return;
-    }
-    count += (int64_t)operation->weight;
-    bool rolls = run->config.coordination == BK_SINGLE && is_full(step, count);
-    const struct bk_action *next = step->next;
-    demand(step,
-           next->kind == BK_ACT_WRITE_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
-               next->columns[BK_COUNTER] == (rolls ? 0 : count),
-           "writes a count or a bucket that does not follow from the state as it was read");
+    else if (step->run->config.counter == BK_COUNTER_RMW)
+        judge_written(step, operation->state_told, is_first, 0);
+}
+
+/* The row's own increment is in the total. */
+static void judge_total(const struct step *step)
+{
+    judge_written(step, step->operation->state_told, !step->operation->is_state_told, step->heard->counter);
+}
+
+/* A conditional update names the state that it goes by. */
+static void judge_conditional(const struct step *step)
+{
+    static const int64_t none[BK_COLUMN_COUNT];
+    bool is_first = step->next->if_mask == 0;
+    judge_written(step, is_first ? none : step->next->expected, is_first, 0);
 }
 
 /* --- Grants. */
@@ -393,6 +463,8 @@ static void judge_answer(const struct step *step)
             judge_guarded_total(step);
         else if (is_count && source == BK_SOURCE_COUNTER)
             judge_number(step);
+        else if (is_counted_protocol(run) && operation->is_acknowledged && operation->fires)
+            judge_total(step);
         return;
     case BK_ACT_CAS_STATE:
         if (is_count && (source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE))
@@ -422,6 +494,9 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT &&
         (run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE))
         judge_take(&step);
+    if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&
+        operation->is_acknowledged && !operation->has_locked && run->config.counter == BK_COUNTER_LWT)
+        judge_conditional(&step);
     if (next->kind == BK_ACT_ADD_COUNTER)
         demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
                "adds another amount than its weight");
