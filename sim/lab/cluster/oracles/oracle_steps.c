@@ -417,6 +417,10 @@ static void judge_rows(const struct step *step)
                next->kind == BK_ACT_CAS_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
                    next->columns[BK_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
                "stores another sum than it has counted");
+        demand(step,
+               next->columns[BK_SUM_TIME] == (rolls ? INT64_MIN : step->heard->columns[BK_PLACE_TIME]) &&
+                   next->columns[BK_SUM_ID] == (rolls ? INT64_MIN : step->heard->columns[BK_PLACE_ID]),
+               "stores another place than that of the last row it has counted");
     }
 }
 
