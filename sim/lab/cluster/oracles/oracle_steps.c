@@ -160,13 +160,26 @@ static void judge_begin(const struct step *step)
                "asks for rows, and no grant is known that reaches beyond all clocks");
 }
 
+/* With three states a row may have waited for so long that the state no longer tells where it belongs: by
+ * more than a lead, and than the last change is later than it. */
+static bool is_forgotten(const struct step *step)
+{
+    int64_t row_ns = lab_until(step->operation->row_time_ns, step->run->config.lead_ns);
+    return step->operation->action != BK_ACT_READ_STATE || step->heard->kind != BK_OUTCOME_APPLIED ||
+           (lab_agent_clock(step->run, step->agent) > row_ns &&
+            step->heard->columns[BK_LAST_CHANGE] > row_ns);
+}
+
 static void judge_refusal(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
     if (operation->is_read || !is_ended(step) || step->next->status != BK_OPERATION_REFUSED ||
-        operation->failures > 0 || operation->requests >= ANEW_MAX ||
-        step->run->config.coordination == BK_THREE_STATE || operation->action == BK_ACT_DONE)
+        operation->failures > 0 || operation->requests >= ANEW_MAX || operation->action == BK_ACT_DONE)
         return;
+    if (step->run->config.coordination == BK_THREE_STATE) {
+        demand(step, is_forgotten(step), "is refused, and the state tells where it belongs");
+        return;
+    }
     /* A state row that is gone fails an update, too. */
     if (operation->outcome.kind == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask == 0)
         return;
