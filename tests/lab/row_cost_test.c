@@ -262,7 +262,7 @@ static void test_wrong_columns_are_refused_with_cure(void **state)
         {"row: {columns: {a: text, s: {type: text, static: true}}}\n", "give its size"},
         {"row: {columns: {s: {type: int, static: true}}}\n",
          "needs a column that is not static, and is present in some; add one"},
-        {"row: {columns: {at: int}}\n", "stands in the primary key already"},
+        {"row: {columns: {at: int}}\n", "is in the primary key already"},
         {"row: {columns: {a: list}}\n", "text, blob, int"},
         {"row: {columns: {a: {type: int, present: 0%}}}\n", "is present in some; add one"},
         {"row: {columns: {a: {type: int, present: 0.8}}}\n", "a share needs its sign; add %, as in 1%"},
