@@ -27,7 +27,7 @@ strategies:
   - probabilistic: {bits: 4, threshold: 20}
 """
 # Some seconds of work.
-LONG = ["--set", "arrivals.rate=2/s", "--set", "engine=exact", "--set", "tune.strategies=[probabilistic, time]"]
+LONG = ["--set", "arrivals.rate=2/s", "--set", "engine=exact"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused"}
 OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.cv", "reads.partitions_per_read.mean",
               "partitions.all.bytes.p99"]
