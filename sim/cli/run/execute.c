@@ -46,6 +46,9 @@ void cli_signals_hold(struct cli_signals *signals)
 
 void cli_signals_release(struct cli_signals *signals)
 {
+    static const struct timespec at_once;
+    while (signals->caught != 0 && sigtimedwait(&signals->held, NULL, &at_once) > 0)
+        ;
     pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
 }
 

@@ -27,7 +27,8 @@ struct cli_listener {
 #define CLI_FRAME_MS 200
 
 void cli_signals_hold(struct cli_signals *signals);
-/* One that came meanwhile, and ended no run, has its usual effect now. */
+/* One that came meanwhile has its usual effect now, unless an earlier one has ended the run: then it has
+   none, and the program still says how to resume. */
 void cli_signals_release(struct cli_signals *signals);
 
 struct cli_snapshots;
