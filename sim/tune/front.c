@@ -124,3 +124,9 @@ bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *
 {
     return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;
 }
+
+bool tune_is_rival(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    return entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
+           (entrant->status == TUNE_UNSURE && !race->is_shown);
+}

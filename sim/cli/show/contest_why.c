@@ -64,9 +64,7 @@ static bool is_cheapest(const struct tune_contest *contest)
     double cost = tune_mean_of(&race->entrants[race->recommended], TUNE_COST);
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
-        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
-                       (entrant->status == TUNE_UNSURE && !race->is_shown);
-        if (is_peer && !entrant->is_endless && tune_mean_of(entrant, TUNE_COST) < cost)
+        if (tune_is_rival(race, entrant) && !entrant->is_endless && tune_mean_of(entrant, TUNE_COST) < cost)
             return false;
     }
     return true;
@@ -165,9 +163,8 @@ static const struct tune_entrant *without_sequence(const struct tune_contest *co
     const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
-        bool is_peer = entrant->status == TUNE_FRONT || entrant->status == TUNE_HOLDS ||
-                       (entrant->status == TUNE_UNSURE && !race->is_shown);
-        if (is_peer && !entrant->is_endless && (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0 &&
+        if (tune_is_rival(race, entrant) && !entrant->is_endless &&
+            (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0 &&
             (best == NULL || tune_is_cheaper(entrant, best)))
             best = entrant;
     }

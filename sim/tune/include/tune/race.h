@@ -163,5 +163,7 @@ void tune_race_finish(struct tune_race *race);
  * least: among these it has the least CV, then p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
+/* Whether it stays within the limits as surely as the recommended one does, and is not that one. */
+bool tune_is_rival(const struct tune_race *race, const struct tune_entrant *entrant);
 
 #endif
