@@ -170,8 +170,18 @@ int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, i
     return (int64_t)(clock_ns > CLOCK_MAX ? CLOCK_MAX : clock_ns < -CLOCK_MAX ? -CLOCK_MAX : clock_ns);
 }
 
-static const struct bk_strategy *settings_of(const struct lab_host_agent *agent, int64_t time_ns)
+int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
 {
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
+    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
+    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
+}
+
+const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t number,
+                                             int64_t time_ns)
+{
+    const struct lab_host_agent *agent = &run->agents[number];
     return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
 }
 
@@ -212,7 +222,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
     operation->weight = run->config.source == BK_SOURCE_COUNTER
                             ? 1
-                            : bk_weight(settings_of(&run->agents[chosen], time_ns), &row);
+                            : bk_weight(lab_agent_strategy(run, chosen, time_ns), &row);
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
@@ -225,11 +235,6 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
                                                                                          : "");
     lab_agent_pump(run, chosen);
     lab_parked_begins(run, chosen, operation);
-}
-
-static bool has_failed(enum bk_outcome_kind outcome)
-{
-    return outcome == BK_OUTCOME_REFUSED || outcome == BK_OUTCOME_UNKNOWN;
 }
 
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -253,7 +258,7 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
         lab_event_trace_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
     /* A start that is missing is asked for again like one that could not be read. */
-    operation->failures += has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
+    operation->failures += lab_has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
     lab_lock_heard(run, agent, operation);

@@ -112,7 +112,6 @@ struct lab_host_operation {
     bool is_parked;
     bool is_state_told; /* there was one when it was read to count the row; else none */
     int64_t state_told[BK_COLUMN_COUNT];
-    bool has_locked;          /* it asked for the key's lock */
     uint32_t requests;        /* so far */
     uint32_t unknown_updates; /* conditional ones that count it, of unknown outcome */
     int64_t heard_ns;         /* when */
@@ -238,6 +237,23 @@ static inline bool lab_keeps_state(const struct lab_cluster_run *run)
     return bk_kind_fires(run->config.strategy.kind) || run->config.source > BK_SOURCE_COUNTER;
 }
 
+static inline bool lab_has_failed(enum bk_outcome_kind outcome)
+{
+    return outcome == BK_OUTCOME_REFUSED || outcome == BK_OUTCOME_UNKNOWN;
+}
+
+/* Whether rows take numbers from the key's state row. */
+static inline bool lab_takes_numbers(const struct lab_cluster_run *run)
+{
+    return run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE;
+}
+
+/* So many of them by one update. */
+static inline uint64_t lab_numbers_at_once(const struct lab_cluster_run *run)
+{
+    return run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
+}
+
 /* Whether counter columns are added to. */
 static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
 {
@@ -268,6 +284,11 @@ void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
 /* At that time, unless it has jumped since. */
 int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns);
+/* The most by which the host may wake it later than it asked to, after such a wait. */
+int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns);
+/* The agent's strategy for rows of that time. */
+const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
+                                             int64_t time_ns);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);

@@ -140,8 +140,7 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
     }
     if (outcome == BK_OUTCOME_UNKNOWN) {
         lab_condition_of_key(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, LAB_OPEN_ENDED);
-        run->oracles.keys[key].numbers_lost +=
-            run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
+        run->oracles.keys[key].numbers_lost += lab_numbers_at_once(run);
     }
     if (run->config.coordination != BK_THREE_STATE || outcome == BK_OUTCOME_REFUSED)
         return;

@@ -8,7 +8,7 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 504, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 496, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 184,
                   "agents have other fields: archive them");
 
@@ -112,11 +112,10 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,      &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,        &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,       &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited,   &operation->is_parked,       &operation->has_locked,
-                           &operation->is_state_told};
+    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited, &operation->is_parked,       &operation->is_state_told};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }

@@ -95,15 +95,6 @@ void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_
         watch->is_holder = is_alone(run->idgen, number, outcome);
 }
 
-/* By so much the host may wake a client later than it asked to. */
-static int64_t slack_ns(const struct lab_cluster_run *run, uint32_t number, int64_t wait_ns)
-{
-    const struct lab_host_agent *host = &run->agents[number];
-    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
-    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
-    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
-}
-
 /* The longest wait after the nth attempt of a lease; of random ones the first is at most the base. */
 static int64_t longest_wait_ns(const struct bk_idgen_config *config, uint32_t nth)
 {
@@ -124,8 +115,8 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
     if (config->backoff == BK_IDGEN_RANDOM_TIMES)
         least_ns = watch->attempts == 1 || watch->first_wait_ns == 0
                        ? watch->attempts
-                       : lab_times(watch->attempts,
-                                   watch->first_wait_ns - slack_ns(run, number, watch->first_wait_ns));
+                       : lab_times(watch->attempts, watch->first_wait_ns -
+                                                        lab_agent_late_ns(run, number, watch->first_wait_ns));
     if (watch->attempts > 1 && watch->first_wait_ns != 0)
         most_ns = config->backoff == BK_IDGEN_RANDOM_TIMES ? lab_times(watch->attempts, watch->first_wait_ns)
                                                            : most_ns;
@@ -135,7 +126,7 @@ static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, st
     if (watch->attempts == 1)
         watch->first_wait_ns = is_known ? waited_ns : 0;
     return waited_ns >= least_ns &&
-           (!is_known || waited_ns <= lab_until(most_ns, slack_ns(run, number, most_ns)));
+           (!is_known || waited_ns <= lab_until(most_ns, lab_agent_late_ns(run, number, most_ns)));
 }
 
 static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t until_ns)

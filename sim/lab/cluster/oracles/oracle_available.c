@@ -26,8 +26,7 @@ static int64_t step_ns(const struct lab_cluster_run *run)
 
 bool lab_contends_for_rows(const struct lab_cluster_run *run)
 {
-    enum bk_source source = run->config.source;
-    return source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE || run->config.coordination == BK_GUARDED;
+    return lab_takes_numbers(run) || run->config.coordination == BK_GUARDED;
 }
 
 /* Actions before the row is acknowledged: the put, what it needs to know, and what rows contend for: a grant
@@ -76,9 +75,8 @@ static uint32_t tries_of(const struct lab_cluster_run *run)
 /* Its last request failed, and it might have been tried again. */
 static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    enum bk_outcome_kind last = operation->outcome.kind;
     return operation->failures < tries_of(run) && operation->failures > 0 &&
-           (last == BK_OUTCOME_REFUSED || last == BK_OUTCOME_UNKNOWN);
+           lab_has_failed(operation->outcome.kind);
 }
 
 void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,

@@ -2,19 +2,14 @@
 /* available, the lock of `locked`. core's agent.h has the rules: whoever finds a count full asks for the
  * lock, is its holder once its own update was applied, or the row told its owner and end, reads the state
  * again, writes the next bucket before the lock's end by its own clock, and asks to release the lock before
- * it ends. This follows each operation from its first CAS_LOCK to its end, by what its agent was told, so
- * each rule is exact and none hangs on faults. */
+ * it ends. Each operation is followed from its first CAS_LOCK to its end. A rule goes by what the agent was
+ * told alone, so faults excuse nothing. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 
 /* A free lock that others were quicker to take so often may be left to them. */
 #define RACES_ENOUGH 64u
-
-static bool has_failed(const struct lab_host_operation *operation)
-{
-    return operation->outcome.kind == BK_OUTCOME_REFUSED || operation->outcome.kind == BK_OUTCOME_UNKNOWN;
-}
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                     const char *what)
@@ -50,7 +45,9 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
     if (run->config.coordination != BK_LOCKED)
         return;
     lock->clock_ns = lab_agent_clock(run, agent);
-    lock->failed = operation->action == BK_ACT_CAS_LOCK && has_failed(operation) ? lock->failed + 1 : 0;
+    lock->failed = operation->action == BK_ACT_CAS_LOCK && lab_has_failed(operation->outcome.kind)
+                       ? lock->failed + 1
+                       : 0;
     if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_APPLIED)
         lock->step = LAB_LOCK_HELD;
     else if (lock->step == LAB_LOCK_ASKED && kind == BK_OUTCOME_NOT_APPLIED)
@@ -122,7 +119,7 @@ static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_o
     int64_t begins_ns;
     if (is_holder(operation) || lock->step == LAB_LOCK_RETURNED) {
         violate(run, agent, operation, "it asks for a lock that it has, or had");
-    } else if (lock->step == LAB_LOCK_ASKED && has_failed(operation)) {
+    } else if (lock->step == LAB_LOCK_ASKED && lab_has_failed(operation->outcome.kind)) {
         if (!is_same_try(operation, next))
             violate(run, agent, operation, "it asks for the lock again, and not as it did in the failed try");
     } else {
@@ -146,7 +143,7 @@ static void releases(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                      const struct bk_action *next)
 {
     struct lab_lock_use *lock = &operation->lock;
-    bool is_again = lock->step == LAB_LOCK_RETURNED && has_failed(operation);
+    bool is_again = lock->step == LAB_LOCK_RETURNED && lab_has_failed(operation->outcome.kind);
     if (!is_holder(operation) && !is_again)
         violate(run, agent, operation,
                 lock->step == LAB_LOCK_RETURNED ? "it releases its lock twice"
@@ -191,7 +188,7 @@ static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_h
     uint32_t retries = run->scenario->agents.retries;
     if (operation->action != BK_ACT_CAS_LOCK)
         return false;
-    if (has_failed(operation))
+    if (lab_has_failed(operation->outcome.kind))
         return lock->failed <= retries;
     if (operation->outcome.kind != BK_OUTCOME_NOT_APPLIED || lock->step != LAB_LOCK_ASKED)
         return false;

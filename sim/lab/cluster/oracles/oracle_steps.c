@@ -5,7 +5,6 @@
  * read. No condition excuses a step, since each follows from what its agent was told; where that depends on
  * what the agent may have forgotten, or has learned from its other operations, nothing is judged. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +49,7 @@ static bool is_counted_protocol(const struct lab_cluster_run *run)
 
 static uint64_t threshold(const struct step *step)
 {
-    const struct bk_history *history = &step->run->agents[step->agent].history;
-    uint32_t era = bk_history_era_at(history, step->operation->row_time_ns);
-    return bk_threshold(&history->eras[era].strategy);
+    return bk_threshold(lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns));
 }
 
 static bool is_full(const struct step *step, int64_t count)
@@ -62,11 +59,16 @@ static bool is_full(const struct step *step, int64_t count)
 
 /* --- Tries. */
 
+static bool has_locked(const struct lab_host_operation *operation)
+{
+    return operation->lock.step != LAB_LOCK_NONE;
+}
+
 /* A conditional update of the count; under `locked` that of a roll is none. */
 static bool is_lwt_count(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     return is_counted_protocol(run) && run->config.counter == BK_COUNTER_LWT &&
-           operation->action == BK_ACT_CAS_STATE && operation->fires && !operation->has_locked;
+           operation->action == BK_ACT_CAS_STATE && operation->fires && !has_locked(operation);
 }
 
 /* Retries of the action after this outcome; UINT32_MAX: something else than tries decides. */
@@ -92,9 +94,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                      const struct bk_action *next, bool is_again)
 {
     const struct step step = {run, agent, operation, &operation->outcome, next};
-    bool is_failed =
-        operation->outcome.kind == BK_OUTCOME_REFUSED || operation->outcome.kind == BK_OUTCOME_UNKNOWN;
-    if (!is_failed || operation->action == BK_ACT_DONE)
+    if (!lab_has_failed(operation->outcome.kind) || operation->action == BK_ACT_DONE)
         return;
     if (is_lwt_count(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
         bool is_due = operation->unknown_updates++ < run->scenario->agents.counter_retries;
@@ -130,10 +130,11 @@ static bool knows_beyond(const struct step *step, int64_t time_ns)
     const struct bk_agent *agent = run->agents[step->agent].agent;
     uint32_t key = step->operation->key;
     int64_t until_ns = run->keys[key].state[BK_GUARDED_UNTIL], bucket;
-    bool is_changing, is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
-    for (int64_t at_ns = time_ns; !is_known && at_ns < until_ns;
-         at_ns = lab_until(at_ns, run->config.grant_ns))
-        is_known = bk_agent_view(agent, at_ns, key, &bucket, &is_changing);
+    bool is_changing, is_known;
+    do {
+        is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
+        time_ns = lab_until(time_ns, run->config.grant_ns);
+    } while (!is_known && time_ns < until_ns);
     return is_known;
 }
 
@@ -232,9 +233,8 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
         out.columns[BK_NEXT_CHANGE] = 0;
         is_waiting = false;
     }
-    out.columns[BK_COUNTER] = is_column && out.mask != 0 ? total - count
-                              : is_column                ? state[BK_COUNTER]
-                                                         : count;
+    if (out.mask != 0)
+        out.columns[BK_COUNTER] = is_column ? total - count : count;
     if (is_waiting || !is_full(step, count) || config->coordination == BK_LOCKED)
         return out;
     out.columns[BK_BUCKET]++;
@@ -356,7 +356,7 @@ static void judge_take(const struct step *step)
 {
     const struct bk_action *next = step->next;
     const struct bk_agent_config *config = &step->run->config;
-    int64_t wanted = config->source == BK_SOURCE_LEASE ? (int64_t)config->lease_rows : 1;
+    int64_t wanted = (int64_t)lab_numbers_at_once(step->run);
     int64_t given = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
     int64_t rows = (int64_t)config->strategy.of.count.rows;
     demand(step,
@@ -368,7 +368,7 @@ static void judge_take(const struct step *step)
 static void judge_taken(const struct step *step)
 {
     const struct bk_agent_config *config = &step->run->config;
-    int64_t wanted = config->source == BK_SOURCE_LEASE ? (int64_t)config->lease_rows : 1;
+    int64_t wanted = (int64_t)lab_numbers_at_once(step->run);
     int64_t first = step->operation->columns[BK_COUNTER] - wanted;
     demand(step,
            step->next->kind == BK_ACT_PUT_ROW &&
@@ -466,7 +466,7 @@ static void judge_answer(const struct step *step)
         return;
     case BK_ACT_READ_STATE:
         if (is_counted_protocol(run) && operation->is_acknowledged && operation->fires &&
-            !operation->has_locked)
+            !has_locked(operation))
             judge_fresh(step);
         else if (is_count && source == BK_SOURCE_SCAN && operation->is_acknowledged)
             judge_raise(step);
@@ -484,7 +484,7 @@ static void judge_answer(const struct step *step)
             judge_total(step);
         return;
     case BK_ACT_CAS_STATE:
-        if (is_count && (source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE))
+        if (is_count && lab_takes_numbers(run))
             judge_taken(step);
         return;
     case BK_ACT_COUNT_ROWS:
@@ -508,15 +508,13 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         judge_answer(&step);
     if (next->kind == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED)
         judge_grant(&step);
-    if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT &&
-        (run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE))
+    if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))
         judge_take(&step);
     if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&
-        operation->is_acknowledged && !operation->has_locked && run->config.counter == BK_COUNTER_LWT)
+        operation->is_acknowledged && !has_locked(operation) && run->config.counter == BK_COUNTER_LWT)
         judge_conditional(&step);
     if (next->kind == BK_ACT_ADD_COUNTER)
         demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
                "adds another amount than its weight");
     operation->requests++;
-    operation->has_locked = operation->has_locked || next->kind == BK_ACT_CAS_LOCK;
 }

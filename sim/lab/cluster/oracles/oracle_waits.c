@@ -51,7 +51,7 @@ static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_
     const struct bk_outcome *outcome = &operation->outcome;
     bool is_gone = outcome->kind == BK_OUTCOME_NOT_APPLIED && outcome->mask == 0 &&
                    operation->action == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED;
-    return outcome->kind == BK_OUTCOME_REFUSED || outcome->kind == BK_OUTCOME_UNKNOWN || is_gone ||
+    return lab_has_failed(outcome->kind) || is_gone ||
            (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED);
 }
 
@@ -125,15 +125,6 @@ static uint32_t tried(const struct lab_cluster_run *run, const struct lab_host_o
     return has_failed(run, operation) ? operation->tried + 1 : is_kept ? operation->tried : 0;
 }
 
-/* By so much an agent may wake later than it asked to. */
-static int64_t late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
-{
-    const struct lab_host_agent *host = &run->agents[agent];
-    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
-    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
-    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
-}
-
 static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                     int64_t waited_ns, const struct wait *wait)
 {
@@ -192,8 +183,9 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         return;
     int64_t waited_ns =
         lab_agent_clock_at(run, agent, now_ns) - lab_agent_clock_at(run, agent, operation->heard_ns);
-    bool is_late = wait.most_ns == 0 ? now_ns > operation->heard_ns
-                                     : waited_ns > lab_until(wait.most_ns, late_ns(run, agent, wait.most_ns));
+    bool is_late = wait.most_ns == 0
+                       ? now_ns > operation->heard_ns
+                       : waited_ns > lab_until(wait.most_ns, lab_agent_late_ns(run, agent, wait.most_ns));
     is_late = is_late && host->disturbed_ns < operation->heard_ns && !lab_may_be_parked(run, operation);
     if (waited_ns < wait.least_ns || is_late)
         violate(run, agent, operation, waited_ns, &wait);
