@@ -6,7 +6,6 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "bucketing/hash.h"
 #include "ids/ids.h"
 
 #define SNOWFLAKE_PROCESS_SHIFT 12u
@@ -167,7 +166,7 @@ bool ids_judge(const struct ids_sample *sample, uint32_t bits, struct ids_verdic
         uint64_t lowest = lowest_bits(bytes, size), taken;
         (void)bk_id_bits(sample->kind, bytes, size, &taken); /* it could be taken when it was read */
         places[i] = (struct place){process_of(sample->kind, lowest), {lowest, taken}, i};
-        all[i] = bk_murmur3_128(bytes, size, 0).h1;
+        all[i] = taken;
     }
     qsort(all, sample->count, sizeof *all, by_bits);
     for (size_t i = 1; i < sample->count; i++)

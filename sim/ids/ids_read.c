@@ -8,6 +8,7 @@
 
 #include "cassandra/token.h"
 #include "ids/ids.h"
+#include "kernel/grow.h"
 #include "workload/csv.h"
 
 #define UUID_TEXT       36u
@@ -109,25 +110,11 @@ static bool bytes_of(enum bk_id_kind kind, const char *text, size_t size, uint8_
            sim_fail(error, SIM_ERROR_INPUT, "no such id");
 }
 
-static bool has_room(struct reader *reader, size_t size)
+static bool has_room(struct reader *reader, size_t used, size_t size)
 {
     struct ids_sample *sample = reader->sample;
-    if (sample->count == reader->capacity) {
-        reader->capacity = reader->capacity == 0 ? 1024 : 2 * reader->capacity;
-        size_t *ends = realloc(sample->ends, reader->capacity * sizeof *ends);
-        if (ends == NULL)
-            return false;
-        sample->ends = ends;
-    }
-    size_t used = sample->count == 0 ? 0 : sample->ends[sample->count - 1];
-    if (used + size > reader->bytes_capacity) {
-        reader->bytes_capacity = 2 * (used + size);
-        uint8_t *bytes = realloc(sample->bytes, reader->bytes_capacity);
-        if (bytes == NULL)
-            return false;
-        sample->bytes = bytes;
-    }
-    return true;
+    return sim_grow(&sample->ends, &reader->capacity, sample->count + 1, sizeof *sample->ends) &&
+           sim_grow(&sample->bytes, &reader->bytes_capacity, used + size, 1);
 }
 
 static bool take(struct reader *reader, struct sim_error *error)
@@ -153,9 +140,9 @@ static bool take(struct reader *reader, struct sim_error *error)
                         reader->path, record->line, SHOWN, text,
                         sample->kind == BK_ID_BYTES ? "id" : bk_id_kind_name(sample->kind));
     }
-    is_fine = has_room(reader, bytes_size) || sim_fail_memory(error);
+    size_t used = sample->count == 0 ? 0 : sample->ends[sample->count - 1];
+    is_fine = has_room(reader, used, bytes_size) || sim_fail_memory(error);
     if (is_fine) {
-        size_t used = sample->count == 0 ? 0 : sample->ends[sample->count - 1];
         memcpy(sample->bytes + used, bytes, bytes_size);
         sample->ends[sample->count++] = used + bytes_size;
     }

@@ -10,16 +10,16 @@
 #include "cli/commands/ids.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "kernel/text.h"
 
 #define BITS_DEFAULT 9
 #define TEXT_SIZE    160
 
-/* As --kind names them, in the order of enum bk_id_kind. */
-static const char *const kind_options[BK_ID_KIND_COUNT] = {"timeuuid", "uuid4",     "uuid7",
-                                                           "ulid",     "snowflake", "bytes"};
-static const char *const kind_symbols[BK_ID_KIND_COUNT] = {
-    "BK_ID_TIMEUUID", "BK_ID_UUID4", "BK_ID_UUID7", "BK_ID_ULID", "BK_ID_SNOWFLAKE", "BK_ID_BYTES"};
+/* What --kind and the core call each enum bk_id_kind. */
+static const struct {
+    const char *option, *symbol;
+} kinds[BK_ID_KIND_COUNT] = {{"timeuuid", "BK_ID_TIMEUUID"},   {"uuid4", "BK_ID_UUID4"},
+                             {"uuid7", "BK_ID_UUID7"},         {"ulid", "BK_ID_ULID"},
+                             {"snowflake", "BK_ID_SNOWFLAKE"}, {"bytes", "BK_ID_BYTES"}};
 
 static const struct cli_option options[] = {
     {"bits", "N", "as many bits as the strategy takes, 1 to 32 (default 9)"},
@@ -34,7 +34,7 @@ static bool read_kind(const struct cli_args *args, enum bk_id_kind *out, struct 
     const char *name = cli_value(args, "kind", NULL);
     *out = BK_ID_KIND_COUNT;
     for (int kind = 0; name != NULL && kind < BK_ID_KIND_COUNT; kind++) {
-        if (strcmp(name, kind_options[kind]) == 0)
+        if (strcmp(name, kinds[kind].option) == 0)
             *out = (enum bk_id_kind)kind;
     }
     if (name == NULL || *out != BK_ID_KIND_COUNT)
@@ -69,14 +69,12 @@ static void describe_worst(const struct ids_bits *bits, char *out)
     out[0] = '\0';
 }
 
-static void print_row(const char *name, const struct ids_bits *bits, uint32_t count)
+static void print_row(const char *name, const struct ids_bits *bits)
 {
     char worst[TEXT_SIZE];
     describe_worst(bits, worst);
-    printf("  %-13s %-7s %8" PRIu32 " %11.3f%%   ", name, bits->is_random ? "random" : "biased",
-           bits->constant, 100 * bits->fires);
-    (void)count;
-    puts(worst);
+    printf("  %-13s %-7s %8" PRIu32 " %11.3f%%   %s\n", name, bits->is_random ? "random" : "biased",
+           bits->constant, 100 * bits->fires, worst);
 }
 
 static void print_text(const struct ids_sample *sample, const struct ids_verdict *verdict, uint32_t bits)
@@ -93,8 +91,8 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
         printf("; %s repeated", count);
     }
     printf("\n\n  %" PRIu32 " bits        verdict constant all are 1    furthest from random\n", bits);
-    print_row("lowest", &verdict->lowest, bits);
-    print_row("bk_id_bits()", &verdict->taken, bits);
+    print_row("lowest", &verdict->lowest);
+    print_row("bk_id_bits()", &verdict->taken);
     printf("\nRandom bits are all 1 in %.3f%% of ids.\n", 100 * ldexp(1, -(int)bits));
     const char *trap = ids_trap(sample->kind);
     if (trap != NULL && !verdict->lowest.is_random)
@@ -106,7 +104,7 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
             : "Not even bk_id_bits(%s, ...) gives random bits: too many ids are equal, or they are no ids "
               "of rows. Add a column of random bits, or use another strategy than probabilistic, weighted "
               "and hash.",
-        kind_symbols[sample->kind]);
+        kinds[sample->kind].symbol);
     cli_print_paragraph(text);
 }
 
@@ -127,7 +125,7 @@ static bool print_json(const struct ids_sample *sample, const struct ids_verdict
                        struct sim_error *error)
 {
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "kind", json_string(kind_options[sample->kind])) &&
+    bool is_fine = cli_json_set(object, "kind", json_string(kinds[sample->kind].option)) &&
                    cli_json_set(object, "bits", json_integer(bits)) &&
                    cli_json_set(object, "ids", cli_json_whole(verdict->count)) &&
                    cli_json_set(object, "repeated", cli_json_whole(verdict->repeated)) &&
