@@ -30,6 +30,19 @@ static int64_t phase_deadline(const struct cass_cluster *cluster, const struct c
            (is_v2 ? cluster->config.timeout_cas_ns : cluster->config.timeout_write_ns);
 }
 
+/* Whom a round of Paxos asks, at the serial level; a SERIAL read names it as its consistency. */
+static void plan_round(struct cass_cluster *cluster, struct cass_operation *operation)
+{
+    struct level_plan plan;
+    enum cass_consistency level = operation->statement.serial_consistency;
+    if (is_read(operation))
+        level = operation->statement.consistency;
+    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
+    operation->counted = plan.counted;
+    operation->required = plan.required;
+    operation->asked = plan.alive & plan.counted;
+}
+
 static void attempt(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -39,15 +52,8 @@ static void attempt(struct cass_cluster *cluster, uint32_t index)
         give_up(cluster, index, CASS_WRITE_TIMEOUT);
         return;
     }
-    struct level_plan plan;
-    enum cass_consistency level = operation->statement.serial_consistency;
-    if (is_read(operation))
-        level = operation->statement.consistency;
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    operation->asked = plan.alive & plan.counted;
-    if (bit_count(operation->asked) < plan.required) {
+    plan_round(cluster, operation);
+    if (bit_count(operation->asked) < operation->required) {
         operation->acked = operation->asked;
         give_up(cluster, index, CASS_UNAVAILABLE);
         return;
@@ -95,14 +101,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
         proposal->image = *image;
     else
         cass_image_clear(&proposal->image);
-    struct level_plan plan;
-    enum cass_consistency level = operation->statement.serial_consistency;
-    if (is_read(operation))
-        level = operation->statement.consistency;
-    cass_level_plan(cluster, operation->place, operation->position, level, &plan);
-    operation->counted = plan.counted;
-    operation->required = plan.required;
-    operation->asked = plan.alive & plan.counted;
+    plan_round(cluster, operation);
     operation->acked = operation->failed = 0;
     operation->stage = (uint8_t)stage;
     operation->round++;
