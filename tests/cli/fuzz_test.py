@@ -178,7 +178,7 @@ class FuzzTest(ProgramTest):
         self.assertEqual(again[0::2], (code, err))
         self.assertEqual(self.read(name), kept)
 
-        # What is kept is small, fails its expectation, and gives the event trace that was printed.
+        # The kept scenario is small, fails its expectation, and its run gives the event trace that was printed.
         self.assertIn(f"# Seed {seed} of `{replay}`\n", kept)
         self.assertIn(kept[kept.index("seed: "):], out)
         self.assertLess(len(kept), 1500)

@@ -124,7 +124,7 @@ static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_id
         lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
 }
 
-/* After the end nobody begins anew; what is asked is heard out. */
+/* After the end no client begins a new operation; those under way go on until they have heard every reply. */
 static void set_tick(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
