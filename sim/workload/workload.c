@@ -13,6 +13,8 @@
 #define SEGMENT_NS_MAX (INT64_C(1) << 52)
 /* A rate of 0 stands for one row in 2^200 ns, so that what is left of a gap survives the pause. */
 #define RATE_LEAST_PER_NS 0x1p-200
+/* Of the permutation that says which keys a spike of so many keys strikes. */
+#define FEISTEL_ROUNDS 8u
 
 /* By hand, as printf takes as long as ten rows and there may be millions of keys. */
 size_t wl_key_name(uint64_t key_index, char *out)
@@ -208,9 +210,34 @@ bool wl_key_stretch(struct wl_key *key, struct wl_stretch *out)
     return true;
 }
 
+/* A random permutation of [0, count), one number at a time: a Feistel network over the next even power of
+ * two, walked until it is back within the range (Black and Rogaway, "Ciphers with arbitrary finite domains").
+ */
+static uint64_t permuted(uint64_t seed, uint64_t number, uint64_t count)
+{
+    unsigned half = 1;
+    while (half < 32 && count > UINT64_C(1) << 2 * half)
+        half++;
+    const uint64_t mask = (UINT64_C(1) << half) - 1;
+    do {
+        uint64_t left = number >> half, right = number & mask;
+        for (uint64_t round = 0; round < FEISTEL_ROUNDS; round++) {
+            uint64_t next = left ^ (sim_mix64(seed ^ sim_mix64(right + (round << 32))) & mask);
+            left = right;
+            right = next;
+        }
+        number = left << half | right;
+    } while (number >= count);
+    return number;
+}
+
 bool wl_spike_strikes(const struct wl_workload *workload, size_t spike_index, uint64_t key_index)
 {
+    const struct wl_spike *spike = &workload->spikes[spike_index];
+    uint64_t seed = sim_hash(workload->seed, SIM_SPIKE, spike_index);
+    if (spike->keys_count > 0)
+        return permuted(seed, key_index, workload->key_count) < spike->keys_count;
     struct sim_random draw;
-    sim_random_init(&draw, sim_hash(workload->seed, SIM_SPIKE, spike_index), SIM_SPIKE, key_index);
-    return sim_random_unit(&draw) < workload->spikes[spike_index].keys_share;
+    sim_random_init(&draw, seed, SIM_SPIKE, key_index);
+    return sim_random_unit(&draw) < spike->keys_share;
 }

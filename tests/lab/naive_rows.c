@@ -114,7 +114,9 @@ static double rate_at(const struct wl_workload *workload, const struct bursts *b
         struct sim_random draw;
         sim_random_init(&draw, sim_hash(workload->seed, SIM_SPIKE, i), SIM_SPIKE, key);
         int64_t into_ns = time_ns - workload->start_ns - spike->at_ns;
-        if (sim_random_unit(&draw) < spike->keys_share && into_ns >= 0 && into_ns < spike->lasts_ns)
+        bool is_struck = spike->keys_count > 0 ? wl_spike_strikes(workload, i, key)
+                                               : sim_random_unit(&draw) < spike->keys_share;
+        if (is_struck && into_ns >= 0 && into_ns < spike->lasts_ns)
             spikes *= spike->factor;
     }
     rate *= spikes;

@@ -46,6 +46,12 @@ static void test_duration_of_every_unit_is_exact(void **state)
         {"25e-1us", 2500},
         {"0.000000001s", 1},
         {"1.000s", INT64_C(1000000000)},
+        {"5m", INT64_C(300000000000)},
+        {"5 min", INT64_C(300000000000)},
+        {"90 days", INT64_C(7776000000000000)},
+        {"1.5 hours", INT64_C(5400000000000)},
+        {"1 year", INT64_C(31536000000000000)},
+        {"20seconds", INT64_C(20000000000)},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -64,10 +70,12 @@ static void test_duration_that_is_none_names_the_units(void **state)
         {"1.5", "needs a unit"},
         {"s", "not a duration"},
         {"ten days", "not a duration"},
-        {"10 d", "no such unit of time"},
+        {"10 x", "no such unit of time"},
+        {"10 ", "needs a unit"},
+        {"10 d ", "no such unit of time"},
         {"10D", "no such unit of time"},
         {"10MB", "no such unit of time"},
-        {"10days", "no such unit of time"},
+        {"10M", "no such unit of time"},
         {"1.d", "not a duration"},
         {".5d", "not a duration"},
         {"1..5d", "not a duration"},
@@ -112,6 +120,9 @@ static void test_bytes_of_every_unit_are_exact(void **state)
         {"1MiB", 1048576},
         {"2GiB", UINT64_C(2147483648)},
         {"1TiB", UINT64_C(1099511627776)},
+        {"100 MB", 100000000},
+        {"10kB", 10000},
+        {"64 bytes", 64},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -132,7 +143,8 @@ static void test_bytes_that_are_none_name_the_units(void **state)
         {"1e9TB", "beyond 2^63"},
         {"", "not a size"},
         {".inf", "not a size"},
-        {"10 MB", "right behind the number"},
+        {"10 M", "no such unit of size"},
+        {"100 ", "needs a unit"},
         {"10s", "no such unit"},
     };
     (void)state;
@@ -157,6 +169,17 @@ static void test_rate_and_share_are_per_second_and_of_one(void **state)
     assert_true(value == 0.5);
     assert_null(lab_quantity_rate("0.5/d", &value));
     assert_true(value == 0.5 / 86400);
+    assert_null(lab_quantity_rate("500/sec", &value));
+    assert_true(value == 500.0);
+    assert_null(lab_quantity_rate("30 /minute", &value));
+    assert_true(value == 0.5);
+    assert_null(lab_quantity_rate("2k/s", &value));
+    assert_true(value == 2000.0);
+    assert_null(lab_quantity_rate("1.5 M/s", &value));
+    assert_true(value == 1500000.0);
+    expect_problem("5k", lab_quantity_rate("5k", &value), "no such unit");
+    assert_null(lab_quantity_share("1 %", &value));
+    assert_true(value == 0.01);
     assert_null(lab_quantity_share("1%", &value));
     assert_true(value == 0.01);
     assert_null(lab_quantity_share("100%", &value));
@@ -198,14 +221,21 @@ static void test_number_is_finite_and_plain(void **state)
 
 static void test_whole_takes_digits_alone(void **state)
 {
-    static const char *const bad[] = {"",     "-1",  "+1", "1.0", "1e3", "_1",  "1_",
-                                      "1__0", "0x1", "1 ", " 1",  "1_a", "ten", "18446744073709551616"};
+    static const char *const bad[] = {"",        "-1",  "+1",  "1.0", "1e3",  "_1",  "1_",
+                                      "1__0",    "0x1", "1 ",  " 1",  "1_a",  "ten", "18446744073709551616",
+                                      "1.0005k", "20m", "1kk", "1e3", "20k ", "k",   "18446744073709552k"};
     uint64_t value;
     (void)state;
     assert_null(lab_quantity_whole("18446744073709551615", &value));
     assert_true(value == UINT64_MAX);
     assert_null(lab_quantity_whole("1_000_000", &value));
     assert_true(value == 1000000);
+    assert_null(lab_quantity_whole("20k", &value));
+    assert_true(value == 20000);
+    assert_null(lab_quantity_whole("1.5M", &value));
+    assert_true(value == 1500000);
+    assert_null(lab_quantity_whole("2 G", &value));
+    assert_true(value == 2000000000);
     assert_null(lab_quantity_whole("007", &value));
     assert_true(value == 7);
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -246,7 +276,7 @@ static void test_drift_is_parts_per_million(void **state)
 {
     static const struct bad bads[] = {
         {"20", "needs its unit"}, {"20%", "written in ppm"}, {"", "not a drift"}, {"ppm", "not a drift"},
-        {"-1ppm", "negative"},    {"20 ppm", "ppm"},         {"20PPM", "ppm"}};
+        {"-1ppm", "negative"},    {"20 pp", "ppm"},          {"20PPM", "ppm"}};
     double drift = 7;
     (void)state;
     assert_null(lab_quantity_drift("20ppm", &drift));

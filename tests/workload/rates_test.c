@@ -276,6 +276,28 @@ static void test_spikes_strike_their_share_of_the_keys(void **state)
     assert_true(struck[3] == 0 && struck[4] == KEYS);
 }
 
+static void test_spikes_of_so_many_keys_strike_exactly_these(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {1, 2, 3, 4, 5, 50, 1000, 4096, 4097};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (uint64_t wanted = 1; wanted <= counts[i]; wanted += 1 + counts[i] / 7) {
+            struct wl_spike spikes[] = {{.factor = 2, .keys_count = wanted},
+                                        {.factor = 2, .keys_count = wanted}};
+            struct wl_workload workload = made_plain(counts[i], 1, SIM_DAY);
+            workload.spikes = spikes;
+            workload.spike_count = 2;
+            uint64_t struck = 0, both = 0;
+            for (uint64_t key = 0; key < counts[i]; key++) {
+                struck += wl_spike_strikes(&workload, 0, key);
+                both += wl_spike_strikes(&workload, 0, key) && wl_spike_strikes(&workload, 1, key);
+            }
+            assert_int_equal(struck, wanted);
+            assert_true(both < wanted || counts[i] < 50 || wanted < 2);
+        }
+    }
+}
+
 static void test_spikes_multiply_the_rate_of_struck_keys_alone(void **state)
 {
     (void)state;
@@ -344,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_bursts_raise_the_rate_by_their_factor),
         cmocka_unit_test(test_daily_curve_and_bursts_together_keep_the_mean),
         cmocka_unit_test(test_spikes_strike_their_share_of_the_keys),
+        cmocka_unit_test(test_spikes_of_so_many_keys_strike_exactly_these),
         cmocka_unit_test(test_spikes_multiply_the_rate_of_struck_keys_alone),
         cmocka_unit_test(test_spikes_beyond_the_end_change_nothing),
     };

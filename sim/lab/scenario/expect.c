@@ -39,10 +39,14 @@ static const char *parse_value(const char *text, double *out)
     memcpy(value, text, size);
     value[size] = '\0';
 
-    uint64_t bytes;
+    uint64_t bytes, count;
     int64_t duration_ns;
     if (lab_quantity_number(value, out) == NULL)
         return NULL;
+    if (lab_quantity_whole(value, &count) == NULL) { /* 20k */
+        *out = (double)count;
+        return NULL;
+    }
     if (lab_quantity_bytes(value, &bytes) == NULL) {
         *out = (double)bytes;
         return NULL;

@@ -33,6 +33,9 @@ struct unit {
 static const char too_long[] = "the number has too many digits; write at most 18";
 static const char too_far[] = "the number is out of any range; write a smaller exponent";
 static const char unreadable[] = "";
+static const char not_whole[] =
+    "not a whole number; write digits alone, as in 20480, or with k M or G, as in 20k";
+static const char too_large[] = "the number is beyond 2^64 - 1; make it smaller";
 static const char negative[] = "a quantity cannot be negative; remove the sign";
 
 /* Reads digits[.digits][e[+-]digits] without a sign; *rest is what follows. Returns NULL or one of the texts
@@ -81,8 +84,10 @@ static const char *scan(const char *text, struct decimal *out, const char **rest
     return NULL;
 }
 
+/* A space may part the number from its unit. */
 static const struct unit *find_unit(const struct unit *units, const char *name)
 {
+    name += strspn(name, " ");
     for (; units->name != NULL; units++) {
         if (strcmp(units->name, name) == 0)
             return units;
@@ -108,30 +113,58 @@ static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide
     return value <= most;
 }
 
+/* "k", "M" or "G" of a count: a thousand, a million, a thousand million. 1 when none stands there. */
+static int64_t take_thousands(const char **rest)
+{
+    static const struct unit units[] = {
+        {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
+    const char *c = *rest + strspn(*rest, " ");
+    const char letter[2] = {*c, '\0'};
+    const struct unit *unit = *c == '\0' ? NULL : find_unit(units, letter);
+    if (unit == NULL)
+        return 1;
+    *rest = c + 1;
+    return unit->size;
+}
+
 const char *lab_quantity_duration(const char *text, int64_t *out_ns)
 {
     static const struct unit units[] = {{"ns", 1},
-                                        {"us", 1000},
-                                        {"ms", 1000000},
-                                        {"s", 1000000000},
-                                        {"m", INT64_C(60) * 1000000000},
-                                        {"h", INT64_C(3600) * 1000000000},
-                                        {"d", INT64_C(86400) * 1000000000},
-                                        {"w", INT64_C(7) * 86400 * 1000000000},
-                                        {"y", INT64_C(365) * 86400 * 1000000000},
+                                        {"us", SIM_US},
+                                        {"ms", SIM_MS},
+                                        {"s", SIM_SECOND},
+                                        {"sec", SIM_SECOND},
+                                        {"second", SIM_SECOND},
+                                        {"seconds", SIM_SECOND},
+                                        {"m", SIM_MINUTE},
+                                        {"min", SIM_MINUTE},
+                                        {"minute", SIM_MINUTE},
+                                        {"minutes", SIM_MINUTE},
+                                        {"h", SIM_HOUR},
+                                        {"hour", SIM_HOUR},
+                                        {"hours", SIM_HOUR},
+                                        {"d", SIM_DAY},
+                                        {"day", SIM_DAY},
+                                        {"days", SIM_DAY},
+                                        {"w", 7 * SIM_DAY},
+                                        {"week", 7 * SIM_DAY},
+                                        {"weeks", 7 * SIM_DAY},
+                                        {"y", 365 * SIM_DAY},
+                                        {"year", 365 * SIM_DAY},
+                                        {"years", 365 * SIM_DAY},
                                         {NULL, 0}};
     struct decimal number;
     const char *rest, *problem = scan(text, &number, &rest);
     *out_ns = 0;
     if (problem != NULL)
         return problem != unreadable ? problem
-                                     : "not a duration; write a number with ns us ms s m h d w or y directly "
-                                       "after it, as in 90d";
-    if (*rest == '\0')
+                                     : "not a duration; write a number with ns us ms s m h d w or y after "
+                                       "it, as in 90d";
+    if (rest[strspn(rest, " ")] == '\0')
         return "a duration needs a unit; add ns us ms s m h d w or y, as in 90d";
     const struct unit *unit = find_unit(units, rest);
     if (unit == NULL)
-        return "no such unit of time; use ns us ms s m h d w or y, right behind the number, as in 90d";
+        return "no such unit of time; use ns us ms s m h d w or y, as in 90d";
     wide value;
     bool is_fraction;
     if (!to_whole(&number, unit->size, INT64_MAX, &value, &is_fraction))
@@ -153,7 +186,10 @@ const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns)
 const char *lab_quantity_bytes(const char *text, uint64_t *out)
 {
     static const struct unit units[] = {{"B", 1},
+                                        {"byte", 1},
+                                        {"bytes", 1},
                                         {"KB", 1000},
+                                        {"kB", 1000},
                                         {"MB", 1000000},
                                         {"GB", 1000000000},
                                         {"TB", INT64_C(1000000000000)},
@@ -166,15 +202,15 @@ const char *lab_quantity_bytes(const char *text, uint64_t *out)
     const char *rest, *problem = scan(text, &number, &rest);
     *out = 0;
     if (problem != NULL)
-        return problem != unreadable ? problem
-                                     : "not a size; write a number with B KB MB GB TB KiB MiB GiB or TiB "
-                                       "directly after it, as in "
-                                       "100MB";
-    if (*rest == '\0')
+        return problem != unreadable
+                   ? problem
+                   : "not a size; write a number with B KB MB GB TB KiB MiB GiB or TiB after it, as in "
+                     "100MB";
+    if (rest[strspn(rest, " ")] == '\0')
         return "a size needs a unit; add B KB MB GB TB KiB MiB GiB or TiB, as in 100MB";
     const struct unit *unit = find_unit(units, rest);
     if (unit == NULL)
-        return "no such unit of size; use B KB MB GB TB KiB MiB GiB or TiB, right behind the number, as in "
+        return "no such unit of size; use B KB MB GB TB KiB MiB GiB or TiB, as in "
                "100MB";
     wide value;
     bool is_fraction;
@@ -187,21 +223,22 @@ const char *lab_quantity_bytes(const char *text, uint64_t *out)
 
 const char *lab_quantity_rate(const char *text, double *out_per_s)
 {
-    static const struct unit units[] = {{"/s", 1},    {"/m", 60},    {"/min", 60},
-                                        {"/h", 3600}, {"/d", 86400}, {NULL, 0}};
+    static const struct unit units[] = {{"/s", 1},     {"/sec", 1},     {"/second", 1}, {"/m", 60},
+                                        {"/min", 60},  {"/minute", 60}, {"/h", 3600},   {"/hour", 3600},
+                                        {"/d", 86400}, {"/day", 86400}, {NULL, 0}};
     struct decimal number;
     const char *rest, *problem = scan(text, &number, &rest);
     *out_per_s = 0;
     if (problem != NULL)
-        return problem != unreadable
-                   ? problem
-                   : "not a rate; write a number with /s /m /h or /d directly after it, as in 200/s";
-    if (*rest == '\0')
+        return problem != unreadable ? problem
+                                     : "not a rate; write a number with /s /m /h or /d after it, as in 200/s";
+    if (rest[strspn(rest, " ")] == '\0')
         return "a rate needs a unit; add /s /m /h or /d, as in 200/s";
+    double thousands = (double)take_thousands(&rest);
     const struct unit *unit = find_unit(units, rest);
     if (unit == NULL)
-        return "no such unit of rate; use /s /m /h or /d, right behind the number, as in 200/s";
-    *out_per_s = strtod(number.text, NULL) / (double)unit->size;
+        return "no such unit of rate; use /s /m /h or /d, as in 200/s";
+    *out_per_s = strtod(number.text, NULL) * thousands / (double)unit->size;
     return NULL;
 }
 
@@ -211,12 +248,11 @@ const char *lab_quantity_share(const char *text, double *out)
     const char *rest, *problem = scan(text, &number, &rest);
     *out = 0;
     if (problem != NULL)
-        return problem != unreadable ? problem
-                                     : "not a share; write a number with % directly after it, as in 1%";
-    if (*rest == '\0')
+        return problem != unreadable ? problem : "not a share; write a number with % after it, as in 1%";
+    if (rest[strspn(rest, " ")] == '\0')
         return "a share needs its sign; add %, as in 1%";
-    if (strcmp(rest, "%") != 0)
-        return "a share is written in %; write the sign right behind the number, as in 1%";
+    if (strcmp(rest + strspn(rest, " "), "%") != 0)
+        return "a share is written in %; write the sign after the number, as in 1%";
     double share = strtod(number.text, NULL) / 100;
     if (share > 1)
         return "more than the whole; give at most 100%";
@@ -230,12 +266,11 @@ const char *lab_quantity_drift(const char *text, double *out)
     const char *rest, *problem = scan(text, &number, &rest);
     *out = 0;
     if (problem != NULL)
-        return problem != unreadable ? problem
-                                     : "not a drift; write a number with ppm directly after it, as in 20ppm";
-    if (*rest == '\0')
+        return problem != unreadable ? problem : "not a drift; write a number with ppm after it, as in 20ppm";
+    if (rest[strspn(rest, " ")] == '\0')
         return "a drift needs its unit; add ppm, as in 20ppm";
-    if (strcmp(rest, "ppm") != 0)
-        return "a drift is written in ppm; write the unit right behind the number, as in 20ppm";
+    if (strcmp(rest + strspn(rest, " "), "ppm") != 0)
+        return "a drift is written in ppm; write the unit after the number, as in 20ppm";
     *out = strtod(number.text, NULL) / 1e6;
     return NULL;
 }
@@ -257,23 +292,40 @@ const char *lab_quantity_number(const char *text, double *out)
     return NULL;
 }
 
+/* "20k", "1.5M": whole numbers in thousands. */
+static const char *read_thousands(const char *text, uint64_t *out)
+{
+    struct decimal number;
+    const char *rest;
+    wide value;
+    bool is_fraction;
+    if (scan(text, &number, &rest) != NULL)
+        return not_whole;
+    int64_t thousands = take_thousands(&rest);
+    if (thousands == 1 || *rest != '\0')
+        return not_whole;
+    if (!to_whole(&number, thousands, UINT64_MAX, &value, &is_fraction))
+        return is_fraction ? "not a whole number; write fewer decimals" : too_large;
+    *out = (uint64_t)value;
+    return NULL;
+}
+
 const char *lab_quantity_whole(const char *text, uint64_t *out)
 {
-    static const char none[] = "not a whole number; write digits alone, as in 20480";
     uint64_t value = 0;
     *out = 0;
     if (*text == '-')
         return "a whole number cannot be negative; remove the sign";
     if (*text < '0' || *text > '9')
-        return none;
+        return not_whole;
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '_' && c[1] >= '0' && c[1] <= '9' && c[-1] != '_')
             continue;
         if (*c < '0' || *c > '9')
-            return none;
+            return read_thousands(text, out);
         unsigned digit = (unsigned)(*c - '0');
         if (value > (UINT64_MAX - digit) / 10)
-            return "the number is beyond 2^64 - 1; make it smaller";
+            return too_large;
         value = value * 10 + digit;
     }
     *out = value;

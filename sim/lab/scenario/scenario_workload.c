@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/time.h"
+#include "lab/quantity.h"
 #include "lab/scenario_part.h"
 
 #define SPIKES_MAX 500
@@ -103,6 +104,22 @@ static const struct lab_table backfill_table = {
         {.name = NULL},
     }};
 
+/* A share of the keys, or so many. */
+static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *field,
+                             const struct lab_node *node, void *out)
+{
+    struct wl_spike *spike = out;
+    const char *text = lab_scalar(reader, node);
+    if (text == NULL)
+        return false;
+    if (strchr(text, '%') != NULL)
+        return lab_read_share(reader, field, node, &spike->keys_share);
+    if (lab_quantity_whole(text, &spike->keys_count) != NULL || spike->keys_count == 0)
+        return lab_fail_value(reader, node,
+                              "neither a share of the keys nor so many; write it as 1%, or as 50");
+    return true;
+}
+
 static const struct lab_table spike_table = {
     .fields = (const struct lab_field[]){
         {"at", lab_read_duration, offsetof(struct wl_spike, at_ns), LAB_REQUIRED, 0, 0, NULL, NULL},
@@ -110,8 +127,7 @@ static const struct lab_table spike_table = {
          "a duration above 0s", NULL},
         {"factor", lab_read_number, offsetof(struct wl_spike, factor), LAB_REQUIRED, FACTOR_MIN, FACTOR_MAX,
          FACTOR_RANGE, NULL},
-        {"keys", lab_read_share, offsetof(struct wl_spike, keys_share), LAB_REQUIRED, 1e-12, 1,
-         "a share above 0% and at most 100%", NULL},
+        {"keys", read_struck_keys, 0, LAB_REQUIRED, 1e-12, 1, "a share above 0% and at most 100%", NULL},
         {.name = NULL},
     }};
 
@@ -291,6 +307,9 @@ static bool check_spikes(struct lab_reader *reader, const struct lab_node *spike
         if (spike->lasts_ns > workload->duration_ns - spike->at_ns)
             return lab_fail_value(reader, lab_node_find(item, "lasts"),
                                   "the spike ends after the run; shorten it, or make duration longer");
+        if (spike->keys_count > workload->key_count)
+            return lab_fail_value(reader, lab_node_find(item, "keys"),
+                                  "more keys than there are; give at most keys.count, or 100%");
     }
     return true;
 }

@@ -21,6 +21,8 @@ struct wl_spike {
     int64_t lasts_ns;
     double factor;
     double keys_share; /* of the keys, drawn at random: 0 to 1 */
+    uint64_t
+        keys_count; /* above 0: exactly so many of the keys, drawn at random, and keys_share is not used */
 };
 
 /* Of a backfill: from the oldest row on, or from the newest back. */

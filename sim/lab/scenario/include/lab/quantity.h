@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Quantities with units: durations, sizes in bytes, rates, shares. A bare number where a unit is needed is an
- * error.
+ * error. Spaces may part the number from its unit: "100 MB".
  *
  * Each returns NULL and sets *out, or returns a constant text, "what; cure", for the caller to put a place in
  * front. */
@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ns us ms s m h d w y (a year is 365 d): "10ms", "1.5h". At most 2^63 - 1 ns. */
+/* ns us ms s m h d w y (a year is 365 d), and in words from sec, min, hour, day, week and year on: "10ms",
+ * "1.5 hours". At most 2^63 - 1 ns. */
 const char *lab_quantity_duration(const char *text, int64_t *out_ns);
 /* The same with a sign in front, if any: "-2s". */
 const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns);
 /* B KB MB GB TB (1000) KiB MiB GiB TiB (1024). Whole bytes. */
 const char *lab_quantity_bytes(const char *text, uint64_t *out);
-/* Per s, m (or min), h, d: "200/s", "3/h". */
+/* Per s, m, h, d, in words too, with k, M or G: "200/s", "3/hour", "5k/s". */
 const char *lab_quantity_rate(const char *text, double *out_per_s);
 /* "1%" -> 0.01; from 0 % to 100 %. */
 const char *lab_quantity_share(const char *text, double *out);
@@ -24,7 +25,8 @@ const char *lab_quantity_share(const char *text, double *out);
 const char *lab_quantity_drift(const char *text, double *out);
 /* A plain decimal number without a unit, finite. */
 const char *lab_quantity_number(const char *text, double *out);
-/* A whole number from 0 to 2^64 - 1, digits and _ between digits alone. */
+/* A whole number from 0 to 2^64 - 1: digits and _ between digits, or a number with k, M or G: "20k", "1.5M".
+ */
 const char *lab_quantity_whole(const char *text, uint64_t *out);
 
 /* The other way: a duration of at least 0 and a size with the largest unit of days and below, or of 1000,
