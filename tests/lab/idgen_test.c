@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "idgen.h"
+#include "id_spans.h"
 #include "kernel/random.h"
 #include "lab/run.h"
 

@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""modules.py [ROOT] [--known]: the modules keep their shape.
+"""modules.py [ROOT]: the modules keep their shape.
 
 1. Arrows point one way: the targets that CMake links form no circle, and each file includes only headers of its own
    module and of the modules that its own links. (arrows.py tries the same with the compiler.)
 2. No files of a module include each other in a circle. A file and its header of the same name count as one.
 3. A name that a header gives to a function, type, constant or macro stands in that header alone.
-4. Each .c file opens with a comment that says what it does, below its licence.
-
-known.txt lists what is not so yet. The check fails at what is not listed, and at a line of the list that is no longer
-needed: take that line out. --known prints the list as it would have to be."""
+4. Each .c file opens with a comment that says what it does, below its licence."""
 import pathlib
 import re
 import sys
 
 import sources
 
-ARGUMENTS = [word for word in sys.argv[1:] if not word.startswith("--")]
-ROOT = pathlib.Path(ARGUMENTS[0]).resolve() if ARGUMENTS else sources.ROOT
+ROOT = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else sources.ROOT
 sources.ROOT = ROOT
-KNOWN = ROOT / "tests/repository/known.txt"
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
@@ -107,8 +102,7 @@ def check_arrows(tree, faults):
                 faults.append(f"{name}: includes {header}, which is inside {other}; publish it in its include/")
 
 
-def check_circles(tree, found):
-    """found[exception] = fault"""
+def check_circles(tree, faults):
     edges = {}
     for name, module in tree.modules.items():
         unit = (module, pathlib.PurePosixPath(name).stem)
@@ -117,8 +111,8 @@ def check_circles(tree, found):
             if other[0] == module and other != unit:
                 edges.setdefault(unit, set()).add(other)
     for circle in circles_of(edges):
-        module, names = circle[0][0], " ".join(stem for _, stem in circle)
-        found[f"circle {module}: {names}"] = f"{module}: these files include each other in a circle: {names}"
+        names = " ".join(stem for _, stem in circle)
+        faults.append(f"{circle[0][0]}: these files include each other in a circle: {names}")
 
 
 def names_in(header):
@@ -149,7 +143,7 @@ def names_in(header):
     return names
 
 
-def check_names(tree, found):
+def check_names(tree, faults):
     homes = {}
     for name in tree.modules:
         if name.endswith(".h"):
@@ -158,39 +152,25 @@ def check_names(tree, found):
     for said, headers in sorted(homes.items()):
         if len(headers) > 1:
             where = " ".join(sorted(headers))
-            found[f"name {said}: {where}"] = f"'{said}' means something in each of {where}; rename one"
+            faults.append(f"'{said}' means something in each of {where}; rename one")
 
 
-def check_openings(found):
+def check_openings(faults):
     for name in sources.files(".c", under=("core/", "sim/", "reports/", "tests/", "docs/")):
         text = re.sub(r"\A\s*(?:/\* *SPDX[^\n]*\*/|// *SPDX[^\n]*)\s*", "", read(name))
         if not text.startswith(("/*", "//")):
-            found[f"opening {name}"] = f"{name}:2: say in an opening comment what the file does"
-
-
-def compare(found, faults):
-    known = []
-    if KNOWN.exists():
-        lines = KNOWN.read_text(encoding="utf-8").splitlines()
-        known = [line for line in lines if line and not line.startswith("#")]
-    faults += [fault for line, fault in found.items() if line not in known]
-    faults += [f"{KNOWN.name}: '{line}' is no longer needed; take it out" for line in known if line not in found]
-    return len(known)
+            faults.append(f"{name}:2: say in an opening comment what the file does")
 
 
 def main():
-    faults, found = [], {}
+    faults = []
     tree = Tree()
     check_links(faults)
     check_arrows(tree, faults)
-    check_circles(tree, found)
-    check_names(tree, found)
-    check_openings(found)
-    if "--known" in sys.argv:
-        print("\n".join(sorted(found)))
-        return
-    count = compare(found, faults)
-    sources.finish(faults, f"modules of {len(tree.modules)} files, {count} known exceptions")
+    check_circles(tree, faults)
+    check_names(tree, faults)
+    check_openings(faults)
+    sources.finish(faults, f"modules of {len(tree.modules)} files")
 
 
 main()

@@ -23,7 +23,6 @@ TREE = {
     "sim/high/include/sim/high.h": LICENCE + "int high_of(int value);\n",
     "sim/high/high.c": OPENING + '#include "sim/high.h"\n#include "sim/low.h"\n',
     "tests/high_test.c": OPENING,
-    "tests/repository/known.txt": "# Nothing yet.\n",
 }
 # What is appended to a file, or put in its place when it begins with LICENCE -> part of what the check says.
 CASES = [
@@ -39,15 +38,12 @@ CASES = [
     ("sim/high/include/sim/high.h", "int *bk_route(void);\n", "'bk_route' means something in each"),
     ("sim/high/high.c", LICENCE + '#include "sim/high.h"\n', "sim/high/high.c:2: say in an opening comment"),
     ("tests/high_test.c", LICENCE + "\n#include <math.h>\n", "tests/high_test.c:2: say in an opening comment"),
-    ("tests/repository/known.txt", "opening core/route.c\n", "'opening core/route.c' is no longer needed"),
 ]
-# Changes that are no fault, or that known.txt lists.
+# Changes that are no fault.
 CLEAN = [
     {},
     {"sim/high/include/sim/high.h": "struct bk_route;\n"},
     {"sim/high/high.c": "#define BK_ONE 2\nstruct low_inner {\n    int at;\n};\n"},
-    {"tests/high_test.c": LICENCE + "int main(void);\n", "tests/repository/known.txt": "opening tests/high_test.c\n"},
-    {"sim/low/inner.c": '#include "sim/low.h"\n', "tests/repository/known.txt": "circle sim/low: inner low\n"},
 ]
 
 

@@ -1,33 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cluster engine: for each strategy one event queue with agents, network, nodes, clocks and faults in it.
- */
-#define _POSIX_C_SOURCE 200809L
-#include <assert.h>
+/* All strategies of a scenario by the cluster engine: each thread, and each other rank, takes one after the
+ * other. */
+#include "lab/cluster_engine.h"
+
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cluster_ranks.h"
 #include "cluster_run.h"
-#include "kernel/archive.h"
-#include "kernel/digest.h"
-#include "kernel/memory.h"
 #include "kernel/thread.h"
-#include "kernel/time.h"
-#include "lab/gone.h"
-#include "lab/runnable.h"
-#include "lab/snapshot.h"
-
-#define PROGRESS_EVENTS 65536u
-#define KEYS_A_LOOK     4096u
-#define BYTES_A_LOOK    ((size_t)4 << 20)
-
-/* Ten years at either end of the range of times. */
-#define MARGIN_NS      (3650 * SIM_DAY)
-#define QUEUE_CAPACITY 4096u
-/* So many that what is known of them does not stay in the caches. */
-#define MANY_KEYS 4096u
+#include "lab/cluster_ranks.h"
 
 struct crew {
     const struct lab_scenario *scenario;
@@ -39,369 +20,6 @@ struct crew {
     _Atomic size_t next;
 };
 
-/* Clocks, timeouts, locks and faults reach before the first row and behind the last one. */
-static bool check_times(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
-                        struct sim_error *error)
-{
-    return (start_ns > INT64_MIN + MARGIN_NS && end_ns < INT64_MAX - MARGIN_NS) ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "%s: a run with agents has to lie between the years 1688 and 2252; change %s",
-                    scenario->path,
-                    scenario->trace_path == NULL ? "'start' or 'duration'" : "the times of the trace");
-}
-
-/* Clocks may be wrong by their bound on either side; one that jumps further makes its agent's reads fail. */
-static bool make_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
-                      struct lab_rows **out, struct sim_error *error)
-{
-    int64_t start_ns, end_ns, bound_ns = scenario->agents.clock_bound_ns;
-    if (!lab_rows_create(scenario, context, out, error))
-        return false;
-    lab_rows_span(*out, &start_ns, &end_ns);
-    if (check_times(scenario, start_ns, end_ns, error) &&
-        lab_check_walks(scenario, start_ns - bound_ns, end_ns + bound_ns, error))
-        return true;
-    lab_rows_destroy(*out);
-    *out = NULL;
-    return false;
-}
-
-static uint64_t pause_events(const struct lab_cluster_run *run)
-{
-    const struct lab_snapshots *snapshots = run->context->snapshots;
-    bool is_own = snapshots == NULL || snapshots->events_each == 0;
-    return is_own ? PROGRESS_EVENTS : snapshots->events_each;
-}
-
-static void finish(struct lab_cluster_run *run)
-{
-    lab_cluster_tally(run);
-    run->is_over = true;
-    if (run->events.events >= pause_events(run)) /* what takes no time may be done again */
-        lab_cluster_keep_end(run);
-}
-
-static bool fail_stopped(struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
-}
-
-/* A run that was stopped while it took memory did not lack it. */
-static bool fail_memory(const struct lab_cluster_run *run, struct sim_error *error)
-{
-    return lab_run_is_stopped(run->context) ? fail_stopped(error) : sim_fail_memory(error);
-}
-
-static bool begin_identifiers(struct lab_cluster_run *run, struct sim_error *error)
-{
-    run->traced_key = LAB_NO_KEY;
-    run->views_next_ns = INT64_MAX;
-    if (run->context->event_trace != NULL && run->context->event_trace->key != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: no key is named '%s': a run of identifiers has no keys; leave --key out",
-                        run->scenario->path, run->context->event_trace->key);
-    lab_health_begin(run);
-    lab_conditions_begin(run);
-    lab_faults_begin(run);
-    lab_idgen_begin(run);
-    return !run->out_of_memory || sim_fail_memory(error);
-}
-
-static bool begin_keys(struct lab_cluster_run *run, struct sim_error *error)
-{
-    run->keys = lab_keys_memory(run, run->key_count * sizeof *run->keys);
-    if (run->keys == NULL || !lab_reads_create(run))
-        return fail_memory(run, error);
-    if (run->key_count >= MANY_KEYS)
-        sim_queue_tell_soon(&run->queue, lab_prefetch, run);
-    run->traced_key = LAB_NO_KEY;
-    bool is_named = run->context->event_trace != NULL && run->context->event_trace->key != NULL;
-    double busiest = -1;
-    for (uint32_t i = 0; i < run->key_count; i++) {
-        struct lab_cluster_key *key = &run->keys[i];
-        double share = lab_rows_key_share(run->rows, i);
-        if (share > busiest) {
-            busiest = share;
-            run->views_key = i;
-        }
-        if (i % KEYS_A_LOOK == 0 && lab_run_is_stopped(run->context))
-            return fail_stopped(error);
-        char name[256];
-        lab_rows_key_name(run->rows, i, name, sizeof name);
-        if (is_named && strcmp(name, run->context->event_trace->key) == 0)
-            run->traced_key = i;
-        if (lab_rows_next(run->rows, i, &key->cursor, &key->coming)) {
-            run->arrivals_pending++;
-            lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, i);
-        }
-        lab_reads_begin(run, i);
-    }
-    if (run->scenario->row_ttl_ns > 0) {
-        run->arrivals_pending++;
-        lab_push(run, run->end_ns, LAB_EVENT_END, 0);
-    }
-    if (is_named && run->traced_key == LAB_NO_KEY)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: no key is named '%s'; synthetic keys are key-0 to key-%u", run->scenario->path,
-                        run->context->event_trace->key, run->key_count - 1);
-    return true;
-}
-
-static bool begin(struct lab_cluster_run *run, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = run->scenario;
-    struct cass_cluster_config config = scenario->network;
-    config.seed = scenario->seed;
-    config.client_count = scenario->agents.count;
-    config.keeps_order = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
-                         scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
-    bool counts = run->strategy->settings.source == BK_SOURCE_INCREMENTAL ||
-                  run->strategy->settings.source == BK_SOURCE_SCAN ||
-                  run->strategy->settings.source == BK_SOURCE_MEMORY;
-    config.keeps_lifetimes = lab_rows_go(scenario) && (counts || scenario->reads.present);
-    config.row_cells = (uint32_t)scenario->workload.row_cells;
-    if (run->rows != NULL) {
-        lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
-        run->key_count = lab_rows_key_count(run->rows);
-    } else {
-        run->start_ns = scenario->workload.start_ns;
-        run->end_ns = run->start_ns + scenario->workload.duration_ns;
-        config.named_columns = scenario->agents.count + 1; /* of locks: a client's column has its number */
-    }
-    lab_row_stamps_init(&run->stamps, &scenario->row_cost, run->start_ns);
-    run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
-    run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
-    run->events.stride = 1;
-    run->backups = calloc(scenario->fault_count + 1, sizeof *run->backups);
-    if (run->fault_draws == NULL || run->backups == NULL || run->events.marks == NULL ||
-        !sim_queue_create(QUEUE_CAPACITY, run->start_ns, &run->queue))
-        return sim_fail_memory(error);
-    if (scenario->tie_seed != 0)
-        sim_queue_shuffle_ties(&run->queue, scenario->tie_seed);
-    if (!cass_cluster_create(&config, &run->queue, &run->cluster, error))
-        return false;
-    run->node_count = cass_node_count(run->cluster);
-    size_t place_count = cass_place_count(run->cluster);
-    run->places[0] = calloc(place_count, 1);
-    run->places[1] = calloc(place_count, 1);
-    if (run->places[0] == NULL || run->places[1] == NULL || !lab_tally_init(&run->tally, run->node_count))
-        return sim_fail_memory(error);
-    if (!lab_agents_create(run, error))
-        return false;
-    if (run->idgen != NULL)
-        return begin_identifiers(run, error);
-    if (!lab_oracles_begin(run))
-        return fail_memory(run, error);
-    if (!begin_keys(run, error))
-        return false;
-    lab_faults_begin(run);
-    lab_deploys_begin(run);
-    if (run->out_of_memory)
-        return sim_fail_memory(error);
-    int64_t longest =
-        run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
-    run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
-    run->views_next_ns = run->start_ns;
-    return true;
-}
-
-/* A safe point: between two events, every so many of them. */
-static bool pause(struct lab_cluster_run *run, struct sim_error *error)
-{
-    run->pause_at = run->events.events + pause_events(run);
-    lab_cluster_keep(run);
-    return !lab_run_is_stopped(run->context) || fail_stopped(error);
-}
-
-static void arrive(struct lab_cluster_run *run, uint32_t index)
-{
-    struct lab_cluster_key *key = &run->keys[index];
-    struct lab_arrival row = key->coming;
-    lab_agent_write(run, index, &row);
-    if (run->context->progress != NULL)
-        atomic_fetch_add_explicit(&run->context->progress->rows, 1, memory_order_relaxed);
-    if (lab_rows_next(run->rows, index, &key->cursor, &key->coming))
-        lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, index);
-    else
-        run->arrivals_pending--;
-}
-
-static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
-{
-    /* What is under way in the cluster bears tags, too. */
-    if (run->is_resumed && event->kind == CASS_EVENT_REPLY && !lab_is_possible_tag(run, event->a)) {
-        run->is_damaged = true;
-        return;
-    }
-    if (lab_idgen_dispatch(run, event))
-        return;
-    switch (event->kind) {
-    case LAB_EVENT_ARRIVAL:
-        arrive(run, event->target);
-        break;
-    case LAB_EVENT_READ:
-        lab_cluster_read(run, event->target, (enum lab_read_kind)event->a);
-        break;
-    case LAB_EVENT_TIMEOUT:
-        lab_agent_timeout(run, event);
-        break;
-    case LAB_EVENT_TICK:
-        lab_agent_tick(run, event->target);
-        break;
-    case LAB_EVENT_RESTART:
-        lab_agent_restart(run, event->target);
-        break;
-    case LAB_EVENT_FAULT:
-        lab_fault_strike(run, event->target);
-        break;
-    case LAB_EVENT_DEPLOY:
-        lab_deploy(run, event->target, (uint32_t)event->a);
-        break;
-    case LAB_EVENT_END:
-        run->arrivals_pending--;
-        break;
-    case LAB_EVENT_KEEP:
-        lab_fault_keep(run, event->target);
-        break;
-    case LAB_EVENT_FAULT_END:
-        lab_fault_end(run, event->target);
-        break;
-    case LAB_EVENT_DELETE:
-        lab_delete_send(run, event->target);
-        break;
-    case LAB_EVENT_DELETE_TIMEOUT:
-        lab_delete_timeout(run, event);
-        break;
-    case CASS_EVENT_REPLY:
-        lab_agent_reply(run, event);
-        break;
-    default:
-        assert(event->kind >= CASS_EVENT_FIRST && event->kind <= CASS_EVENT_LAST);
-        cass_handle(run->cluster, event);
-    }
-}
-
-static const char *event_name(uint32_t kind)
-{
-    static const char *const names[] = {[LAB_EVENT_ARRIVAL] = "a row arrives",
-                                        [LAB_EVENT_READ] = "a reader comes",
-                                        [LAB_EVENT_TIMEOUT] = "a client gives up",
-                                        [LAB_EVENT_TICK] = "an agent wakes",
-                                        [LAB_EVENT_RESTART] = "an agent is back",
-                                        [LAB_EVENT_FAULT] = "a fault begins",
-                                        [LAB_EVENT_FAULT_END] = "a fault ends",
-                                        [LAB_EVENT_DELETE] = "a row is deleted",
-                                        [LAB_EVENT_DELETE_TIMEOUT] = "a client gives up a delete",
-                                        [LAB_EVENT_TAKE] = "a client wants an identifier",
-                                        [LAB_EVENT_IDS_END] = "the last moment",
-                                        [LAB_EVENT_DEPLOY] = "an agent is given new settings",
-                                        [LAB_EVENT_END] = "the last moment",
-                                        [LAB_EVENT_KEEP] = "something is kept for a fault"};
-    const char *name = kind < sizeof names / sizeof *names ? names[kind] : cass_event_name(kind);
-    return name != NULL ? name : "unknown";
-}
-
-/* Folds the event into the digest, and leaves a mark now and then; when the marks are full, every other goes.
- */
-static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
-{
-    struct lab_event_log *log = &run->events;
-    uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
-    log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
-    log->events++;
-    if (log->events % log->stride == 0) {
-        if (log->mark_count == LAB_EVENT_MARKS_MAX) {
-            for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
-                log->marks[i] = log->marks[2 * i + 1];
-            log->mark_count /= 2;
-            log->stride *= 2;
-        }
-        if (log->events % log->stride == 0)
-            log->marks[log->mark_count++] = (uint16_t)log->digest;
-    }
-    const struct lab_event_trace *trace = run->context->event_trace;
-    if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
-        lab_event_trace_add(run, LAB_NO_KEY, "event %llu: %s, for %u (%llx %llx)",
-                            (unsigned long long)log->events, event_name(event->kind), event->target,
-                            (unsigned long long)event->a, (unsigned long long)event->b);
-}
-
-static bool loop(struct lab_cluster_run *run, struct sim_error *error)
-{
-    struct sim_event event;
-    int64_t time_ns;
-    lab_event_trace_add(run, LAB_NO_KEY, "strategy %s %s", run->strategy->label,
-                        run->is_resumed ? "goes on" : "begins");
-    while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
-        if (run->events.events >= run->pause_at && !pause(run, error))
-            return false;
-        if (!sim_queue_pop(&run->queue, &time_ns, &event) ||
-            (run->arrivals_pending == 0 && time_ns > lab_until(run->end_ns, LAB_DRAIN_NS)))
-            break;
-        if (time_ns >= run->views_next_ns)
-            lab_views_sample(run, time_ns);
-        log_event(run, time_ns, &event);
-        dispatch(run, &event);
-        if (run->is_damaged)
-            return sim_archive_fail_field(error);
-        if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
-            return sim_fail_memory(error);
-    }
-    if (!run->is_over)
-        lab_agents_leave(run);
-    if (run->views.key == NULL)
-        run->views.count = 0; /* no change was seen: nothing to show */
-    if (run->context->progress != NULL)
-        atomic_fetch_add_explicit(&run->context->progress->done, 1, memory_order_relaxed);
-    return true;
-}
-
-/* All but what the result takes: strategies that are done make room for those to come. */
-static void release(struct lab_cluster_run *run)
-{
-    for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
-        free(run->keys[i].changes);
-    }
-    free(run->keys);
-    run->keys = NULL;
-    lab_reads_destroy(run);
-    lab_oracles_destroy(run);
-    lab_agents_destroy(run);
-    if (run->cluster != NULL)
-        cass_cluster_destroy(run->cluster);
-    run->cluster = NULL;
-    sim_queue_destroy(&run->queue);
-    free(run->fault_draws);
-    free(run->backups);
-    free(run->active);
-    free(run->deletes.items);
-    free(run->deletes.free_slots);
-    free(run->places[0]);
-    free(run->places[1]);
-}
-
-static struct lab_cluster_run *run_strategy(struct crew *crew, size_t index, struct sim_error *error)
-{
-    struct lab_cluster_run *run = calloc(1, sizeof *run);
-    if (run == NULL) {
-        sim_fail_memory(error);
-        return NULL;
-    }
-    run->scenario = crew->scenario;
-    run->strategy = &crew->scenario->strategies[index];
-    run->rows = crew->rows;
-    run->context = crew->context;
-    run->part = (uint32_t)index;
-    if (begin(run, error) && lab_cluster_go_on(run, error) && loop(run, error)) {
-        if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
-            sim_fail_memory(error);
-        else if (!run->is_over)
-            finish(run);
-    }
-    release(run);
-    return run;
-}
-
 static void *work(void *argument)
 {
     struct crew *crew = argument;
@@ -410,26 +28,11 @@ static void *work(void *argument)
         if (index >= crew->scenario->strategy_count)
             return NULL;
         if (lab_run_is_stopped(crew->context))
-            fail_stopped(&crew->errors[index]);
+            lab_fail_stopped(&crew->errors[index]);
         else
-            crew->runs[index] = run_strategy(crew, index, &crew->errors[index]);
+            crew->runs[index] = lab_cluster_run_create(crew->scenario, index, crew->rows, crew->context,
+                                                       &crew->errors[index]);
     }
-}
-
-static void destroy_run(struct lab_cluster_run *run)
-{
-    if (run == NULL)
-        return;
-    lab_idgen_destroy(run);
-    lab_tally_clear(&run->tally);
-    for (int i = 0; i < LAB_LATENCY_COUNT; i++)
-        lab_histogram_clear(&run->latency[i]);
-    for (int i = 0; i < LAB_READ_KINDS; i++)
-        lab_histogram_clear(&run->read_latency[i]);
-    free(run->events.marks);
-    free(run->views.key);
-    free(run->views.items);
-    free(run);
 }
 
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
@@ -439,9 +42,7 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
     size_t count = scenario->strategy_count;
     struct lab_rows *rows;
     *out = NULL;
-    if (scenario->identifiers.present)
-        rows = NULL;
-    else if (!make_rows(scenario, context, &rows, error))
+    if (!lab_cluster_rows(scenario, context, &rows, error))
         return false;
     struct crew crew = {.scenario = scenario, .rows = rows, .context = context};
     pthread_t threads[LAB_STRATEGIES_MAX];
@@ -471,7 +72,7 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
     if (ok)
         ok = lab_cluster_result(scenario, crew.runs, crew.far, out) || sim_fail_memory(error);
     for (size_t i = 0; crew.runs != NULL && i < count; i++)
-        destroy_run(crew.runs[i]);
+        lab_cluster_run_destroy(crew.runs[i]);
     for (size_t i = 0; crew.far != NULL && i < count; i++)
         lab_result_destroy(crew.far[i]);
     free(crew.runs);
@@ -479,57 +80,4 @@ bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
     free(crew.errors);
     lab_rows_destroy(rows);
     return ok;
-}
-
-bool lab_cluster_strategy(const struct lab_scenario *scenario, size_t index,
-                          const struct lab_run_context *context, struct lab_result **out,
-                          struct sim_error *error)
-{
-    struct lab_rows *rows = NULL;
-    struct sim_error failed = {.class = SIM_ERROR_NONE};
-    *out = NULL;
-    assert(index < scenario->strategy_count);
-    if (!scenario->identifiers.present && !make_rows(scenario, context, &rows, error))
-        return false;
-    struct crew crew = {.scenario = scenario, .rows = rows, .context = context};
-    struct lab_cluster_run *run = run_strategy(&crew, index, &failed);
-    bool ok = failed.class == SIM_ERROR_NONE || sim_fail(error, failed.class, "%s", failed.text);
-    ok = ok && (lab_cluster_result_of(scenario, index, run, out) || sim_fail_memory(error));
-    destroy_run(run);
-    lab_rows_destroy(rows);
-    return ok;
-}
-
-void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes)
-{
-    char *memory = sim_memory_take(bytes);
-    for (size_t at = 0; memory != NULL && at < bytes; at += BYTES_A_LOOK) {
-        if (lab_run_is_stopped(run->context)) {
-            free(memory);
-            return NULL;
-        }
-        memset(memory + at, 0, bytes - at < BYTES_A_LOOK ? bytes - at : BYTES_A_LOOK);
-    }
-    return memory;
-}
-
-uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target)
-{
-    return lab_push_event(run, time_ns, &(struct sim_event){.kind = kind, .target = target});
-}
-
-uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
-{
-    if (run->is_resumed && (time_ns < sim_queue_now(&run->queue) || time_ns > SIM_QUEUE_TIME_MAX)) {
-        run->is_damaged = true;
-        return 0;
-    }
-    /* One for each key is always on its way, and nearly all timeouts are cancelled. */
-    bool is_later = event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
-                    event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE ||
-                    event->kind == LAB_EVENT_DELETE_TIMEOUT;
-    uint64_t handle = is_later ? sim_queue_push_later(&run->queue, time_ns, event)
-                               : sim_queue_push(&run->queue, time_ns, event);
-    run->out_of_memory = run->out_of_memory || handle == 0;
-    return handle;
 }

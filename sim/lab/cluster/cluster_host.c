@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "idgen.h"
 
 void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
 {

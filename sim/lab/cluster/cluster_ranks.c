@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Strategies of a cluster run on other ranks: for each of their threads one of ours, which takes a strategy,
  * has it run there, and waits. */
+#include "lab/cluster_ranks.h"
+
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cluster_ranks.h"
+#include "cluster_run.h"
 #include "kernel/thread.h"
-#include "lab/cluster_engine.h"
 #include "lab/request.h"
 
 struct lab_far_strategies {
@@ -92,11 +94,24 @@ void lab_far_strategies_end(struct lab_far_strategies *far)
     free(far);
 }
 
+/* The strategy that the request names, in its place of a result that has no other; the digest is none. */
 static bool run_part(const struct lab_scenario *scenario, const struct lab_request *request,
                      struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
 {
     const struct lab_run_context context = {.progress = progress};
-    return lab_cluster_strategy(scenario, request->part, &context, out, error);
+    const size_t index = request->part;
+    struct lab_rows *rows;
+    struct sim_error failed = {.class = SIM_ERROR_NONE};
+    *out = NULL;
+    assert(index < scenario->strategy_count);
+    if (!lab_cluster_rows(scenario, &context, &rows, error))
+        return false;
+    struct lab_cluster_run *run = lab_cluster_run_create(scenario, index, rows, &context, &failed);
+    bool ok = failed.class == SIM_ERROR_NONE || sim_fail(error, failed.class, "%s", failed.text);
+    ok = ok && (lab_cluster_result_of(scenario, index, run, out) || sim_fail_memory(error));
+    lab_cluster_run_destroy(run);
+    lab_rows_destroy(rows);
+    return ok;
 }
 
 bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *bytes, struct ranks_bytes *answer,

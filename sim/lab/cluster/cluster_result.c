@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "idgen.h"
 #include "kernel/digest.h"
 #include "lab/gone.h"
 #include "lab/metrics.h"

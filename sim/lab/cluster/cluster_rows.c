@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of the cluster engine: a synthetic workload is drawn as it is asked for; a trace is held whole,
  * key by key, since rows must come in time order over all keys. */
+#include "lab/cluster_rows.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster_run.h"
 #include "kernel/grow.h"
 #include "lab/context.h"
 #include "lab/runnable.h"
@@ -67,7 +68,7 @@ static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line,
                         rows->scenario->trace_path, line->line, ROWS_MAX);
     for (uint64_t i = begin; i < end; i++) {
         if (rows->row_count % ROWS_A_LOOK == 0 && context != NULL && lab_run_is_stopped(context))
-            return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
+            return lab_fail_stopped(error);
         if (!sim_grow(&key->rows, &key->capacity, key->count + 1, sizeof *key->rows))
             return sim_fail_memory(error);
         key->rows[key->count++] = (struct lab_arrival){wl_trace_row_time(line, i), 0, line->bytes, 0};

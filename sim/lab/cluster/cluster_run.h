@@ -13,12 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/queue.h"
 #include "kernel/times.h"
 #include "lab/change.h"
-#include "lab/cluster_engine.h"
 #include "lab/cluster_rows.h"
 #include "lab/context.h"
 #include "lab/result.h"
@@ -184,6 +182,8 @@ struct lab_backup {
     int64_t columns[CASS_COLUMNS];
     uint32_t mask;
 };
+
+struct lab_idgen; /* idgen.h */
 
 struct lab_cluster_run {
     const struct lab_scenario *scenario;
@@ -435,8 +435,17 @@ bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
 void lab_cluster_keep(struct lab_cluster_run *run);
 void lab_cluster_keep_end(struct lab_cluster_run *run);
 
-/* cluster_engine.c: an event of the engine's own, 0 and out_of_memory without room; all strategies of a
- * scenario. */
+/* cluster_loop.c: the rows of all strategies; NULL where there are identifiers in place of rows. */
+bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
+                      struct lab_rows **out, struct sim_error *error);
+/* Runs the strategy of this index to its end. What a result is made of stays until lab_cluster_run_destroy(),
+ * which is due even where the error is set; NULL without memory. */
+struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenario, size_t index,
+                                               const struct lab_rows *rows,
+                                               const struct lab_run_context *context,
+                                               struct sim_error *error);
+void lab_cluster_run_destroy(struct lab_cluster_run *run); /* NULL is fine */
+/* An event of the engine's own; 0 and out_of_memory without room. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
 

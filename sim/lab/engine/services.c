@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What this rank does for others: whole runs here, parts of a run next to the engine that they belong to. */
-#include "lab/cluster_engine.h"
+#include "lab/cluster_ranks.h"
 #include "lab/request.h"
 #include "lab/run.h"
 #include "lab/stream.h"

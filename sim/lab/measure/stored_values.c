@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/random.h"
+#include "kernel/sampler.h"
+
 static void add(struct lab_values *values, const struct lab_design *design, uint8_t position)
 {
     if (design->columns[position].feed == LAB_FEED_VALUES)

@@ -4,9 +4,11 @@
 #ifndef LAB_STORED_VALUES_H
 #define LAB_STORED_VALUES_H
 
-#include "lab/batch.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "lab/design.h"
-#include "lab/tally.h"
 
 struct lab_value_column {
     uint32_t values;

@@ -108,11 +108,6 @@ void lab_worker_tell_rest(struct lab_worker *worker)
     worker->untold_rows = worker->untold_done = 0;
 }
 
-bool lab_fail_stopped(struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
-}
-
 /* The next of all; of one time the kinds come in their order. */
 static void choose_read(struct lab_key *key)
 {

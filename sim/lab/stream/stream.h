@@ -76,7 +76,6 @@ static inline bool lab_worker_is_wanted(struct lab_worker *worker)
 {
     return lab_snapshot_is_due(worker->context, &worker->heard) || lab_worker_is_stopped(worker);
 }
-bool lab_fail_stopped(struct sim_error *error);
 
 #define LAB_TELL_AT 8192u
 /* Rows and work are done. They are told on some thousand at a time, as a shared counter costs as much as some

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Identifiers in the cluster engine: clients that lease batches of them with the core's bk_idgen, over the
  * mock cluster. Clients stand where agents stand, and have their clocks and their faults; there are no rows.
- *
- * The oracle `unique` keeps which identifiers were given as intervals, one list a stripe: batches follow each
- * other, so that the lists grow only with what was lost. */
+ */
 #ifndef LAB_IDGEN_H
 #define LAB_IDGEN_H
 
@@ -15,18 +13,6 @@
 #include "lab/result.h"
 
 struct lab_cluster_run;
-
-/* Numbers within a stripe, from first to before end; disjoint, not touching, rising. */
-struct lab_id_span {
-    int64_t first, end;
-};
-struct lab_id_spans {
-    struct lab_id_span *items;
-    size_t count, capacity;
-};
-/* Adds [first, end), first < end; *twice: how many of them were there already. False without memory. */
-bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice);
-
 struct lab_idgen;
 
 /* All of a run whose strategy is idgen; run->idgen is NULL in every other. */

@@ -4,7 +4,7 @@
 #define LAB_IDGEN_PRIVATE_H
 
 #include "cluster_run.h"
-#include "idgen.h"
+#include "id_spans.h"
 
 /* What `available` knows of a client's life. */
 struct lab_id_watch {

@@ -2,6 +2,7 @@
 /* What a run of identifiers leaves behind, as metrics. */
 #include <stdio.h>
 
+#include "idgen.h"
 #include "idgen_private.h"
 #include "lab/metrics.h"
 

@@ -2,7 +2,7 @@
 /* unique: no identifier is given twice. */
 #include <string.h>
 
-#include "idgen.h"
+#include "id_spans.h"
 #include "kernel/grow.h"
 
 /* The first span that does not end before this. */

@@ -7,17 +7,9 @@
 #include "lab/context.h"
 #include "lab/result.h"
 #include "lab/scenario.h"
-#include "ranks/ranks.h"
 
 bool lab_cluster_scenario(const struct lab_scenario *scenario, uint32_t jobs,
                           const struct lab_run_context *context, struct lab_result **out,
                           struct sim_error *error);
-/* One strategy, in its place of a result that has no other; the digest is none. */
-bool lab_cluster_strategy(const struct lab_scenario *scenario, size_t index,
-                          const struct lab_run_context *context, struct lab_result **out,
-                          struct sim_error *error);
-/* One strategy of another rank's run (LAB_SERVICE_STRATEGY). */
-bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *request,
-                        struct ranks_bytes *answer, struct sim_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef LAB_CONTEXT_H
 #define LAB_CONTEXT_H
 
+#include "kernel/error.h"
 #include "lab/progress.h"
 
 struct lab_snapshots;
@@ -29,6 +30,11 @@ struct lab_run_context {
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {
     return lab_is_stopped(context->progress);
+}
+/* Sets the error of a run that was stopped; returns false. */
+static inline bool lab_fail_stopped(struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
 #endif

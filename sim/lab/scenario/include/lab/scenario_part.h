@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of a scenario, one file each, as the table of the top level (scenario.c) puts them together. */
+/* The parts of a scenario, one file each, as the table of the top level (scenario_read.c) puts them together.
+ */
 #ifndef LAB_SCENARIO_PART_H
 #define LAB_SCENARIO_PART_H
 
@@ -96,8 +97,8 @@ lab_field_reader lab_read_sweep;
 /* scenario_override.c: applies one --set argument to the tree. */
 bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char *argument);
 
-/* scenario.c: a scenario of a tree that was read (and altered) before; `text` becomes its own text, without
- * overrides. On failure *out is NULL, and the tree's error is set. */
+/* scenario_read.c: a scenario of a tree that was read (and altered) before; `text` becomes its own text,
+ * without overrides. On failure *out is NULL, and the tree's error is set. */
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
                           struct lab_scenario **out);
 /* A malloc'ed file name that is relative becomes one relative to the scenario's folder. */
