@@ -98,7 +98,7 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
                                .text = isnan(score->over) ? "–"
                                        : score->over == 0 ? "0"
                                                           : report_percent(arena, score->over),
-                               .is_alarm = score->over > 0};
+                               .is_alarm = (score->disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0};
     panel->figures[2] =
         (struct report_figure){.name = "partitions per read", .text = metric_text(arena, reads)};
 }

@@ -10,7 +10,7 @@
 
 enum unit { PLAIN, WHOLE, BYTES, MS, SHARE };
 /* When a figure is marked. */
-enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO };
+enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO, ABOVE_SHARE };
 
 struct column {
     const char *group; /* the same in columns that lie together */
@@ -28,7 +28,7 @@ static const struct column columns[] = {
     {"Partitions", "all", "partitions.total", WHOLE, NEVER, false},
     {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false},
     {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false},
-    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_ZERO, false},
+    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_SHARE, false},
     {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false},
     {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false},
     {"Disk, all replicas", "before compression", "disk.bytes", BYTES, NEVER, false},
@@ -162,8 +162,9 @@ static void write_verdict(struct report_sheet *sheet, size_t index)
     report_sheet_close(sheet);
 }
 
-static bool is_alarm(const struct lab_limits *limits, enum alarm alarm, double value)
+static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm alarm, double value)
 {
+    const struct lab_limits *limits = &sheet->page->result->limits;
     switch (alarm) {
     case ABOVE_ROWS:
         return limits->partition_rows != 0 && value > (double)limits->partition_rows;
@@ -171,6 +172,8 @@ static bool is_alarm(const struct lab_limits *limits, enum alarm alarm, double v
         return limits->partition_bytes != 0 && value > (double)limits->partition_bytes;
     case ABOVE_ZERO:
         return value > 0;
+    case ABOVE_SHARE:
+        return (sheet->answer->scores[index].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0;
     case NEVER:
         break;
     }
@@ -206,7 +209,7 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
         report_sheet_close(sheet);
         return;
     }
-    bool alarm = is_alarm(&sheet->page->result->limits, column->alarm, value);
+    bool alarm = is_alarm(sheet, index, column->alarm, value);
     if (alarm) {
         report_sheet_attribute(sheet, "class", "against");
     }

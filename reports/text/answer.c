@@ -152,6 +152,34 @@ static const char *tell_evenness(const struct telling *telling)
                        report_percent(telling->arena, cv));
 }
 
+/* "where none may", "where 0.5% may" */
+static const char *tell_standard(const struct lab_result *result, struct report_arena *arena)
+{
+    double may = result->limits.over_limit_share;
+    return may > 0 ? report_text(arena, "where %s may", report_percent(arena, may)) : "where none may";
+}
+
+/* "none of its 1,204 partitions exceeds a limit, where none may (at most 0.31% do, with 95% confidence)" */
+static const char *tell_within(const struct telling *telling, size_t index)
+{
+    const struct lab_result *result = telling->result;
+    struct report_arena *arena = telling->arena;
+    const struct lab_score *score = &telling->scores[index];
+    double total = figure(result, index, "partitions.total");
+    const char *all = report_grouped(arena, (uint64_t)total), *standard = tell_standard(result, arena);
+    const char *text = total == 1 ? report_text(arena, "its one partition exceeds no limit, %s", standard)
+                       : score->over > 0 ? report_text(arena, "%s of its %s partitions exceed a limit, %s",
+                                                       report_percent(arena, score->over), all, standard)
+                                         : report_text(arena, "none of its %s partitions exceeds a limit, %s",
+                                                       all, standard);
+    if (isnan(score->over_most)) {
+        return text;
+    }
+    return report_text(arena, "%s (of other seeds at most %s do, with %s confidence)", text,
+                       report_percent(arena, score->over_most),
+                       report_percent(arena, result->limits.confidence));
+}
+
 static const char *tell_chosen(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
@@ -159,10 +187,7 @@ static const char *tell_chosen(const struct telling *telling)
     const struct lab_score *score = &telling->scores[telling->chosen];
     const char *cost = cost_text(telling, score->cost);
     const char *named = named_with_settings(telling, telling->chosen);
-    double total = figure(result, telling->chosen, "partitions.total");
-    const char *within = total == 1 ? "its one partition exceeds no limit"
-                                    : report_text(arena, "none of its %s partitions exceeds a limit",
-                                                  report_grouped(arena, (uint64_t)total));
+    const char *within = tell_within(telling, telling->chosen);
     if (result->strategy_count == 1) {
         const char *replaced = replaced_text(telling);
         return replaced[0] == 0
@@ -235,16 +260,18 @@ static const char *disqualified_clauses(const struct telling *telling)
         const char *one, *more;
     } clauses[] = {
         {LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, 0, "exceeds a limit", "exceed a limit"},
-        {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, "hid rows from readers",
+        {LAB_DISQUALIFIER_OPEN, 0, "exceeds a limit more often than may be, which so few do not show",
+         "exceed a limit more often than may be, which so few do not show"},
+        {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIED_BY_LIMITS, "hid rows from readers",
          "hid rows from readers"},
-        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES | LAB_DISQUALIFIER_HIDDEN,
+        {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
          "never ends a partition", "never end a partition"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
         size_t count;
         const char *list =
-            list_disqualified(telling, clauses[i].disqualifiers, clauses[i].without, i == 0, &count);
+            list_disqualified(telling, clauses[i].disqualifiers, clauses[i].without, i < 2, &count);
         if (count > 0) {
             text = report_text(telling->arena, "%s%s%s %s", text, text[0] == 0 ? "" : "; ", list,
                                count == 1 ? clauses[i].one : clauses[i].more);
@@ -308,9 +335,8 @@ static const char *tell_refused(const struct telling *telling)
             return report_text(arena, "%s does not stay within the limits: %s.",
                                named_with_settings(telling, 0), against);
         }
-        return report_text(arena, "None of the %s partitions of %s exceeds a limit.",
-                           report_grouped(arena, (uint64_t)figure(result, 0, "partitions.total")),
-                           named_with_settings(telling, 0));
+        return report_text(arena, "%s stays within the limits: %s.", named_with_settings(telling, 0),
+                           tell_within(telling, 0));
     }
     const char *disqualified = disqualified_clauses(telling);
     if (lab_result_is_observed(result)) {
@@ -372,7 +398,7 @@ static const char *tell_nearest(const struct telling *telling)
     double bytes = figure(result, index, "partitions.all.bytes.max");
     double share_of_rows = share_of_limit(telling, index, false);
     double share_of_bytes = share_of_limit(telling, index, true);
-    if ((disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) == 0 &&
+    if ((disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) == 0 &&
         (disqualifiers & (LAB_DISQUALIFIER_HIDDEN | LAB_DISQUALIFIER_ENDLESS)) != 0) {
         return report_text(arena, "Nearest is %s: its partitions stay within the limits, but %s.", name,
                            (disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0 ? "it hid rows from readers"
@@ -517,19 +543,23 @@ static const char *over_text(const struct lab_result *result, const struct lab_s
     report_metric(strategy, "partitions.over_limit", &over);
     report_metric(strategy, "partitions.total", &total);
     struct lab_limits passed = result->limits;
-    passed.partition_rows = (disqualifiers & LAB_DISQUALIFIER_ROWS) != 0 ? passed.partition_rows : 0;
-    passed.partition_bytes = (disqualifiers & LAB_DISQUALIFIER_BYTES) != 0 ? passed.partition_bytes : 0;
-    return report_text(arena, "%s of %s partition%s (%s) above %s", report_grouped(arena, (uint64_t)over),
-                       report_grouped(arena, (uint64_t)total), total == 1 ? "" : "s",
-                       report_percent(arena, total > 0 ? over / total : 0),
-                       report_answer_limits(&passed, arena));
+    bool is_open = (disqualifiers & LAB_DISQUALIFIER_OPEN) != 0;
+    bool has_rows = is_open || (disqualifiers & LAB_DISQUALIFIER_ROWS) != 0;
+    bool has_bytes = is_open || (disqualifiers & LAB_DISQUALIFIER_BYTES) != 0;
+    passed.partition_rows = has_rows ? passed.partition_rows : 0;
+    passed.partition_bytes = has_bytes ? passed.partition_bytes : 0;
+    return report_text(arena, "%s of %s partition%s (%s) above %s, %s%s",
+                       report_grouped(arena, (uint64_t)over), report_grouped(arena, (uint64_t)total),
+                       total == 1 ? "" : "s", report_percent(arena, total > 0 ? over / total : 0),
+                       report_answer_limits(&passed, arena), tell_standard(result, arena),
+                       is_open ? ", which so few do not show" : "");
 }
 
 const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
                                   const struct lab_score *score, struct report_arena *arena)
 {
     const char *text = "";
-    if ((score->disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) != 0) {
+    if ((score->disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0) {
         text = over_text(result, strategy, score->disqualifiers, arena);
     }
     if ((score->disqualifiers & LAB_DISQUALIFIER_HIDDEN) != 0) {

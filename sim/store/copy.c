@@ -39,6 +39,8 @@ static const char *const roots[] = {"run", "sweep"};
 static const char jobs[] = "sweep_job";
 /* A scenario has one baseline: where there is one already, it stays. */
 static const char baselines[] = "baseline";
+/* A database of an earlier version lacks it, which is as if it were empty. */
+static const char terms[] = "run_term";
 
 static bool prepare(struct store_copier *copier, struct link *link, const char *column,
                     struct sim_error *error)
@@ -51,7 +53,11 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
     sqlite3_stmt *statement;
     struct store_row row;
     char key[128] = "";
-    bool more = true, fine = store_prepare(copier->into, info, &statement, error);
+    bool more = true, is_there,
+         fine = store_has_table(copier->from, link->table, &is_there, error) &&
+                store_prepare(copier->into, info, &statement, error);
+    if (!fine)
+        return false;
     if (fine)
         sqlite3_bind_text(statement, 1, link->table, -1, SQLITE_STATIC);
     while (fine && (fine = store_next(copier->into, statement, &row, &more, error)) && more) {
@@ -79,6 +85,8 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
     /* New keys in the order of the old ones. */
     snprintf(select, sizeof select, "SELECT %s FROM \"%s\" WHERE \"%s\" = ? ORDER BY %s", names, link->table,
              column != NULL ? column : key, link->is_new ? key : "1");
+    if (!is_there && strcmp(link->table, terms) == 0)
+        snprintf(select, sizeof select, "SELECT 1 WHERE ? IS NULL AND 0");
     snprintf(insert, sizeof insert, "INSERT %sINTO \"%s\" (%s) VALUES (%s)",
              strcmp(link->table, baselines) == 0 ? "OR IGNORE " : "", link->table, names, values);
     return fine && store_prepare(copier->from, select, &link->select, error) &&

@@ -214,7 +214,8 @@ static bool load_all(struct store *store, int64_t run, struct store_run_info *in
         return false;
     if (!is_there)
         return fail_missing(store, run, error);
-    if (!load_strategies(store, found.run, result, error) ||
+    if (!store_terms_load(store, found.run, result, error) ||
+        !load_strategies(store, found.run, result, error) ||
         !load_expectations(store, found.run, result, error))
         return false;
     *info = found;

@@ -66,6 +66,9 @@ bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 /* The same checks for a reader, who may not migrate. */
 bool store_schema_check(struct store *store, struct sim_error *error);
 
+/* Whether the database has it: a reader takes older ones as they are. */
+bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error);
+
 /* --- fail.c */
 
 /* Fills the error for a result code of SQLite; returns false. */
@@ -139,6 +142,12 @@ bool store_unfinished_holds(struct store *store, const struct store_unfinished *
 /* store_load_run() in a transaction that is open. */
 bool store_load_within(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                        struct sim_error *error);
+
+/* --- terms.c: what a run is judged by, as (name, value) */
+
+bool store_terms_save(struct store *store, sqlite3_stmt *insert, int64_t run, const struct lab_result *result,
+                      struct sim_error *error);
+bool store_terms_load(struct store *store, int64_t run, struct lab_result *result, struct sim_error *error);
 
 /* --- settings.c: a strategy's settings as (name, value) */
 

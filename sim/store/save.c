@@ -19,6 +19,7 @@ enum insert {
     INSERT_LARGEST,
     INSERT_SLICE,
     INSERT_NODE,
+    INSERT_TERM,
     INSERT_COUNT
 };
 
@@ -49,6 +50,7 @@ static const char *const inserts[INSERT_COUNT] = {
         "INSERT INTO slice (strategy, state, start_ns, end_ns, partitions, rows_least, rows_p10, "
         "rows_p50, rows_p90, rows_most, bytes_least, bytes_p10, bytes_p50, bytes_p90, "
         "bytes_most) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [INSERT_TERM] = "INSERT INTO run_term (run, name, value) VALUES (?, ?, ?)",
     [INSERT_NODE] = "INSERT INTO node (strategy, position, name, rows, bytes) VALUES (?, ?, ?, ?, ?)",
 };
 
@@ -184,6 +186,8 @@ static bool save_all(struct store *store, sqlite3_stmt **statements, const struc
     if (!save_head(store, statements[INSERT_RUN], info, result, error))
         return false;
     *run = sqlite3_last_insert_rowid(store->db);
+    if (!store_terms_save(store, statements[INSERT_TERM], *run, result, error))
+        return false;
     for (size_t i = 0; i < result->strategy_count; i++) {
         if (!save_strategy(store, statements, *run, i, &result->strategies[i], error))
             return false;

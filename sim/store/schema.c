@@ -211,9 +211,18 @@ static const char version_8_tables[] =
     "UPDATE strategy SET kind = 'unbucketed' WHERE kind = 'none';\n"
     "UPDATE run SET source = 'synthetic' WHERE source = 'made';\n";
 
+/* What a run is judged by, where it is not the default. A database without the table is as one with an empty
+ * one, so a reader takes version 5 as it is. */
+static const char version_9_tables[] =
+    "CREATE TABLE run_term (\n"
+    "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, value REAL NOT NULL,\n"
+    "  PRIMARY KEY (run, name)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    "CREATE VIEW run_terms AS SELECT run, name AS term, value FROM run_term;\n";
+
 static const struct store_migration migrations[] = {
-    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables},
-    {version_5_tables}, {version_6_tables}, {version_7_tables}, {version_8_tables}};
+    {version_1_tables}, {version_2_tables}, {version_3_tables}, {version_4_tables}, {version_5_tables},
+    {version_6_tables}, {version_7_tables}, {version_8_tables}, {version_9_tables}};
 
 const struct store_options store_options_default = {
     .busy_timeout_ms = 3000,
@@ -292,4 +301,21 @@ bool store_schema_check(struct store *store, struct sim_error *error)
                         "a scenario into it, which brings it up to date",
                         store->path, (long long)version, store->options.version);
     return true;
+}
+
+bool store_has_table(struct store *store, const char *name, bool *is_there, struct sim_error *error)
+{
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *is_there = false;
+    if (!store_prepare(store, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?",
+                       &statement, error))
+        return false;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    bool fine = store_next(store, statement, &row, &more, error);
+    if (fine && more)
+        *is_there = store_take_integer(&row) > 0;
+    sqlite3_finalize(statement);
+    return fine;
 }

@@ -55,8 +55,8 @@ static struct tune_interval share_interval(const struct tune_entrant *entrant, e
         return (struct tune_interval){0, 1};
     struct tune_interval mean = tune_sample_mean_interval(&shares, 1 - 2 * error_chance);
     return (struct tune_interval){
-        fmax(0, fmin(mean.low, tune_share_least(hits, count, 1 - error_chance))),
-        fmin(1, fmax(mean.high, tune_share_most(hits, count, 1 - error_chance))),
+        fmax(0, fmin(mean.low, lab_share_least(hits, count, 1 - error_chance))),
+        fmin(1, fmax(mean.high, lab_share_most(hits, count, 1 - error_chance))),
     };
 }
 
@@ -91,6 +91,16 @@ static enum tune_verdict compare(struct tune_interval interval, double most)
                                    : TUNE_VERDICT_OPEN;
 }
 
+/* By the standard of lab/choice.h. Where no partition may be over a limit one is too many, and of none seen
+ * it is asked what chance of one so many exclude. */
+static enum tune_verdict judge_over(const struct tune_entrant *entrant, const struct lab_tune *terms,
+                                    double error_chance)
+{
+    if (terms->share == 0 && tune_mean_of(entrant, TUNE_OVER) > 0)
+        return TUNE_VERDICT_FAILS;
+    return compare(tune_over_interval(entrant, error_chance), terms->risk);
+}
+
 static uint64_t violations_of(const struct tune_entrant *entrant)
 {
     uint64_t violations = 0;
@@ -105,7 +115,7 @@ static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const 
     struct tune_sample per_read;
     switch (demand) {
     case TUNE_IN_LIMITS:
-        return compare(tune_over_interval(entrant, error_chance), terms->risk);
+        return judge_over(entrant, terms, error_chance);
     case TUNE_NOT_TINY:
         if (terms->tiny < 0 || tune_figures_of(entrant, TUNE_TINY).count == 0)
             return TUNE_VERDICT_HOLDS;
@@ -146,7 +156,7 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
     if (violations_of(entrant) > 0)
         return false;
     *demand = TUNE_IN_LIMITS;
-    if (tune_mean_of(entrant, TUNE_OVER) > terms->risk)
+    if (tune_mean_of(entrant, TUNE_OVER) > terms->share)
         return false;
     *demand = TUNE_NOT_TINY;
     if (terms->tiny >= 0 && tune_mean_of(entrant, TUNE_TINY) > terms->tiny)

@@ -15,6 +15,14 @@
 #define WINDOW_ROOM 100.0
 #define HASH_MOST   65536.0
 
+/* Where no partition may be over a limit, a tenth of one of all that the seeds make is expected to be. */
+static double risk_of(const struct tune_contest *contest)
+{
+    const struct lab_tune *terms = &contest->race.terms;
+    double partitions = (double)terms->seeds * (double)contest->rows.rows / contest->rows.limit_rows;
+    return terms->share > 0 ? terms->risk : fmin(terms->risk, 0.1 / fmax(partitions, 1));
+}
+
 /* For each number of bits the largest threshold that the distribution allows, and fractions of it: they leave
  * room for what the distribution does not know. And the first bits too many, which the distribution refuses.
  */
@@ -27,7 +35,7 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
     const size_t part_count = is_cluster ? sizeof few / sizeof *few : sizeof all / sizeof *all;
     const struct tune_goal goal = {.rows_max =
                                        (uint64_t)fmin(contest->rows.limit_rows, (double)TUNE_ROWS_MAX),
-                                   .risk = contest->race.terms.risk};
+                                   .risk = risk_of(contest)};
     size_t count = 0;
     bool is_over = false;
     for (uint32_t bits = BK_BITS_MAX + 1; bits-- > 0;) {
@@ -87,7 +95,7 @@ static size_t climb_weighted(const struct tune_contest *contest, const struct bk
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
     for (uint64_t threshold = 1; threshold <= last; threshold *= step) {
-        uint64_t most = round_down(bytes_that_hold(threshold, limit, contest->race.terms.risk), 2);
+        uint64_t most = round_down(bytes_that_hold(threshold, limit, risk_of(contest)), 2);
         for (uint64_t part = 1; part <= 2; part++) {
             uint64_t bytes = most / part;
             if (bytes > 0 && count < TUNE_LADDER_MAX &&

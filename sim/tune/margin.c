@@ -67,11 +67,13 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
                          factors[TUNE_MARGIN_STEPS - 1 - job], trial->threads_each, progress, seen, error);
 }
 
-/* Whether so many above a limit are no more than chance brings at the risk itself. */
+/* Whether so many above a limit are no more than chance brings at the share that may be. */
 static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
 {
+    if (contest->race.terms.share == 0)
+        return false;
     double confidence = 1 - (1 - contest->race.terms.confidence) / 2;
-    return tune_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
+    return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
 }
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)

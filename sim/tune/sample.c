@@ -7,10 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "binomial.h"
-
-#define SHARE_TOLERANCE 1e-13
-
 struct ranked {
     double p;
     uint64_t index;
@@ -138,34 +134,6 @@ bool tune_holm(double *p_values, uint64_t count)
     }
     free(ranked);
     return true;
-}
-
-double tune_share_most(uint64_t hits, uint64_t count, double confidence)
-{
-    assert(hits <= count && confidence > 0 && confidence < 1);
-    if (hits == count)
-        return 1;
-    double low = (double)hits / (double)count, high = 1;
-    if (hits == 0)
-        return -expm1(log1p(-confidence) / (double)count);
-    while (high - low > SHARE_TOLERANCE * high) {
-        double middle = low + (high - low) / 2;
-        *(tune_binomial_lower(count, hits, middle) > 1 - confidence ? &low : &high) = middle;
-    }
-    return high;
-}
-
-double tune_share_least(uint64_t hits, uint64_t count, double confidence)
-{
-    assert(hits <= count && confidence > 0 && confidence < 1);
-    if (hits == 0)
-        return 0;
-    double low = 0, high = (double)hits / (double)count;
-    while (high - low > SHARE_TOLERANCE * high) {
-        double middle = low + (high - low) / 2;
-        *(tune_binomial_upper(count, hits, middle) > 1 - confidence ? &high : &low) = middle;
-    }
-    return low;
 }
 
 double tune_share_above(uint64_t hits, uint64_t count, uint64_t other_hits, uint64_t other_count)

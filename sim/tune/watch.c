@@ -25,7 +25,7 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
     tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
     bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
     for (size_t i = 0; is_fine && i < count; i++)
-        is_fine = tune_see(&result->strategies[i], contest->race.terms.risk, &out[i], error);
+        is_fine = tune_see(&result->strategies[i], contest->race.terms.share, &out[i], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
         memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[i], sizeof *out);
     lab_result_destroy(result);

@@ -256,7 +256,7 @@ class TuneScenarioTest(ProgramTest):
             (["--rows", "1..2"], "bucketlab: --rows is of 'tune' without a scenario; a scenario has its limits under "
                                  "'limits'"),
             (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for "
-                                "example 0.001 or 0.1%"),
+                                "example 0.001, 0.1% or 1/1000"),
             (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
             (["--set", "limits=null", "--set", "tune=null"],
              "small.yaml: no limit to tune for; add limits: {partition_bytes: 100MB}, or --set "

@@ -84,10 +84,47 @@ static void test_whatever_stands_against_one_passes_it_over(void **state)
         set(&fixture, 2, "writes.extra_ops_per_1000_rows", 20);
         assert_int_equal(choose(&fixture), 0);
         set(&fixture, 0, cases[i].metric, 1);
+        if (strncmp(cases[i].metric, "partitions", 10) == 0)
+            set(&fixture, 0, "partitions.over_limit", 1);
         assert_int_equal(choose(&fixture), 1);
         assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifier);
         end(&fixture);
     }
+}
+
+/* 0 of 10, 2 of 10, 40 of 1000 partitions, where 1 % may. */
+static void test_share_that_may_be_over_is_judged_by_its_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        double over, total, may;
+        bool is_trace;
+        unsigned disqualifier;
+    } cases[] = {{0, 10, 0, false, 0},
+                 {1, 1000, 0, false, LAB_DISQUALIFIER_ROWS},
+                 {9, 1000, 0.01, false, 0},
+                 {11, 1000, 0.01, false, LAB_DISQUALIFIER_OPEN},
+                 {11, 1000, 0.01, true, LAB_DISQUALIFIER_ROWS},
+                 {40, 1000, 0.01, false, LAB_DISQUALIFIER_ROWS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fixture;
+        char source[] = "rows.csv";
+        begin(&fixture);
+        free(fixture.strategies[0].metrics.items);
+        fixture.strategies[0].metrics = (struct lab_metrics){.items = NULL};
+        set(&fixture, 0, "writes.rows", 1000);
+        set(&fixture, 0, "partitions.total", cases[i].total);
+        set(&fixture, 0, "partitions.over_limit", cases[i].over);
+        set(&fixture, 0, "partitions.over_limit_rows", cases[i].over);
+        fixture.result.limits.over_limit_share = cases[i].may;
+        fixture.result.limits.confidence = 0.95;
+        fixture.result.source = cases[i].is_trace ? source : NULL;
+        choose(&fixture);
+        assert_int_equal(fixture.scores[0].disqualifiers, cases[i].disqualifier);
+        assert_true(isnan(fixture.scores[0].over_most) == cases[i].is_trace);
+        end(&fixture);
+    }
+    assert_true(fabs(lab_share_most(0, 1200, 0.975) - 0.0030693) < 1e-6);
 }
 
 static void test_what_never_ends_or_was_never_run_is_no_choice(void **state)
@@ -142,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
         cmocka_unit_test(test_whatever_stands_against_one_passes_it_over),
+        cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),
         cmocka_unit_test(test_what_never_ends_or_was_never_run_is_no_choice),
         cmocka_unit_test(test_of_equal_costs_the_narrower_sizes_decide),
         cmocka_unit_test(test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left),

@@ -136,7 +136,7 @@ static void test_metrics_of_limits_stand_where_limits_do(void **state)
     assert_absent(&fixture, "partitions.tiny");
     free(fixture.metrics.items);
     fixture.metrics = (struct lab_metrics){0};
-    fixture.scenario.limits = (struct lab_limits){1, 0, 1};
+    fixture.scenario.limits = (struct lab_limits){.partition_rows = 1, .tiny_rows = 1};
     compute(&fixture);
     assert_metric(&fixture, "partitions.over_limit", 5);
     assert_metric(&fixture, "partitions.over_limit_rows", 4);

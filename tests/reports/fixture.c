@@ -33,7 +33,8 @@ struct lab_result *fixture_result(const char *name, const char *source)
     result->keys = 10000;
     result->start_ns = INT64_C(1767225600000000000);
     result->end_ns = INT64_C(1775001600000000000);
-    result->limits = (struct lab_limits){100000, 100000000, 24};
+    result->limits =
+        (struct lab_limits){.partition_rows = 100000, .partition_bytes = 100000000, .tiny_rows = 24};
     result->strategies = calloc(STRATEGIES_MAX, sizeof *result->strategies);
     assert(result->strategies != NULL);
     return result;

@@ -189,7 +189,8 @@ static struct lab_result *without_limits(void)
 static struct lab_result *far_limit(void)
 {
     struct lab_result *result = fixture_result("limit-far-away", "synthetic");
-    result->limits = (struct lab_limits){UINT64_C(2000000000), UINT64_C(1234567890123), 24};
+    result->limits = (struct lab_limits){
+        .partition_rows = UINT64_C(2000000000), .partition_bytes = UINT64_C(1234567890123), .tiny_rows = 24};
     add_probabilistic(result, NULL, 3, 20, 3000, 30);
     return result;
 }
@@ -206,7 +207,7 @@ static struct lab_result *without_metrics(void)
 static struct lab_result *huge_limit(void)
 {
     struct lab_result *result = fixture_result("all-over-the-limit", "synthetic");
-    result->limits = (struct lab_limits){10, 1000, 5};
+    result->limits = (struct lab_limits){.partition_rows = 10, .partition_bytes = 1000, .tiny_rows = 5};
     struct bk_strategy strategy = none();
     struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
     fixture_spread(out, true, 5e6, 9e6, 100);
@@ -245,7 +246,8 @@ static struct lab_result *one_size_each(void)
 static struct lab_result *petabytes(void)
 {
     struct lab_result *result = fixture_result("petabytes", "synthetic");
-    result->limits = (struct lab_limits){1234567891, UINT64_C(999999999999), 5000};
+    result->limits = (struct lab_limits){
+        .partition_rows = 1234567891, .partition_bytes = UINT64_C(999999999999), .tiny_rows = 5000};
     struct bk_strategy strategy = window(SIM_HOUR);
     struct lab_strategy_result *out = fixture_add(result, "large and many", &strategy);
     fixture_spread(out, false, 1e3, 2857142857142, 4000);

@@ -114,7 +114,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
     struct lab_strategy_result *none = fixture_add(result, "base", &strategy);
     fixture_put(none, true, 12, 2);
     fixture_metrics(result, none, 0, 1, 1);
-    result->limits = (struct lab_limits){10, 0, 3};
+    result->limits = (struct lab_limits){.partition_rows = 10, .tiny_rows = 3};
     char *text = fixture_dump(result, REPORT_PARTITIONS_ROWS);
     assert_string_equal(
         text, "chart partitions-rows\n"

@@ -125,7 +125,7 @@ static void test_limit_far_from_the_sizes_is_told_and_not_drawn(void **state)
                  {UINT64_MAX, UINT64_MAX, "lies left of the axis", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct lab_result *result = fixture_result("limits", "synthetic");
-        result->limits = (struct lab_limits){cases[i].limit, 0, 0};
+        result->limits = (struct lab_limits){.partition_rows = cases[i].limit};
         const struct bk_strategy strategy = none();
         struct lab_strategy_result *out = fixture_add(result, NULL, &strategy);
         lab_histogram_add(&out->closed_rows, cases[i].rows, 1, cases[i].rows);

@@ -94,6 +94,7 @@ static void fill_all(const char *path, const struct lab_sweep *sweep)
     store_must_save_sample(path, 4);
     execute(path,
             "INSERT INTO tune VALUES (1, '{\"a\": 1}');"
+            "INSERT INTO run_term VALUES (1, 'confidence', 0.95);"
             "INSERT INTO baseline (scenario, run, seeds) VALUES ('chat-channels', 6, 5);"
             "INSERT INTO baseline_metric (scenario, label, name, count, mean, stddev, low, high) VALUES "
             "('chat-channels', 'hash', 'x', 5, 1.5, 0.25, NULL, 2), "

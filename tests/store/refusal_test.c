@@ -119,8 +119,9 @@ static void test_database_of_another_version_is_refused_untouched(void **state)
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    execute(folder.db, "PRAGMA user_version = 9");
-    assert_refused_untouched(&folder, "made by a newer bucketlab (database version 9, this program knows 8)");
+    execute(folder.db, "PRAGMA user_version = 10");
+    assert_refused_untouched(&folder,
+                             "made by a newer bucketlab (database version 10, this program knows 9)");
     execute(folder.db, "PRAGMA user_version = 2147483647");
     assert_refused_untouched(&folder, "made by a newer bucketlab");
     execute(folder.db, "PRAGMA user_version = -1");
@@ -195,13 +196,13 @@ static void test_log_beside_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 8, the log version 9; SQLite has to read the log to know. */
+/* The header says version 9, the log version 10; SQLite has to read the log to know. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 5);
-    leave_log(&folder, "PRAGMA user_version = 9");
+    leave_log(&folder, "PRAGMA user_version = 10");
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     for (enum store_mode mode = STORE_READ; mode <= STORE_WRITE; mode++)
@@ -209,7 +210,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     char *after = file_read(folder.db, &size_after);
     assert_int_equal(size, size_after);
     assert_memory_equal(before, after, size);
-    assert_query(folder.db, "PRAGMA user_version", "9\n");
+    assert_query(folder.db, "PRAGMA user_version", "10\n");
     free(before);
     free(after);
     folder_remove(&folder);

@@ -222,7 +222,10 @@ static inline struct lab_result *sample_make(uint64_t bins)
     result->keys = 10000;
     result->start_ns = INT64_C(1767225600000000000);
     result->end_ns = INT64_C(1775001600000000000);
-    result->limits = (struct lab_limits){100000, 100000000, 24};
+    result->limits = (struct lab_limits){.partition_rows = 100000,
+                                         .partition_bytes = 100000000,
+                                         .tiny_rows = 24,
+                                         .confidence = LAB_TUNE_CONFIDENCE};
     result->strategy_count = SAMPLE_STRATEGIES;
     result->strategies = calloc(SAMPLE_STRATEGIES, sizeof *result->strategies);
     assert_non_null(result->strategies);

@@ -43,7 +43,8 @@ static void test_run_of_extreme_values_is_equal(void **state)
     saved->seed = saved->digest = saved->rows = saved->keys = UINT64_MAX;
     saved->start_ns = INT64_MIN;
     saved->end_ns = INT64_MAX;
-    saved->limits = (struct lab_limits){(uint64_t)INT64_MAX + 1, UINT64_MAX, INT64_MAX};
+    saved->limits = (struct lab_limits){
+        .partition_rows = (uint64_t)INT64_MAX + 1, .partition_bytes = UINT64_MAX, .tiny_rows = INT64_MAX};
     free(saved->about);
     saved->about = NULL;
     struct lab_strategy_result *strategy = &saved->strategies[0];
@@ -210,7 +211,7 @@ static void test_views_of_a_run_read_as_documented(void **state)
                  "1|every row|key-3's|5000000000|15000000000|3|9223372036854775807|2|9223372036854775807|1|"
                  "0\n");
     assert_query(folder.db, "PRAGMA journal_mode", "wal\n");
-    assert_query(folder.db, "PRAGMA user_version", "8\n");
+    assert_query(folder.db, "PRAGMA user_version", "9\n");
     assert_query(folder.db, "PRAGMA foreign_key_check", "");
     assert_query(folder.db,
                  "SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict AND name "
@@ -410,7 +411,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     struct sim_error error = {0};
     assert_false(store_open(folder.db, STORE_READ, &store, &error));
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 8)"));
+        strstr(error.text, "made by an older bucketlab (database version 1, this program reads 9)"));
     assert_query(folder.db, "PRAGMA user_version", "1\n");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store = store_must_open(folder.db, STORE_READ);
@@ -429,7 +430,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     store_close(store);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
-    assert_query(folder.db, "PRAGMA user_version", "8\n");
+    assert_query(folder.db, "PRAGMA user_version", "9\n");
     lab_result_destroy(saved);
     folder_remove(&folder);
 }
@@ -446,7 +447,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     execute(folder.db,
             "DROP TABLE tune_outcome; DROP VIEW unfinished_runs; DROP TABLE snapshot; DROP TABLE unfinished; "
             "DROP VIEW partition_timeline; DROP VIEW node_load; DROP TABLE slice; DROP TABLE node; "
-            "PRAGMA user_version = 3");
+            "DROP VIEW run_terms; DROP TABLE run_term; PRAGMA user_version = 3");
     assert_int_equal(store_must_save(folder.db, saved), 2);
     store_must_save(fresh, saved);
     assert_schemas_equal(folder.db, fresh);
@@ -465,6 +466,35 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     folder_remove(&folder);
 }
 
+/* A database without the table of terms is read as one whose runs have the defaults. */
+static void test_terms_are_kept_and_version_8_has_none(void **state)
+{
+    (void)state;
+    struct folder folder = folder_make();
+    struct lab_result *saved = sample_make(20), *loaded;
+    struct sim_error error;
+    saved->limits.over_limit_share = 0.003;
+    saved->limits.confidence = 0.99;
+    store_must_save(folder.db, saved);
+    assert_query(folder.db, "SELECT term, value FROM run_terms ORDER BY term",
+                 "confidence|0.99\nover_limit_share|0.003\n");
+    struct store *store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_results_equal(saved, loaded);
+    lab_result_destroy(loaded);
+    store_close(store);
+    execute(folder.db, "DROP VIEW run_terms; DROP TABLE run_term; PRAGMA user_version = 8");
+    store = store_must_open(folder.db, STORE_READ);
+    assert_true(store_load_run(store, 1, NULL, &loaded, &error));
+    assert_true(loaded->limits.over_limit_share == 0 && loaded->limits.confidence == 0.95);
+    lab_result_destroy(loaded);
+    store_close(store);
+    store_must_save(folder.db, saved);
+    assert_query(folder.db, "SELECT run, value FROM run_terms WHERE term = 'confidence'", "2|0.99\n");
+    lab_result_destroy(saved);
+    folder_remove(&folder);
+}
+
 /* Version 8 renamed a kind, its label, and where rows come from; a reader takes the earlier names as they
  * are. */
 static void test_database_of_version_7_is_read_and_migrated(void **state)
@@ -474,10 +504,11 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
     struct lab_result *saved = sample_make(20), *loaded;
     struct sim_error error;
     store_must_save(folder.db, saved);
-    execute(folder.db,
-            "UPDATE strategy SET kind = 'none', label = 'none' WHERE kind = 'unbucketed'; "
-            "UPDATE expectation SET text = 'none.' || substr(text, 12) WHERE text LIKE 'unbucketed.%'; "
-            "UPDATE run SET source = 'made'; PRAGMA user_version = 7");
+    execute(
+        folder.db,
+        "UPDATE strategy SET kind = 'none', label = 'none' WHERE kind = 'unbucketed'; "
+        "UPDATE expectation SET text = 'none.' || substr(text, 12) WHERE text LIKE 'unbucketed.%'; "
+        "UPDATE run SET source = 'made'; DROP VIEW run_terms; DROP TABLE run_term; PRAGMA user_version = 7");
     struct store *store = store_must_open(folder.db, STORE_READ);
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_string_equal(loaded->source, "synthetic");
@@ -496,15 +527,17 @@ static void test_database_of_version_7_is_read_and_migrated(void **state)
 }
 
 static struct store_migration next_versions[] = {
-    {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {NULL},
-    {NULL}, {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
+    {NULL}, {NULL},
+    {NULL}, {NULL},
+    {NULL}, {NULL},
+    {NULL}, {NULL},
+    {NULL}, {"ALTER TABLE run ADD COLUMN mood TEXT; CREATE TABLE note (text TEXT) STRICT"}};
 
 static struct store_options options_of_next_version(void)
 {
     for (int32_t i = 0; i < store_options_default.version; i++)
         next_versions[i] = store_options_default.migrations[i];
-    return (struct store_options){3000, next_versions, 9, 9};
+    return (struct store_options){3000, next_versions, 10, 10};
 }
 
 static void test_older_database_is_migrated_with_its_runs(void **state)
@@ -519,18 +552,18 @@ static void test_older_database_is_migrated_with_its_runs(void **state)
     assert_false(store_open_with(folder.db, STORE_READ, &options, &store, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(
-        strstr(error.text, "made by an older bucketlab (database version 8, this program reads 9)"));
-    assert_query(folder.db, "PRAGMA user_version", "8\n");
+        strstr(error.text, "made by an older bucketlab (database version 9, this program reads 10)"));
+    assert_query(folder.db, "PRAGMA user_version", "9\n");
     assert_true(store_open_with(folder.db, STORE_WRITE, &options, &store, &error));
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     assert_results_equal(saved, loaded);
     store_close(store);
-    assert_query(folder.db, "PRAGMA user_version", "9\n");
+    assert_query(folder.db, "PRAGMA user_version", "10\n");
     assert_query(folder.db, "SELECT mood, (SELECT count(*) FROM note) FROM run", "NULL|0\n");
     assert_false(store_open(folder.db, STORE_WRITE, &store, &error));
     assert_null(store);
     assert_non_null(
-        strstr(error.text, "made by a newer bucketlab (database version 9, this program knows 8)"));
+        strstr(error.text, "made by a newer bucketlab (database version 10, this program knows 9)"));
     lab_result_destroy(saved);
     lab_result_destroy(loaded);
     folder_remove(&folder);
@@ -542,10 +575,12 @@ static void test_migration_that_fails_changes_nothing(void **state)
     struct folder folder = folder_make();
     store_must_save_sample(folder.db, 20);
     const struct store_migration broken[] = {
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"SELECT 1"},
-        {"SELECT 1"}, {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
-    const struct store_options options = {3000, broken, 9, 9};
+        {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"SELECT 1"},
+        {"SELECT 1"}, {"CREATE TABLE half (x) ; INSERT INTO nowhere VALUES (1)"}};
+    const struct store_options options = {3000, broken, 10, 10};
     size_t size, size_after;
     char *before = file_read(folder.db, &size);
     struct store *store;
@@ -636,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_names_with_a_meaning_in_sqlite_are_files),
         cmocka_unit_test(test_database_of_version_1_is_migrated_with_its_run),
         cmocka_unit_test(test_database_of_version_3_is_migrated_with_its_run),
+        cmocka_unit_test(test_terms_are_kept_and_version_8_has_none),
         cmocka_unit_test(test_database_of_version_7_is_read_and_migrated),
         cmocka_unit_test(test_older_database_is_migrated_with_its_runs),
         cmocka_unit_test(test_migration_that_fails_changes_nothing),

@@ -71,10 +71,11 @@ static bool watch(void *context, const struct tune_entrant *const *entrants, siz
 
 static void enter_all(struct tune_race *race, struct stage *stage, bool drops)
 {
-    *race = (struct tune_race){.terms = {.risk = 0.01, .tiny = -1, .confidence = 0.95, .seeds = SEEDS},
-                               .watch = watch,
-                               .context = stage,
-                               .drops = drops};
+    *race = (struct tune_race){
+        .terms = {.risk = 0.01, .share = 0.01, .tiny = -1, .confidence = 0.95, .seeds = SEEDS},
+        .watch = watch,
+        .context = stage,
+        .drops = drops};
     for (int i = 0; i < ENTRANTS; i++) {
         struct tune_entrant entrant = {.strategy = {.label = calloc(1, 1), .line = i}, .status = TUNE_HOLDS};
         assert_non_null(entrant.strategy.label);
@@ -300,7 +301,7 @@ static void test_distribution_of_few_partitions_shows(void **state)
     (void)state;
     struct tune_seen seen[2] = {{.partitions = 10}, {.partitions = 10}};
     struct tune_entrant entrant = {.seen = seen, .seeds = 2};
-    const struct lab_tune terms = {.risk = 0.01, .tiny = -1, .confidence = 0.95, .seeds = 2};
+    const struct lab_tune terms = {.risk = 0.01, .share = 0.01, .tiny = -1, .confidence = 0.95, .seeds = 2};
     enum tune_demand demand;
     assert_int_equal(tune_judge(&entrant, &terms, 0.025, &demand), TUNE_VERDICT_OPEN);
     assert_int_equal(demand, TUNE_IN_LIMITS);
@@ -319,7 +320,7 @@ static void test_judge_of_each_demand_names_it(void **state)
     struct tune_seen seen[3];
     struct tune_entrant entrant = {.seen = seen, .seeds = 3};
     const struct lab_tune terms = {
-        .risk = 0.01, .tiny = 0.1, .partitions_per_read = 4, .confidence = 0.95, .seeds = 3};
+        .risk = 0.01, .share = 0.01, .tiny = 0.1, .partitions_per_read = 4, .confidence = 0.95, .seeds = 3};
     enum tune_demand demand;
     for (int i = 0; i < 3; i++) {
         seen[i] = (struct tune_seen){.partitions = 10000, .closed = 5000};
@@ -396,12 +397,12 @@ static void test_interval_of_unlike_seeds_is_that_of_seeds(void **state)
     }
     struct tune_interval interval = tune_over_interval(&entrant, 0.025);
     assert_true(interval.high == tune_sample_mean_interval(&shares, 0.95).high);
-    assert_true(interval.high > 2 * tune_share_most(4000, 400000, 0.975));
+    assert_true(interval.high > 2 * lab_share_most(4000, 400000, 0.975));
     assert_true(interval.low == 0);
     /* None in any seed: that there were no more of them says more. */
     seen[2].over = 0;
     seen[2].figures[TUNE_OVER] = 0;
-    assert_true(tune_over_interval(&entrant, 0.025).high == tune_share_most(0, 400000, 0.975));
+    assert_true(tune_over_interval(&entrant, 0.025).high == lab_share_most(0, 400000, 0.975));
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "lab/choice.h"
 #include "tune/sample.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -116,14 +117,14 @@ static void test_holm_corrects_step_by_step(void **state)
 static void test_shares_have_exact_bounds(void **state)
 {
     (void)state;
-    assert_near(tune_share_most(3, 1000, 0.95), 0.0077352447184794597);
-    assert_near(tune_share_most(0, 1000, 0.95), 0.0029912495450952962);
-    assert_near(tune_share_most(7, 10, 0.95), 0.91273556608584969);
-    assert_true(tune_share_most(10, 10, 0.95) == 1 && tune_share_most(0, 0, 0.95) == 1);
-    assert_near(tune_share_least(3, 1000, 0.95), 0.00081817539822180042);
-    assert_near(tune_share_least(7, 10, 0.95), 0.39337578389458657);
-    assert_near(tune_share_least(10, 10, 0.95), 0.74113444910694772);
-    assert_true(tune_share_least(0, 10, 0.95) == 0 && tune_share_least(0, 0, 0.95) == 0);
+    assert_near(lab_share_most(3, 1000, 0.95), 0.0077352447184794597);
+    assert_near(lab_share_most(0, 1000, 0.95), 0.0029912495450952962);
+    assert_near(lab_share_most(7, 10, 0.95), 0.91273556608584969);
+    assert_true(lab_share_most(10, 10, 0.95) == 1 && lab_share_most(0, 0, 0.95) == 1);
+    assert_near(lab_share_least(3, 1000, 0.95), 0.00081817539822180042);
+    assert_near(lab_share_least(7, 10, 0.95), 0.39337578389458657);
+    assert_near(lab_share_least(10, 10, 0.95), 0.74113444910694772);
+    assert_true(lab_share_least(0, 10, 0.95) == 0 && lab_share_least(0, 0, 0.95) == 0);
 }
 
 /* The tail of the hypergeometric distribution, added up in whole numbers. */
@@ -146,7 +147,7 @@ static void test_shares_of_many_trials(void **state)
     (void)state;
     uint64_t count = UINT64_C(1000000000000), hits = UINT64_C(2000000000);
     double share = 0.002, error = sqrt(share * (1 - share) / 1e12);
-    double most = tune_share_most(hits, count, 0.999), least = tune_share_least(hits, count, 0.999);
+    double most = lab_share_most(hits, count, 0.999), least = lab_share_least(hits, count, 0.999);
     assert_true(fabs((most - share) / error - 3.0902) < 0.001);
     assert_true(fabs((share - least) / error - 3.0902) < 0.001);
 }

@@ -10,6 +10,7 @@
 
 #include "cli/text.h"
 #include "kernel/grow.h"
+#include "lab/choice.h"
 
 struct text {
     char *bytes; /* ends with a zero */
@@ -54,6 +55,17 @@ static json_t *hex(uint64_t value)
     return json_string(text);
 }
 
+/* By the standard of lab/choice.h; null without limits. */
+static json_t *limits_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    const struct lab_score score = lab_score_of(result, strategy);
+    if (isnan(score.over))
+        return json_null();
+    return json_string((score.disqualifiers & LAB_DISQUALIFIER_OPEN) != 0        ? "open"
+                       : (score.disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0 ? "exceeded"
+                                                                                 : "within");
+}
+
 static json_t *strategies_of(const struct lab_result *result)
 {
     json_t *list = json_array();
@@ -63,6 +75,7 @@ static json_t *strategies_of(const struct lab_result *result)
         bool is_fine = cli_json_set(object, "label", json_string(strategy->label)) &&
                        cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
                        cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
+                       cli_json_set(object, "limits", limits_of(result, strategy)) &&
                        cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }

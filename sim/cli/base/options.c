@@ -304,7 +304,7 @@ bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_
     *count = 0;
     while (cli_value_at(args, "set", *count) != NULL)
         ++*count;
-    *out = calloc(*count + 1, sizeof **out);
+    *out = calloc(*count + CLI_OVERRIDES_MORE, sizeof **out);
     if (*out == NULL)
         return sim_fail_memory(error);
     for (size_t i = 0; i < *count; i++) {

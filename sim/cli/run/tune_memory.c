@@ -36,6 +36,7 @@ static bool identify(struct store_tune *tune, const struct lab_scenario *scenari
         return false;
     uint64_t options = sim_digest_chain(scenario->seed, terms->seeds);
     options = add_bytes(options, &terms->risk, sizeof terms->risk);
+    options = add_bytes(options, &terms->share, sizeof terms->share);
     options = add_bytes(options, scenario->overrides, strlen(scenario->overrides));
     tune->command = add_bytes(options, path, strlen(path));
     tune->identity = add_bytes(options, BUCKETLAB_VERSION, strlen(BUCKETLAB_VERSION));

@@ -36,6 +36,7 @@ static json_t *asked_of(const struct tune_contest *contest)
                      limits->partition_rows == 0 ? json_null() : cli_json_whole(limits->partition_rows)) &&
         cli_json_set(object, "partition_bytes",
                      limits->partition_bytes == 0 ? json_null() : cli_json_whole(limits->partition_bytes)) &&
+        cli_json_set(object, "over_limit_share", cli_json_number(terms->share)) &&
         cli_json_set(object, "tiny", terms->tiny < 0 ? json_null() : cli_json_number(terms->tiny)) &&
         cli_json_set(object, "partitions_per_read",
                      terms->partitions_per_read == 0 ? json_null()

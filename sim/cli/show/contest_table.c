@@ -133,9 +133,12 @@ static void print_head(const struct tune_contest *contest)
     for (size_t i = 0; i < contest->race.count; i++)
         run += contest->race.entrants[i].status != TUNE_REFUSED;
     cli_grouped(contest->rows.rows, rows);
-    cli_percent(terms->risk, risk);
-    cli_say(&asked, "%zu settings on the same %s rows, seed by seed; at most %s %% of partitions above", run,
-            rows, risk);
+    cli_percent(terms->share, risk);
+    cli_say(&asked, "%zu settings on the same %s rows, seed by seed; ", run, rows);
+    if (terms->share > 0)
+        cli_say(&asked, "at most %s %% of partitions above", risk);
+    else
+        cli_say(&asked, "no partition above");
     if (scenario->limits.partition_rows != 0) {
         cli_grouped(scenario->limits.partition_rows, limit);
         cli_say(&asked, " %s rows%s", limit, scenario->limits.partition_bytes != 0 ? " or" : "");

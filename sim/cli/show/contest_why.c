@@ -34,13 +34,16 @@ void cli_say(struct cli_saying *saying, const char *format, ...)
 static void say_over(const struct tune_contest *contest, const struct tune_entrant *entrant,
                      struct cli_saying *out)
 {
-    char seen[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], risk[CLI_NUMBER_SIZE];
+    char seen[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], may[CLI_NUMBER_SIZE] = "none";
     double share = tune_mean_of(entrant, TUNE_OVER);
     cli_percent(share, seen);
     cli_percent(entrant->over.high, most);
-    cli_percent(contest->race.terms.risk, risk);
+    if (contest->race.terms.share > 0) {
+        cli_percent(contest->race.terms.share, may);
+        strcat(may, " %");
+    }
     if (entrant->is_fixed) {
-        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s %% may.", seen, risk);
+        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s may.", seen, may);
         return;
     }
     if (share == 0)
@@ -55,7 +58,7 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
         cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
     else
         cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
-    cli_say(out, ", where %s %% may.", risk);
+    cli_say(out, ", where %s may.", may);
 }
 
 static bool is_cheapest(const struct tune_contest *contest)

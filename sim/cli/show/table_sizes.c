@@ -16,19 +16,15 @@
 struct row {
     const struct lab_strategy_result *strategy;
     const struct lab_limits *limits;
-    bool is_chosen, has_colour;
+    bool is_chosen, is_over, has_colour; /* is_over: by the limits' standard */
 };
 
-/* *chosen: SIZE_MAX for none. */
-static bool choose(const struct lab_result *result, size_t *chosen, struct sim_error *error)
+/* *chosen: SIZE_MAX for none. free() does for the scores. */
+static struct lab_score *choose(const struct lab_result *result, size_t *chosen)
 {
     struct lab_score *scores = calloc(result->strategy_count + 1, sizeof *scores);
-    *chosen = SIZE_MAX;
-    if (scores == NULL)
-        return sim_fail_memory(error);
-    *chosen = lab_choose(result, scores);
-    free(scores);
-    return true;
+    *chosen = scores == NULL ? SIZE_MAX : lab_choose(result, scores);
+    return scores;
 }
 
 static void print_number(const struct lab_metrics *metrics, const char *name, int columns)
@@ -60,9 +56,9 @@ static void print_over(const struct row *row)
 {
     double over = cli_figure(&row->strategy->metrics, "partitions.over_limit");
     char number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 1];
-    bool is_red = row->has_colour && over > 0;
+    bool is_red = row->has_colour && row->is_over;
     cli_compact(over, 4, number);
-    snprintf(text, sizeof text, "%s%s", over > 0 ? "!" : "", number);
+    snprintf(text, sizeof text, "%s%s", row->is_over ? "!" : "", number);
     printf("%s%6s%s", is_red ? CLI_RED : "", text, is_red ? CLI_PLAIN : "");
 }
 
@@ -187,16 +183,22 @@ bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
     size_t chosen;
     char limit[CLI_NUMBER_SIZE], words[CLI_NUMBER_SIZE + 8];
     bool has_open_only = false;
-    if (!choose(result, &chosen, error))
-        return false;
+    struct lab_score *scores = choose(result, &chosen);
+    if (scores == NULL)
+        return sim_fail_memory(error);
     printf("%74s%6s\n", "ops/", "parts");
     printf("%27s%27s%16s%5s%5s\n", "partitions", "rows, closed", "bytes, closed", "1000", "per");
     printf("%-15s%5s%7s%5s%6s%6s%6s%6s%7s%7s%5s%5s\n", "  strategy", "all", "closed", "tiny", "over", "p50",
            "p99", "max", "p99", "max", "rows", "read");
     for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct row row = {&result->strategies[i], &result->limits, i == chosen, cli_has_colour()};
+        const struct row row = {.strategy = &result->strategies[i],
+                                .limits = &result->limits,
+                                .is_chosen = i == chosen,
+                                .is_over = (scores[i].disqualifiers & LAB_DISQUALIFIED_BY_LIMITS) != 0,
+                                .has_colour = cli_has_colour()};
         has_open_only |= print_row(&row);
     }
+    free(scores);
     if (!cli_print_verdict(result, error))
         return false;
     putchar('\n');

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 static double figure(const struct lab_strategy_result *strategy, const char *name, double missing)
 {
@@ -29,25 +30,56 @@ static bool is_endless(const struct lab_strategy_result *strategy)
            figure(strategy, "rows.expired", 0) == 0;
 }
 
+/* Whether another seed makes the same partitions. */
+static bool is_certain(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    enum bk_kind kind = strategy->settings.strategy.kind;
+    return strategy->settings.observed != WL_OBSERVED_AUTO ||
+           (result->source != NULL && strcmp(result->source, "synthetic") != 0 &&
+            strategy->events.stride == 0 && (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT));
+}
+
+static unsigned passed_limits(const struct lab_strategy_result *strategy)
+{
+    return (figure(strategy, "partitions.over_limit_rows", 0) > 0 ? LAB_DISQUALIFIER_ROWS : 0u) |
+           (figure(strategy, "partitions.over_limit_bytes", 0) > 0 ? LAB_DISQUALIFIER_BYTES : 0u);
+}
+
+/* By the standard of lab/choice.h. */
+static void judge_limits(const struct lab_result *result, const struct lab_strategy_result *strategy,
+                         struct lab_score *score)
+{
+    const struct lab_limits *limits = &result->limits;
+    const double over = figure(strategy, "partitions.over_limit", 0);
+    const double total = figure(strategy, "partitions.total", 0);
+    const double may = limits->over_limit_share, each = 1 - (1 - limits->confidence) / 2;
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || !(total > 0))
+        return;
+    score->over = over / total;
+    const bool is_chance = !is_certain(result, strategy), is_above = score->over > may;
+    if (is_chance && limits->confidence > 0)
+        score->over_most = lab_share_most((uint64_t)over, (uint64_t)total, each);
+    if (is_above && may > 0 && is_chance && limits->confidence > 0 &&
+        lab_share_least((uint64_t)over, (uint64_t)total, each) <= may)
+        score->disqualifiers |= LAB_DISQUALIFIER_OPEN;
+    else if (is_above)
+        score->disqualifiers |= passed_limits(strategy);
+}
+
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const double nothing = (double)NAN;
-    const double total = figure(strategy, "partitions.total", 0);
     const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
-    struct lab_score score = {.over = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
+    struct lab_score score = {
+        .over = nothing, .over_most = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
         score.disqualifiers |= LAB_DISQUALIFIER_OBSERVED;
     else if (is_endless(strategy))
         score.disqualifiers |= LAB_DISQUALIFIER_ENDLESS;
-    if (figure(strategy, "partitions.over_limit_rows", 0) > 0)
-        score.disqualifiers |= LAB_DISQUALIFIER_ROWS;
-    if (figure(strategy, "partitions.over_limit_bytes", 0) > 0)
-        score.disqualifiers |= LAB_DISQUALIFIER_BYTES;
+    judge_limits(result, strategy, &score);
     if (figure(strategy, "oracle.findable.violations", 0) + figure(strategy, "oracle.newest.violations", 0) >
         0)
         score.disqualifiers |= LAB_DISQUALIFIER_HIDDEN;
-    if ((result->limits.partition_rows != 0 || result->limits.partition_bytes != 0) && total > 0)
-        score.over = figure(strategy, "partitions.over_limit", 0) / total;
     if (mean > 0)
         score.cv = figure(strategy, "partitions.closed.rows.stddev", 0) / mean;
     return score;

@@ -242,6 +242,16 @@ const char *lab_quantity_rate(const char *text, double *out_per_s)
     return NULL;
 }
 
+/* "1/1000": one in so many. */
+static const char *one_in(const char *text, const char *many, double *out)
+{
+    uint64_t count;
+    if (strncmp(text, "1/", 2) != 0 || lab_quantity_whole(many, &count) != NULL || count == 0)
+        return "a share as a fraction is one in a whole number, as in 1/1000";
+    *out = 1 / (double)count;
+    return NULL;
+}
+
 const char *lab_quantity_share(const char *text, double *out)
 {
     struct decimal number;
@@ -249,6 +259,8 @@ const char *lab_quantity_share(const char *text, double *out)
     *out = 0;
     if (problem != NULL)
         return problem != unreadable ? problem : "not a share; write a number with % after it, as in 1%";
+    if (rest[0] == '/' && rest[1] >= '0' && rest[1] <= '9')
+        return one_in(text, rest + 1, out);
     if (rest[strspn(rest, " ")] == '\0')
         return "a share needs its sign; add %, as in 1%";
     if (strcmp(rest + strspn(rest, " "), "%") != 0)

@@ -30,6 +30,8 @@ static const struct lab_table limits_table = {
          "a size of at least 1B, or leave it out for no limit", NULL},
         {"tiny_rows", lab_read_whole, SCENARIO(limits.tiny_rows), LAB_OPTIONAL, 1, 1e18,
          "a whole number of at least 1, or leave it out", NULL},
+        {"over_limit_share", lab_read_share, SCENARIO(limits.over_limit_share), LAB_OPTIONAL, 0, 0.5,
+         "a share from 0% to 50%", NULL},
         {.name = NULL},
     }};
 

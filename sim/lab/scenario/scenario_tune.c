@@ -5,9 +5,8 @@
 #include "kernel/text.h"
 #include "lab/scenario_part.h"
 
-#define TUNE(member)       (offsetof(struct lab_scenario, tune) + offsetof(struct lab_tune, member))
-#define SEEDS_DEFAULT      8
-#define CONFIDENCE_DEFAULT 0.95
+#define TUNE(member)  (offsetof(struct lab_scenario, tune) + offsetof(struct lab_tune, member))
+#define SEEDS_DEFAULT 8
 
 static bool read_kind(struct lab_reader *reader, const struct lab_node *item, uint32_t *kinds)
 {
@@ -63,9 +62,28 @@ void lab_tune_default(struct lab_tune *tune)
 {
     *tune = (struct lab_tune){.risk = LAB_TUNE_RISK,
                               .tiny = -1,
-                              .confidence = CONFIDENCE_DEFAULT,
+                              .confidence = LAB_TUNE_CONFIDENCE,
                               .seeds = SEEDS_DEFAULT,
                               .kinds = (UINT32_C(1) << BK_KIND_COUNT) - 1};
+}
+
+/* `risk` is another name of limits.over_limit_share. */
+static bool complete_share(struct lab_reader *reader, const struct lab_node *root)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *risk = lab_node_find(lab_node_find(root, "tune"), "risk"),
+                          *share = lab_node_find(lab_node_find(root, "limits"), "over_limit_share");
+    if (risk != NULL && share != NULL && scenario->tune.risk != scenario->limits.over_limit_share)
+        return lab_fail_at(&reader->tree, &risk->name_place,
+                           "'risk' is another name of limits.over_limit_share, which differs; remove one of "
+                           "the two");
+    if (risk != NULL)
+        scenario->limits.over_limit_share = scenario->tune.risk;
+    else if (scenario->limits.over_limit_share > 0)
+        scenario->tune.risk = scenario->limits.over_limit_share;
+    scenario->tune.share = scenario->limits.over_limit_share;
+    scenario->limits.confidence = scenario->tune.confidence;
+    return true;
 }
 
 bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root)
@@ -73,6 +91,8 @@ bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root)
     const struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *tune = lab_node_find(root, "tune"), *tiny = lab_node_find(tune, "tiny"),
                           *per_read = lab_node_find(tune, "partitions_per_read");
+    if (!complete_share(reader, root))
+        return false;
     if (tiny != NULL && scenario->limits.tiny_rows == 0)
         return lab_fail_at(&reader->tree, &tiny->name_place,
                            "'tiny' needs to know what is tiny; add tiny_rows under 'limits', or remove this");

@@ -50,18 +50,42 @@ static bool stop(struct job *job, struct sim_error *error)
     return cli_tune_memory_stop(&job->memory, job->signals.caught != 0 ? error : &ignored);
 }
 
+/* "--risk 0.1%" is limits.over_limit_share for this command, and for the run that it stores. */
+static bool risk_overrides(const struct cli_args *args, struct lab_override *overrides, size_t *count,
+                           char *text, size_t size, struct sim_error *error)
+{
+    const char *risk = cli_value(args, "risk", NULL);
+    double share;
+    if (risk == NULL)
+        return true;
+    const char *why =
+        strpbrk(risk, "%/") != NULL ? lab_quantity_share(risk, &share) : lab_quantity_number(risk, &share);
+    if (why != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
+    if (!(share >= 1e-9 && share <= 0.5))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --risk %s: out of range; give a share above 0 and at most 0.5, for "
+                        "example 0.001, 0.1%% or 1/1000",
+                        risk);
+    snprintf(text, size, "limits.over_limit_share=%.15g%%", 100 * share);
+    overrides[(*count)++].text = text;
+    overrides[(*count)++].text = "tune.risk=null";
+    return true;
+}
+
 static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
     size_t count;
     uint64_t seed = 0;
-    char of_sample[CLI_SAMPLE_TEXT_SIZE];
+    char of_sample[CLI_SAMPLE_TEXT_SIZE], of_risk[64];
     struct lab_override *overrides;
     const char *path = cli_argument(args, 0);
     if (!cli_whole(args, "seed", 0, UINT64_MAX, &seed, error) ||
         !cli_overrides(args, &overrides, &count, error))
         return false;
     const uint64_t *own_seed = cli_has(args, "seed") ? &seed : NULL;
-    bool is_fine = cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
+    bool is_fine = risk_overrides(args, overrides, &count, of_risk, sizeof of_risk, error) &&
+                   cli_sample_override(args, path, own_seed, overrides, &count, of_sample, error) &&
                    lab_scenario_load(path, overrides, count, own_seed, &job->scenario, error);
     free(overrides);
     return is_fine;
@@ -69,22 +93,11 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
 
 static bool read_terms(const struct cli_args *args, struct lab_tune *terms, struct sim_error *error)
 {
-    const char *risk = cli_value(args, "risk", NULL);
     uint64_t seeds = terms->seeds;
     if (!cli_whole(args, "seeds", 2, LAB_TUNE_SEEDS_MAX, &seeds, error))
         return false;
     terms->seeds = (uint32_t)seeds;
-    if (risk == NULL)
-        return true;
-    const char *why = strchr(risk, '%') != NULL ? lab_quantity_share(risk, &terms->risk)
-                                                : lab_quantity_number(risk, &terms->risk);
-    if (why != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", risk, why);
-    return (terms->risk >= 1e-9 && terms->risk <= 0.5) ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --risk %s: out of range; give a share above 0 and at most 0.5, for example "
-                    "0.001 or 0.1%%",
-                    risk);
+    return true;
 }
 
 static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error)

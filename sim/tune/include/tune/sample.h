@@ -43,10 +43,6 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
  * place. What is below 0.05 then is significant although many were looked at. Source: Holm 1979, "A simple
  * sequentially rejective multiple test procedure". Returns false without memory. */
 bool tune_holm(double *p_values, uint64_t count);
-/* The largest chance of an event of which `hits` in `count` independent trials do not yet make one doubt,
- * with this one-sided confidence (Clopper and Pearson 1934); 1 of no trial. */
-double tune_share_most(uint64_t hits, uint64_t count, double confidence);
-double tune_share_least(uint64_t hits, uint64_t count, double confidence); /* likewise; 0 of no hit */
 /* The chance that so many hits, or more, of `count` trials come of the same share as those of `other_count`
  * trials: one-sided, exact given the sum of both (Fisher 1934). 1 when either had no trial. hits <= count,
  * and both counts together at most 2^31. */

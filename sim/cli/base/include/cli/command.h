@@ -89,7 +89,8 @@ void cli_args_lend(struct cli_args *args, struct ranks *ranks);
 /* The other ranks, with as many threads each as cli_jobs() has for this one. */
 bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error);
 /* Every --set, in order; free() does for the list, the texts are the arguments'.
- * None has a line break in it. */
+ * None has a line break in it. There is room behind them for those that other options stand for. */
+#define CLI_OVERRIDES_MORE 4
 bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
                    struct sim_error *error);
 /* The synopsis, the options and an example. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which strategy of a run to choose, by what this one run has shown: of those that stayed within the limits,
  * hid no row from a reader and end their partitions, the cheapest. `tune` asks for more: many seeds and
- * intervals. */
+ * intervals.
+ *
+ * One standard: of the partitions, limits.over_limit_share may be over a limit. Where none may, one is too
+ * many. Where some may and sizes are a matter of chance, a strategy exceeds the limits when the interval of
+ * Clopper and Pearson lies above that share; when only the share that was seen does, it is open. */
 #ifndef LAB_CHOICE_H
 #define LAB_CHOICE_H
 
@@ -12,16 +16,21 @@
 
 /* What disqualifies a strategy, as bits. */
 enum lab_disqualifier {
-    LAB_DISQUALIFIER_ROWS = 1,     /* a partition above the limit of rows */
-    LAB_DISQUALIFIER_BYTES = 2,    /* and of bytes */
-    LAB_DISQUALIFIER_HIDDEN = 4,   /* rows that a reader does not find, or not among the newest */
-    LAB_DISQUALIFIER_ENDLESS = 8,  /* nothing ends a partition: it grows for as long as rows come */
-    LAB_DISQUALIFIER_OBSERVED = 16 /* it was not run: its sizes were read from a file */
+    LAB_DISQUALIFIER_ROWS = 1,      /* more partitions above the limit of rows than may be */
+    LAB_DISQUALIFIER_BYTES = 2,     /* and of bytes */
+    LAB_DISQUALIFIER_HIDDEN = 4,    /* rows that a reader does not find, or not among the newest */
+    LAB_DISQUALIFIER_ENDLESS = 8,   /* nothing ends a partition: it grows for as long as rows come */
+    LAB_DISQUALIFIER_OBSERVED = 16, /* it was not run: its sizes were read from a file */
+    LAB_DISQUALIFIER_OPEN = 32 /* more were over a limit than may be, but so few partitions do not show it */
 };
+/* That have to do with the limits. */
+#define LAB_DISQUALIFIED_BY_LIMITS (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES | LAB_DISQUALIFIER_OPEN)
 
 struct lab_score {
     unsigned disqualifiers;
-    double over; /* share of the partitions above a limit; NaN without limits */
+    double over;      /* share of the partitions above a limit; NaN without limits */
+    double over_most; /* at most this share of another seed's, with limits.confidence; NaN where chance has no
+                         part in it, and without limits */
     double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows;
                     NaN when nothing was run */
     double cv;   /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
@@ -31,6 +40,10 @@ struct lab_score {
 /* Costs up to this ratio apart count as equal. */
 #define LAB_AS_CHEAP 1.01
 
+/* Bounds of a share of which so many were hits, each with this confidence (Clopper and Pearson): at most, and
+ * at least. 1 and 0 of nothing. */
+double lab_share_most(uint64_t hits, uint64_t count, double confidence);
+double lab_share_least(uint64_t hits, uint64_t count, double confidence);
 /* The cost alone. */
 double lab_cost_of(const struct lab_strategy_result *strategy);
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy);

@@ -19,7 +19,7 @@ const char *lab_quantity_signed_duration(const char *text, int64_t *out_ns);
 const char *lab_quantity_bytes(const char *text, uint64_t *out);
 /* Per s, m, h, d, in words too, with k, M or G: "200/s", "3/hour", "5k/s". */
 const char *lab_quantity_rate(const char *text, double *out_per_s);
-/* "1%" -> 0.01; from 0 % to 100 %. */
+/* "1%" -> 0.01; from 0 % to 100 %. "1/1000": one in so many. */
 const char *lab_quantity_share(const char *text, double *out);
 /* Of a clock's drift, parts per million: "20ppm" -> 20e-6. */
 const char *lab_quantity_drift(const char *text, double *out);

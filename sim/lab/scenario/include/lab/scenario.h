@@ -70,6 +70,8 @@ struct lab_limits {
     uint64_t partition_rows;  /* 0: no limit */
     uint64_t partition_bytes; /* 0: no limit */
     uint64_t tiny_rows;       /* 0: none is tiny */
+    double over_limit_share;  /* of the partitions, so many may be over a limit; 0, the default: none */
+    double confidence;        /* tune.confidence: with which chance is judged */
 };
 
 /* The ring, all datacenters together. */

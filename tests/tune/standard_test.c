@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: `run` and `tune` judge the limits alike. Method: each shipped scenario runs, and its own strategies
+ * race over two seeds; what one of the two says of a strategy the other must not deny. Those of agents, and
+ * long ones, run at full length when `all` is the argument, and shortened or not at all otherwise. */
+#include <glob.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lab/choice.h"
+#include "tune/contest.h"
+
+static bool is_all;
+static size_t judged, failed;
+
+/* NULL: it runs at full length. */
+static const char *shortened(const struct lab_scenario *scenario)
+{
+    return strcmp(scenario->name, "chat-channels") == 0 ? "arrivals.rate=0.3/s"
+           : strcmp(scenario->name, "weighted") == 0    ? "arrivals.rate=0.2/s"
+                                                        : NULL;
+}
+
+static struct lab_scenario *load(const char *path)
+{
+    struct lab_scenario *scenario;
+    struct sim_error error = {0};
+    if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
+        fail_msg("%s", error.text);
+    bool has_limits = scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0;
+    if (!has_limits || scenario->strategy_count == 0 || scenario->identifiers.present ||
+        (!is_all && scenario->engine == LAB_ENGINE_CLUSTER)) {
+        lab_scenario_destroy(scenario);
+        return NULL;
+    }
+    struct lab_override part = {shortened(scenario)};
+    if (!is_all && part.text != NULL) {
+        lab_scenario_destroy(scenario);
+        assert_true(lab_scenario_load(path, &part, 1, NULL, &scenario, &error));
+    }
+    return scenario;
+}
+
+/* The scenario's own strategies alone, over two seeds. */
+static void race(struct tune_contest *contest, const struct lab_scenario *scenario, struct lab_tune *terms)
+{
+    struct sim_error error = {0};
+    *terms = scenario->tune;
+    terms->seeds = 2;
+    if (!tune_contest_begin(contest, scenario, terms, 1, NULL, &error))
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < contest->race.count; i++) {
+        if (!contest->race.entrants[i].is_own)
+            contest->race.entrants[i].status = TUNE_REFUSED;
+    }
+    contest->race.context = contest;
+    if (!tune_race_run(&contest->race, 1, NULL, &error))
+        fail_msg("%s", error.text);
+}
+
+static void compare(const char *path, const struct lab_score *score, const struct tune_entrant *entrant)
+{
+    bool is_above = (score->disqualifiers & (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES)) != 0;
+    bool tune_holds = entrant->status <= TUNE_HOLDS;
+    bool tune_fails = (entrant->status == TUNE_FAILS && entrant->failed == TUNE_IN_LIMITS) ||
+                      entrant->status == TUNE_REFUSED;
+    /* What `run` leaves to chance it says with the bound that its partitions allow. */
+    double seen = entrant->status == TUNE_REFUSED ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER);
+    bool run_denies = score->disqualifiers == 0 && (isnan(score->over_most) || score->over_most < seen);
+    judged++;
+    if ((is_above && tune_holds) || (tune_fails && run_denies)) {
+        print_error("%s: %s: run %s, tune %s\n", path, entrant->strategy.label,
+                    is_above ? "exceeded" : "within", tune_status_name(entrant->status));
+        failed++;
+    }
+    if (entrant->status != TUNE_REFUSED && entrant->seen[0].figures[TUNE_OVER] != score->over) {
+        print_error("%s: %s: run and tune saw other shares\n", path, entrant->strategy.label);
+        failed++;
+    }
+}
+
+static void judge(const char *path)
+{
+    struct lab_scenario *scenario = load(path);
+    struct sim_error error = {0};
+    struct lab_result *result;
+    struct tune_contest contest;
+    struct lab_tune terms;
+    if (scenario == NULL)
+        return;
+    if (!lab_run(scenario, 1, NULL, &result, &error))
+        fail_msg("%s", error.text);
+    race(&contest, scenario, &terms);
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_score score = lab_score_of(result, &result->strategies[i]);
+        for (size_t j = 0; j < contest.race.count; j++) {
+            const struct tune_entrant *entrant = &contest.race.entrants[j];
+            if (entrant->is_own && strcmp(entrant->strategy.label, result->strategies[i].label) == 0)
+                compare(path, &score, entrant);
+        }
+    }
+    tune_contest_clear(&contest);
+    lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+}
+
+static void test_run_and_tune_agree_on_every_scenario(void **state)
+{
+    (void)state;
+    glob_t paths;
+    assert_int_equal(glob(BUCKETLAB_SOURCE_DIR "/scenarios/*.yaml", 0, NULL, &paths), 0);
+    for (size_t i = 0; i < paths.gl_pathc; i++)
+        judge(paths.gl_pathv[i]);
+    globfree(&paths);
+    print_message("%zu strategies were judged\n", judged);
+    assert_true(judged > 15);
+    assert_int_equal(failed, 0);
+}
+
+int main(int count, char **arguments)
+{
+    is_all = count > 1 && strcmp(arguments[1], "all") == 0;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_run_and_tune_agree_on_every_scenario)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
