@@ -91,6 +91,8 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
         operation->is_read = true;
         operation->read = kind;
         operation->row_time_ns = query.from_ns;
+        operation->walk.now_ns = query.now_ns;
+        operation->walk.birth_ns = query.birth_ns;
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
         lab_findable_begun(run, operation, query.now_ns, query.birth_ns);
         if (kind == LAB_READ_LATEST)

@@ -98,6 +98,7 @@ struct lab_host_operation {
     int64_t bucket;        /* where it was put first; LAB_UNPLACED: not yet */
     bool has_counted;      /* its increment was asked for */
     uint64_t counter;      /* the register of that */
+    uint64_t added;        /* of a read of a counter: what it has to find at least */
     uint64_t state_seen;   /* the state's version when it was read last */
     int64_t state_read_ns; /* and when that was asked */
     bool changes_state, raises, was_unknown, is_taking_over;
@@ -121,6 +122,7 @@ struct lab_host_operation {
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
     struct lab_lock_use lock;
+    struct lab_walk walk;
 };
 
 struct lab_host_agent {
@@ -136,7 +138,8 @@ struct lab_host_agent {
     int64_t pause_until_ns;
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;
-    uint64_t *uncounted; /* by key: rows since it was counted last (oracle_steps.c); NULL: none yet */
+    uint64_t *uncounted; /* by key, of oracle_steps.c: rows since it was counted last, or, from memory, rows
+                            that were counted last; NULL: none yet */
     void *twin_memory;   /* NULL: agents have no twins */
     struct bk_agent *twin;
     unsigned char *twin_state;

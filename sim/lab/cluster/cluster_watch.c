@@ -75,6 +75,10 @@ void lab_watch_asked(struct lab_cluster_run *run, struct lab_host_operation *ope
         operation->counter = statement->key;
         lab_increment_asked(run, statement->key, operation->row, (uint64_t)action->amount);
         break;
+    case BK_ACT_READ_COUNTER:
+        operation->counter = statement->key;
+        lab_total_asked(run, operation);
+        break;
     case BK_ACT_READ_START:
         verdict->probes[LAB_PROBE_OLD_START]++;
         break;
@@ -96,6 +100,10 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
     case BK_ACT_PUT_ROW:
         operation->was_unknown = operation->was_unknown || is_unknown;
         break;
+    case BK_ACT_READ_COUNTER:
+        if (outcome == BK_OUTCOME_APPLIED)
+            lab_total_heard(run, operation);
+        break;
     case BK_ACT_WRITE_STATE:
     case BK_ACT_CAS_STATE:
         verdict->probes[LAB_PROBE_UNKNOWN_ROLL] += operation->raises && is_unknown;
@@ -109,6 +117,8 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
         verdict->probes[LAB_PROBE_COUNTER_UNKNOWN] += is_unknown;
         if (is_unknown)
             lab_filled_unknown(run, operation);
+        if (outcome == BK_OUTCOME_APPLIED)
+            lab_total_heard(run, operation);
         break;
     case BK_ACT_CAS_LOCK:
         verdict->probes[LAB_PROBE_LOCK_TAKEN_OVER] +=

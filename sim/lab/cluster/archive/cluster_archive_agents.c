@@ -8,7 +8,7 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 496, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 184,
                   "agents have other fields: archive them");
 
@@ -156,6 +156,16 @@ static void lock_of(struct sim_archive *archive, struct lab_lock_use *lock)
     sim_archive_i64(archive, &lock->clock_ns);
 }
 
+static void walk_of(struct sim_archive *archive, struct lab_walk *walk)
+{
+    sim_archive_i64(archive, &walk->now_ns);
+    sim_archive_i64(archive, &walk->birth_ns);
+    sim_archive_i64(archive, &walk->top);
+    sim_archive_u64(archive, &walk->width);
+    sim_archive_u64(archive, &walk->rows);
+    sim_archive_u64(archive, &walk->partitions);
+}
+
 /* One that is free has a serial alone, by which late replies are known. */
 static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                          struct lab_host_operation *operation)
@@ -179,6 +189,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_i64(archive, &operation->row_time_ns);
     sim_archive_i64(archive, &operation->bucket);
     sim_archive_u64(archive, &operation->counter);
+    sim_archive_u64(archive, &operation->added);
     sim_archive_u64(archive, &operation->state_seen);
     lab_archive_time(archive, run, &operation->state_read_ns);
     lab_archive_time(archive, run, &operation->begun_ns);
@@ -200,6 +211,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u32(archive, &operation->mask);
     sim_archive_bytes(archive, operation->columns, sizeof operation->columns);
     lock_of(archive, &operation->lock);
+    walk_of(archive, &operation->walk);
 }
 
 static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)

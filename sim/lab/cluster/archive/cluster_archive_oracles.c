@@ -6,7 +6,7 @@
 
 #include "cluster_archive.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 256 && sizeof(struct lab_key_ledger) == 264,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 272,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 448,
                   "oracles have other fields: archive them");
@@ -51,6 +51,7 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     sim_archive_u64(archive, &partition->counted);
     sim_archive_u64(archive, &partition->overlapping);
     sim_archive_u64(archive, &partition->doubled);
+    sim_archive_u64(archive, &partition->added);
     sim_archive_u32(archive, &partition->healthy_stretch);
     sim_archive_u32(archive, &partition->fired_since_healthy);
     lab_archive_time(archive, run, &partition->full_ns);
@@ -148,6 +149,7 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_i64(archive, &ledger->misplaced_from_ns);
     sim_archive_u32(archive, &ledger->counting);
     sim_archive_u64(archive, &ledger->doubled);
+    sim_archive_u64(archive, &ledger->added);
     sim_archive_u64(archive, &ledger->numbers_lost);
     lab_archive_time(archive, run, &ledger->rolled_ns);
     lab_archive_time(archive, run, &ledger->at_once_ns);

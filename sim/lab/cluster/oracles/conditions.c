@@ -60,7 +60,7 @@ static bool row_levels_are_weak(const struct lab_cluster_run *run)
     return run->idgen == NULL && is_weak;
 }
 
-static bool plain_state_is_weak(const struct lab_cluster_run *run)
+bool lab_plain_state_is_weak(const struct lab_cluster_run *run)
 {
     enum cass_consistency level = run->scenario->consistency.state;
     return is_of_one_of_several(run->scenario, level) ||
@@ -80,7 +80,7 @@ static bool state_levels_are_weak(const struct lab_cluster_run *run)
     bool has_state = lab_keeps_state(run) || source == BK_SOURCE_COUNTER;
     bool is_plain = is_idgen ? !is_lwt : has_state && !has_numbers;
     bool is_serial = is_idgen ? is_lwt : has_state && source != BK_SOURCE_COUNTER;
-    return (is_plain && plain_state_is_weak(run)) ||
+    return (is_plain && lab_plain_state_is_weak(run)) ||
            (is_serial && is_of_one_of_several(scenario, levels->serial));
 }
 
@@ -92,7 +92,7 @@ static void note_levels(struct lab_cluster_run *run)
     bool counts_rows =
         source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
     bool is_state_weak = state_levels_are_weak(run);
-    if (is_state_weak || row_levels_are_weak(run) || (lab_takes_numbers(run) && plain_state_is_weak(run)))
+    if (is_state_weak || row_levels_are_weak(run) || (lab_takes_numbers(run) && lab_plain_state_is_weak(run)))
         lab_condition_set(run, LAB_CONDITION_WEAK_LEVELS);
     for (int i = 0; i < LAB_ORACLE_COUNT && !is_state_weak && !counts_rows; i++) {
         if (i != LAB_ORACLE_FINDABLE)

@@ -2,6 +2,7 @@
 /* Increments of counter columns, which cannot be undone nor safely repeated: which were made once, which
  * never and which twice, by the row that asked for them, and what they were to add. Those that were surely
  * made are forgotten. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cluster_run.h"
@@ -55,20 +56,54 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
     increment->asked++;
 }
 
-void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+/* By partition with guarded, whose buckets have counters; else by key. */
+struct books {
+    uint32_t key;
+    uint64_t *doubled, *added; /* NULL: it is nobody's */
+};
+
+static struct books books_of(struct lab_cluster_run *run, uint64_t counter)
 {
     struct lab_oracles *oracles = &run->oracles;
-    uint32_t key;
+    struct books books = {0};
     int64_t bucket;
-    lab_counter_owner(run, counter, &key, &bucket);
-    if (key >= oracles->key_count)
+    lab_counter_owner(run, counter, &books.key, &bucket);
+    if (books.key >= oracles->key_count)
+        return books;
+    uint32_t index = run->config.coordination == BK_GUARDED ? lab_partition_find(oracles, books.key, bucket)
+                                                            : LAB_NO_PARTITION;
+    struct lab_key_ledger *ledger = &oracles->keys[books.key];
+    books.doubled = index != LAB_NO_PARTITION ? &oracles->partitions[index].doubled : &ledger->doubled;
+    books.added = index != LAB_NO_PARTITION ? &oracles->partitions[index].added : &ledger->added;
+    return books;
+}
+
+void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count)
+{
+    struct books books = books_of(run, counter);
+    if (books.doubled != NULL)
+        *books.doubled += count;
+}
+
+void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    struct books books = books_of(run, operation->counter);
+    operation->added = books.added == NULL ? 0 : *books.added;
+}
+
+void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    struct books books = books_of(run, operation->counter);
+    int64_t total = operation->outcome.counter;
+    if (books.added == NULL)
         return;
-    uint32_t index =
-        run->config.coordination == BK_GUARDED ? lab_partition_find(oracles, key, bucket) : LAB_NO_PARTITION;
-    if (index != LAB_NO_PARTITION)
-        oracles->partitions[index].doubled += count;
-    else
-        oracles->keys[key].doubled += count;
+    if (operation->action == BK_ACT_ADD_COUNTER)
+        *books.added += operation->weight > 0 ? operation->weight : 1;
+    else if (!lab_plain_state_is_weak(run) && (total < 0 || (uint64_t)total < operation->added))
+        lab_violate_bare(run, LAB_ORACLE_CONSERVED, books.key,
+                         "a counter is read as %" PRId64 ", and %" PRIu64
+                         " had been added when it was asked for",
+                         total, operation->added);
 }
 
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount)

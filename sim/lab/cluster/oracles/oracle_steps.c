@@ -13,6 +13,7 @@
 /* So often an operation begins anew after a lost update, or for a key that was evicted. */
 #define ANEW_MAX    64u
 #define BIT(column) (UINT32_C(1) << (column))
+#define NOT_KNOWN   UINT64_MAX
 #define ALL_COLUMNS (BIT(BK_COLUMN_COUNT) - 1)
 
 /* What an operation has heard, and what its agent does next. */
@@ -388,26 +389,40 @@ static void judge_number(const struct step *step)
 
 /* --- Rows that are counted now and then. */
 
-/* A row of the newest bucket, which its agent counts unless it has learned of a later one by now. Judged
- * until something fails: then agents forget keys, and count from a random number. */
+/* What is kept of a key for its agent; NULL: not judged, or without memory. Judged until a fault begins:
+ * agents that crash, or go back to a checkpoint, forget keys, and count from a random number. */
+static uint64_t *kept_of(const struct step *step)
+{
+    struct lab_cluster_run *run = step->run;
+    struct lab_host_agent *host = &run->agents[step->agent];
+    if (lab_health_unhealthy_ns(run) > 0)
+        return NULL;
+    if (host->uncounted == NULL)
+        host->uncounted = calloc(run->key_count, sizeof *host->uncounted);
+    run->out_of_memory = run->out_of_memory || host->uncounted == NULL;
+    return host->uncounted == NULL ? NULL : &host->uncounted[step->operation->key];
+}
+
+/* After a request that failed an agent may have forgotten the key as well. */
+static void forget_kept(const struct step *step)
+{
+    const uint64_t *rows = step->run->agents[step->agent].uncounted;
+    uint64_t *kept = rows == NULL || !lab_has_failed(step->heard->kind) ? NULL : kept_of(step);
+    if (kept != NULL)
+        *kept = NOT_KNOWN;
+}
+
+/* A row of the newest bucket, which its agent counts unless it has learned of a later one by now. */
 static void judge_uncounted(const struct step *step)
 {
     struct lab_cluster_run *run = step->run;
     const struct lab_host_operation *operation = step->operation;
-    struct lab_host_agent *host = &run->agents[step->agent];
-    if (run->config.every_rows == 0 || lab_health_unhealthy_ns(run) > 0)
+    uint64_t *uncounted = run->config.every_rows == 0 ? NULL : kept_of(step);
+    if (uncounted == NULL)
         return;
-    if (host->uncounted == NULL) {
-        host->uncounted = calloc(run->key_count, sizeof *host->uncounted);
-        if (host->uncounted == NULL) {
-            run->out_of_memory = true;
-            return;
-        }
-    }
-    uint64_t *uncounted = &host->uncounted[operation->key];
     if (step->next->kind == BK_ACT_COUNT_ROWS)
         *uncounted = 0;
-    else if (operation->bucket == run->oracles.keys[operation->key].state_bucket)
+    else if (*uncounted != NOT_KNOWN && operation->bucket == run->oracles.keys[operation->key].state_bucket)
         demand(step, ++*uncounted < run->config.every_rows || lab_may_be_evicted(run, operation->key),
                "is the last one before a count, and its bucket's rows are not counted");
 }
@@ -417,7 +432,15 @@ static void judge_rows(const struct step *step)
     const struct bk_agent_config *config = &step->run->config;
     const struct bk_action *next = step->next;
     uint64_t rows = step->heard->rows;
-    if (config->source == BK_SOURCE_SCAN) {
+    if (config->source == BK_SOURCE_MEMORY) {
+        bool is_enough = rows >= config->strategy.of.count.rows;
+        uint64_t *found = kept_of(step);
+        demand(step, next->kind != (is_enough ? BK_ACT_PUT_ROW : BK_ACT_WRITE_STATE),
+               is_enough ? "has counted a full bucket, and goes there"
+                         : "has counted a bucket that is not full, and raises it");
+        if (found != NULL)
+            *found = rows;
+    } else if (config->source == BK_SOURCE_SCAN) {
         demand(step, next->kind == (rows >= config->strategy.of.count.rows ? BK_ACT_READ_STATE : BK_ACT_DONE),
                "has counted the rows of its bucket, and does not do as their number says");
     } else if (config->source == BK_SOURCE_INCREMENTAL && rows == 0) {
@@ -447,6 +470,18 @@ static void judge_raise(const struct step *step)
            is_due ? "does not raise a bucket that is full" : "raises a bucket that somebody else has raised");
     if (is_due && next->kind == BK_ACT_WRITE_STATE)
         demand(step, next->columns[BK_BUCKET] == bucket + 1, "raises its bucket by another number than 1");
+}
+
+/* Its agent counts alone, unless the bucket that it raised had rows before it came: others may have raised it
+ * as well, and filled the next one. */
+static void judge_raised(const struct step *step)
+{
+    uint64_t *found = kept_of(step);
+    if (found == NULL)
+        return;
+    demand(step, *found == 0 || *found == NOT_KNOWN || step->next->kind != BK_ACT_PUT_ROW,
+           "has raised a bucket with rows of others, and takes the next one for empty");
+    *found = 0;
 }
 
 /* --- All of them. */
@@ -490,6 +525,10 @@ static void judge_answer(const struct step *step)
     case BK_ACT_COUNT_ROWS:
         judge_rows(step);
         return;
+    case BK_ACT_WRITE_STATE:
+        if (is_count && source == BK_SOURCE_MEMORY)
+            judge_raised(step);
+        return;
     default:
         return;
     }
@@ -502,6 +541,7 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (next->kind == BK_ACT_ACK)
         return;
     judge_refusal(&step);
+    forget_kept(&step);
     if (operation->action == BK_ACT_DONE)
         judge_begin(&step);
     else if (operation->outcome.kind == BK_OUTCOME_APPLIED)

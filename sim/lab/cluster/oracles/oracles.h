@@ -48,6 +48,7 @@ struct lab_partition {
     uint64_t unfindable;                        /* acknowledged, and already told of */
     uint64_t counted, overlapping; /* rows that fire: counted, and perhaps counted over by another */
     uint64_t doubled;              /* increments made twice; of guarded, whose buckets have counters */
+    uint64_t added;                /* of the same: what acknowledged increments have added */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
     int64_t full_ns;                               /* since when it ought to close */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
@@ -97,6 +98,7 @@ struct lab_key_ledger {
     uint32_t missed;        /* rows that were refused, or left unresolved */
     uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
     uint64_t doubled;       /* increments of the key's one counter that were made twice */
+    uint64_t added;         /* to it by acknowledged increments */
     uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: taken, perhaps, by nobody */
     int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
     int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
@@ -186,6 +188,14 @@ struct lab_lock_use {
     int64_t expected[2];  /* as if_mask */
     int64_t until_ns;     /* of the lock that it asked for last */
     int64_t clock_ns;     /* the agent's, when the operation heard its last outcome */
+};
+
+/* A read, as oracle_reads.c follows it. */
+struct lab_walk {
+    int64_t now_ns, birth_ns;  /* of its query */
+    int64_t top;               /* the first bucket that it asked */
+    uint64_t width;            /* buckets of the step under way */
+    uint64_t rows, partitions; /* of the steps that were answered */
 };
 
 struct lab_oracles {
@@ -363,6 +373,8 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
 /* What follows a request that failed, before it is known as the next try; then any next action. */
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again);
+void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
 /* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
@@ -392,6 +404,12 @@ void lab_live_end(struct lab_cluster_run *run);
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
 /* So many were made that nobody asked for. */
+/* A counter is read: what acknowledged increments had added by then, and whether the read finds it. */
+void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation);
+/* That, or an increment, has succeeded. */
+void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* Whether a plain read of states and counters may miss what a plain write has stored. */
+bool lab_plain_state_is_weak(const struct lab_cluster_run *run);
 void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count);
 /* The row's operation has ended; is_counted: its increment is known to have been made. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,

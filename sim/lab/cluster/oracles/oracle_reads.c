@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, the steps of a read. core's read.h has the rules, and this says them once more: a read goes down
+ * from its newest bucket, asks each bucket once, leaves out none but windows that its agent remembers as
+ * empty, wants what it has not found yet, and ends when it has found enough, at its lowest bucket, at its
+ * limit, or, in a range, where a bucket holds older rows alone. What it reports is the sum of its steps. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+/* A read between two actions. */
+struct place {
+    struct lab_cluster_run *run;
+    uint32_t agent;
+    const struct lab_host_operation *operation;
+    const struct bk_action *next;
+    struct bk_query query;
+};
+
+static void demand(const struct place *place, bool is_fine, const char *otherwise)
+{
+    if (!is_fine)
+        lab_violate_bare(place->run, LAB_ORACLE_AVAILABLE, place->operation->key,
+                         "agent %" PRIu32 ": a read from bucket %" PRId64 " %s", place->agent,
+                         place->operation->walk.top, otherwise);
+}
+
+/* All agents have one set of settings for all of the run, so buckets follow each other without gaps. */
+static bool is_plain(const struct place *place)
+{
+    return place->run->strategy->settings.change_count == 0;
+}
+
+static int64_t window_of(const struct place *place, int64_t time_ns)
+{
+    struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    return bk_route(&place->run->config.strategy, NULL, &row, &route) == BK_OK ? route.bucket : 0;
+}
+
+static int64_t newest_ns(const struct bk_query *query)
+{
+    bool is_range = query->kind == BK_QUERY_RANGE;
+    return is_range && query->until_ns - 1 < query->now_ns ? query->until_ns - 1 : query->now_ns;
+}
+
+static int64_t oldest_ns(const struct bk_query *query)
+{
+    int64_t birth_ns = query->birth_ns < query->now_ns ? query->birth_ns : query->now_ns;
+    return query->kind == BK_QUERY_RANGE && query->from_ns > birth_ns ? query->from_ns : birth_ns;
+}
+
+static void judge_first(const struct place *place)
+{
+    const struct bk_strategy *strategy = &place->run->config.strategy;
+    int64_t high = place->next->step.bucket_high, due = high;
+    if (!is_plain(place) || place->run->config.remember_keys > 0)
+        return;
+    if (strategy->kind == BK_TIME)
+        due = window_of(place, newest_ns(&place->query));
+    else if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
+        due = strategy->kind == BK_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
+    demand(place, high == due, "begins at another bucket than its newest");
+}
+
+/* Each bucket of a hash is asked for as many rows as are wanted, unless they are asked one after another. */
+static bool asks_each(const struct place *place)
+{
+    return place->run->config.strategy.kind == BK_HASH && place->query.plan != BK_PLAN_LAZY;
+}
+
+static void judge_limit(const struct place *place)
+{
+    uint64_t wanted = UINT64_MAX;
+    if (!is_plain(place))
+        return;
+    if (place->query.kind == BK_QUERY_LATEST)
+        wanted = place->query.rows - (asks_each(place) ? 0 : place->operation->walk.rows);
+    demand(place, place->next->step.rows == wanted, "wants another number of rows than it lacks");
+    demand(place,
+           place->query.kind != BK_QUERY_RANGE || (place->next->step.from_ns == place->query.from_ns &&
+                                                   place->next->step.until_ns == place->query.until_ns),
+           "asks for other times than its range");
+}
+
+static void judge_asked(const struct place *place)
+{
+    const struct lab_host_operation *operation = place->operation;
+    const struct bk_read_step *step = &place->next->step;
+    if (operation->action != BK_ACT_READ_ROWS) {
+        judge_first(place);
+    } else if (lab_has_failed(operation->outcome.kind)) {
+        demand(place, step->bucket_low == operation->step_low, "tries a step again, and asks other buckets");
+    } else {
+        demand(place, step->bucket_high < operation->step_low, "asks a bucket twice, or goes up");
+        demand(place,
+               step->bucket_high == operation->step_low - 1 || !is_plain(place) ||
+                   place->run->config.remember_keys > 0,
+               "leaves out a bucket");
+    }
+    judge_limit(place);
+}
+
+/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range.
+ * Whoever writes a state anew that was lost may date its bucket otherwise than others know it. */
+static bool starts_before_range(const struct place *place, int64_t bucket)
+{
+    const struct lab_cluster_run *run = place->run;
+    uint32_t key = place->operation->key;
+    const struct lab_cluster_key *state = &run->keys[key];
+    uint32_t met = lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
+    if (run->config.coordination == BK_THREE_STATE || (met >> LAB_CONDITION_STATE_LOST & 1) != 0)
+        return true;
+    return run->config.coordination == BK_GUARDED && (size_t)bucket < state->change_count &&
+           state->changes[bucket] != 0 && state->changes[bucket] < place->query.from_ns;
+}
+
+static bool may_end(const struct place *place)
+{
+    const struct lab_host_operation *operation = place->operation;
+    const struct bk_outcome *heard = &operation->outcome;
+    enum bk_kind kind = place->run->config.strategy.kind;
+    bool is_range = place->query.kind == BK_QUERY_RANGE;
+    if (place->query.kind == BK_QUERY_LATEST && !asks_each(place) &&
+        operation->walk.rows >= place->query.rows)
+        return true;
+    if (kind == BK_TIME)
+        return place->run->config.remember_keys > 0 ||
+               operation->step_low == window_of(place, oldest_ns(&place->query));
+    bool is_in_time_order = kind != BK_HASH && is_range;
+    return operation->step_low == 0 ||
+           (is_in_time_order &&
+            ((heard->rows == 0 && heard->saw_older) || starts_before_range(place, operation->step_low)));
+}
+
+static void judge_end(const struct place *place)
+{
+    const struct lab_host_operation *operation = place->operation;
+    const struct lab_walk *walk = &operation->walk;
+    const struct bk_action *next = place->next;
+    uint64_t limit = place->query.partitions_max;
+    if (operation->action != BK_ACT_READ_ROWS || lab_has_failed(operation->outcome.kind))
+        return;
+    demand(place, next->rows_found == walk->rows, "reports other rows than it found");
+    demand(place, next->partitions_asked == walk->partitions, "reports other partitions than it asked");
+    if (next->status == BK_OPERATION_TOO_LONG)
+        demand(place, limit > 0 && walk->partitions >= limit, "is cut off before its limit");
+    else
+        demand(place, next->status == BK_OPERATION_OK && (!is_plain(place) || may_end(place)),
+               "ends before it has found enough, and buckets are left");
+}
+
+void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    struct place place = {run, agent, operation, next, {0}};
+    struct lab_walk *walk = &operation->walk;
+    if (!operation->is_read)
+        return;
+    lab_read_query(run->scenario, run->strategy, operation->read, walk->now_ns, walk->birth_ns, &place.query);
+    if (operation->action == BK_ACT_READ_ROWS && !lab_has_failed(operation->outcome.kind)) {
+        walk->rows += operation->outcome.rows;
+        walk->partitions += walk->width;
+    }
+    if (next->kind == BK_ACT_DONE)
+        judge_end(&place);
+    if (next->kind != BK_ACT_READ_ROWS)
+        return;
+    if (operation->action != BK_ACT_READ_ROWS) {
+        walk->top = next->step.bucket_high;
+        walk->rows = walk->partitions = 0;
+    }
+    judge_asked(&place);
+    walk->width = (uint64_t)(next->step.bucket_high - next->step.bucket_low) + 1;
+}
