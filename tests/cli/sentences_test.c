@@ -41,7 +41,8 @@ static void begin(struct fixture *made, size_t count)
     made->contest.rows.lasts_ns = SIM_DAY;
     made->contest.rows.limit_rows = 1000.5;
     made->contest.race = (struct tune_race){.entrants = made->entrants, .count = count, .is_shown = true};
-    made->contest.race.terms = (struct lab_tune){.risk = 0.01, .confidence = 0.95, .seeds = SEEDS};
+    made->contest.race.terms =
+        (struct lab_tune){.risk = 0.01, .share = 0.01, .confidence = 0.95, .seeds = SEEDS};
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &made->entrants[i];
         *entrant = (struct tune_entrant){.status = i == 0 ? TUNE_RECOMMENDED : TUNE_DOMINATED,
@@ -366,6 +367,59 @@ static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
                  " Partitions that are never left grow on: at this rate a exceeds a limit after 5 days.");
 }
 
+static void expect_horizon(struct fixture *made, const char *text)
+{
+    cli_contest_horizon(&made->contest, &made->said);
+    expect(made, text);
+}
+
+/* A day of 100 partitions a seed. */
+static void test_horizon_is_told_in_partitions_and_time(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 2);
+    set_figure(&made, 0, TUNE_OVER, 0.005);
+    expect_horizon(&made,
+                   "Of the 100 partitions that a makes in 24 hours 0.5 are expected above a limit, the "
+                   "first after 2 days.");
+    set_figure(&made, 0, TUNE_OVER, 0);
+    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours at most 0.4 are expected above a "
+                          "limit, with 95 % confidence: the first not before 2.50 days.");
+    made.entrants[0].over.high = 0;
+    expect_horizon(&made, "No partition of a ever exceeds a limit.");
+    made.entrants[0].is_fixed = true;
+    expect_horizon(&made, "");
+    assert_true(cli_contest_needs_buckets(&made.contest));
+}
+
+static void test_horizon_says_when_no_buckets_are_needed(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 2);
+    made.entrants[0].is_fixed = true;
+    made.entrants[1].is_endless = true;
+    made.entrants[1].status = TUNE_HOLDS;
+    made.seen[1][0].bytes_most = 500; /* 4,000 days, and by rows 1,000 */
+    made.seen[1][0].rows_most = 1;
+    expect_horizon(&made,
+                   "You need no buckets yet: unbucketed is within the limits for 2.74 years more at this "
+                   "rate. Come back when the largest partition has 500 rows, half the limit.");
+    assert_false(cli_contest_needs_buckets(&made.contest));
+    assert_true(cli_contest_unbucketed_days(&made.contest) == 999);
+    made.scenario.limits.partition_rows = 0;
+    made.contest.rows.lasts_ns = 3650 * SIM_DAY;
+    expect_horizon(&made,
+                   "You need no buckets yet: unbucketed is within the limits for 40k years more at this "
+                   "rate. Come back when the largest partition has 1MB, half the limit.");
+    made.seen[1][0].bytes_most = 2000000;
+    expect_horizon(&made, "");
+    made.seen[1][0].bytes_most = 500;
+    made.entrants[1].status = TUNE_FAILS;
+    assert_true(cli_contest_needs_buckets(&made.contest));
+}
+
 static void test_notes_tell_of_numbers_that_rows_carry(void **state)
 {
     (void)state;
@@ -554,6 +608,8 @@ int main(void)
         cmocka_unit_test(test_notes_say_nothing_where_there_is_nothing),
         cmocka_unit_test(test_notes_tell_what_more_seeds_would),
         cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
+        cmocka_unit_test(test_horizon_is_told_in_partitions_and_time),
+        cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
         cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),
         cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),
         cmocka_unit_test(test_table_has_a_line_for_each_verdict),

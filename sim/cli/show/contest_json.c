@@ -115,6 +115,21 @@ static json_t *requirements_of(const struct tune_entrant *entrant)
     return list;
 }
 
+/* null: not known, or never. */
+static json_t *horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
+{
+    struct tune_horizon horizon = tune_horizon_of(contest, entrant);
+    if (isnan(horizon.days))
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "days", cli_json_number(horizon.days)) &&
+                   cli_json_set(object, "is_least", json_boolean(horizon.is_least)) &&
+                   cli_json_set(object, "partitions", cli_json_number(horizon.partitions)) &&
+                   cli_json_set(object, "over", cli_json_number(horizon.over)) &&
+                   cli_json_set(object, "over_most", cli_json_number(horizon.over_most));
+    return cli_json_complete(object, is_fine);
+}
+
 static json_t *candidate_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
@@ -130,6 +145,7 @@ static json_t *candidate_of(const struct tune_contest *contest, const struct tun
         cli_json_set(object, "requires", requirements_of(entrant)) &&
         cli_json_set(object, "grows", json_boolean(entrant->is_endless)) &&
         cli_json_set(object, "status", json_string(tune_status_name(entrant->status))) &&
+        cli_json_set(object, "horizon", horizon_of(contest, entrant)) &&
         cli_json_set(object, "exact_share",
                      entrant->has_distribution ? cli_json_number(entrant->exact_share) : json_null()) &&
         cli_json_set(object, "seeds", json_integer(entrant->seeds)) &&
@@ -217,24 +233,28 @@ static json_t *lead_of(const struct tune_contest *contest)
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    struct cli_saying why = {.used = 0}, notes = {.used = 0};
+    struct cli_saying why = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0};
     cli_contest_why(contest, &why);
+    cli_contest_horizon(contest, &horizon);
     for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
         cli_say(&notes, "%s", i == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], &notes);
     }
     cli_contest_notes(contest, &notes);
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "scenario", json_string(scenario->name)) &&
-                   cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
-                   cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
-                   cli_json_set(object, "asked", asked_of(contest)) &&
-                   cli_json_set(object, "candidates", candidates_of(contest)) &&
-                   cli_json_set(object, "front", front_of(&contest->race)) &&
-                   cli_json_set(object, "recommended", recommended_of(contest)) &&
-                   cli_json_set(object, "why", json_string(why.buffer)) &&
-                   cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
-                   cli_json_set(object, "margin", margins_of(contest)) &&
-                   cli_json_set(object, "lead", lead_of(contest));
+    bool is_fine =
+        cli_json_set(object, "scenario", json_string(scenario->name)) &&
+        cli_json_set(object, "seed", cli_json_whole(scenario->seed)) &&
+        cli_json_set(object, "risk", cli_json_number(contest->race.terms.risk)) &&
+        cli_json_set(object, "asked", asked_of(contest)) &&
+        cli_json_set(object, "candidates", candidates_of(contest)) &&
+        cli_json_set(object, "front", front_of(&contest->race)) &&
+        cli_json_set(object, "recommended", recommended_of(contest)) &&
+        cli_json_set(object, "why", json_string(why.buffer)) &&
+        cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
+        cli_json_set(object, "needs_buckets", json_boolean(cli_contest_needs_buckets(contest))) &&
+        cli_json_set(object, "unbucketed_days_left", cli_json_number(cli_contest_unbucketed_days(contest))) &&
+        cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&
+        cli_json_set(object, "margin", margins_of(contest)) && cli_json_set(object, "lead", lead_of(contest));
     return cli_json_complete(object, is_fine);
 }

@@ -313,19 +313,6 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
         cheapest->strategy.label, cost, most);
 }
 
-/* When its largest partition will be at the limit. */
-static double endless_days(const struct tune_contest *contest, const struct tune_entrant *entrant)
-{
-    const struct lab_limits *limits = &contest->scenario->limits;
-    const struct tune_seen *seen = &entrant->seen[0];
-    double days = (double)contest->rows.lasts_ns / (double)SIM_DAY, least = (double)INFINITY;
-    if (limits->partition_rows != 0 && seen->rows_most > 0)
-        least = fmin(least, days * (double)limits->partition_rows / (double)seen->rows_most);
-    if (limits->partition_bytes != 0 && seen->bytes_most > 0)
-        least = fmin(least, days * (double)limits->partition_bytes / (double)seen->bytes_most);
-    return least;
-}
-
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -336,7 +323,7 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         if (!entrant->is_endless || entrant->status > TUNE_UNSURE)
             continue;
         char number[CLI_NUMBER_SIZE];
-        double hours = 24 * endless_days(contest, entrant);
+        double hours = 24 * tune_horizon_of(contest, entrant).days;
         const char *unit = hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
         cli_compact(hours >= 48 ? hours / 24 : hours >= 1 ? hours : 60 * hours, 4, number);
         cli_say(out, "%s%s exceeds a limit after %s %s%s", join, entrant->strategy.label, number, unit,

@@ -19,8 +19,9 @@
 static const struct cli_option options[] = {
     {"risk", "P",
      "the share of partitions that may be over a limit of\n"
-     "the scenario (default its tune.risk, or 0.1%), or\n"
-     "outside --rows: 0.003 or 0.3%"},
+     "the scenario (default its limits.over_limit_share), or\n"
+     "outside --rows: 0.003, 0.3%, or 1/300, which is one\n"
+     "partition in 300"},
     {"rows", "MIN..MAX",
      "without a scenario: rows that a partition should have,\n"
      "by the exact distribution of 'probabilistic'"},
@@ -106,8 +107,8 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
 static bool read_risk(const char *text, double *out, struct sim_error *error)
 {
     size_t length = strlen(text);
-    const char *why = length > 0 && text[length - 1] == '%' ? lab_quantity_share(text, out)
-                                                            : lab_quantity_number(text, out);
+    bool is_share = (length > 0 && text[length - 1] == '%') || strchr(text, '/') != NULL;
+    const char *why = is_share ? lab_quantity_share(text, out) : lab_quantity_number(text, out);
     if (why != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --risk %s: %s", text, why);
     return (*out >= 0 && *out < 1) ||
@@ -150,6 +151,12 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
     if (!cli_has(args, "risk"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     const char *rows = cli_value(args, "rows", "");
+    uint64_t exactly;
+    if (lab_quantity_whole(rows, &exactly) == NULL && exactly > 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --rows %s: no chance gives exactly so many; write --rows 1..%" PRIu64
+                        " for at most so many, or --rows %" PRIu64 "..%" PRIu64 " for a range",
+                        rows, exactly, exactly > 3 ? exactly * 3 / 8 : 1, exactly);
     if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
         !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
         return false;

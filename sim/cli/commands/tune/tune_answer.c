@@ -102,7 +102,8 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
         chance, distribution->threshold, mean, stddev, 100 * stddev / mean);
     cli_tune_share(best->below, 2, below);
     cli_tune_share(best->above, 2, above);
-    cli_tune_share(tune_risk(distribution, &answer->goal), 3, both);
+    double risk = tune_risk(distribution, &answer->goal);
+    cli_tune_share(risk, 3, both);
     if (distribution->p == 1)
         say(text, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
@@ -113,6 +114,11 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
             " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
             ", %s together, where %.6g %% may.",
             below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
+    if (risk > 0 && risk < 0.5 && distribution->p < 1) {
+        char one_in[CLI_NUMBER_SIZE];
+        cli_compact(1 / risk, 3, one_in);
+        say(text, " That is one partition in %s.", one_in);
+    }
     say(text, " That costs %.4g counter increments per 1000 rows.",
         tune_increments_per_1000_rows(distribution));
     say_rarer(answer, text);

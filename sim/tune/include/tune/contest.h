@@ -92,6 +92,20 @@ bool tune_see(const struct lab_strategy_result *result, double risk, struct tune
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
                       uint64_t seed, double factor, struct lab_scenario *out);
 
+/* --- horizon.c */
+
+struct tune_horizon {
+    double days;   /* from the first row until the first partition is expected above a limit; infinity: never;
+                      NaN: it was not run, or of a trace, which does not say what comes after it */
+    bool is_least; /* none was above: not before, with the confidence asked for */
+    double partitions; /* of a run, on average over the seeds */
+    double over;       /* of them above a limit, as seen */
+    double over_most;  /* at most so many are, with the confidence asked for */
+};
+/* At the rate of the run; the one of a trace is its mean. Of partitions that are never left it is the largest
+ * one's. */
+struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+
 /* --- margin.c */
 
 /* How many runs the two below take, about. */

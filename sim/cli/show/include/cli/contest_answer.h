@@ -33,6 +33,17 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
 /* Without a recommendation: which limit binds, and the nearest that would do. SIM_ERROR_CHECK. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
 
+/* --- contest_horizon.c */
+
+/* How many partitions exceed a limit, and when the first one does; and first, where none is needed for a year
+ * or longer, that buckets are not. "" where nothing is known. */
+void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out);
+/* The plain unbucketed entrant; NULL: it does not compete. */
+const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest);
+/* For so many days after the run it stays within the limits; NaN: it does not now, or does not compete. */
+double cli_contest_unbucketed_days(const struct tune_contest *contest);
+bool cli_contest_needs_buckets(const struct tune_contest *contest);
+
 /* --- contest_json.c; NULL without memory */
 json_t *cli_contest_json(const struct tune_contest *contest);
 
