@@ -575,6 +575,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         lab_waits_acted(run, agent, operation, action);
     lab_steps_acted(run, agent, operation, action);
     lab_lock_acted(run, agent, operation, action);
+    lab_route_acted(run, agent, operation, action);
     lab_reads_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, operation);

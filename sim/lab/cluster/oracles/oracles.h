@@ -373,6 +373,8 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
 /* What follows a request that failed, before it is known as the next try; then any next action. */
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again);
+void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     const struct bk_action *next);
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, where a row goes, and whether it counts, when settings and the row alone say so: a fixed window,
+ * a sequence number, a number of hash buckets, or the bits of an id. core's strategy.h has the rules, and
+ * this says them once more. Not judged where settings change. */
+#include <inttypes.h>
+
+#include "cluster_run.h"
+
+__extension__ typedef __int128 wide;
+
+static wide floor_of(wide dividend, wide divisor)
+{
+    return dividend / divisor - (dividend % divisor < 0);
+}
+
+static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation,
+                            enum bk_source source, int64_t bucket)
+{
+    switch (strategy->kind) {
+    case BK_UNBUCKETED:
+        return bucket == 0;
+    case BK_TIME:
+        return strategy->of.time.calendar != BK_CALENDAR_NONE ||
+               bucket == floor_of((wide)operation->row_time_ns - strategy->of.time.epoch_ns,
+                                  strategy->of.time.window_ns);
+    case BK_COUNT:
+        return source != BK_SOURCE_EXTERNAL || (uint64_t)bucket == operation->row / strategy->of.count.rows;
+    case BK_HASH:
+        return bucket >= 0 && bucket < (int64_t)strategy->of.hash.buckets;
+    default:
+        return true;
+    }
+}
+
+static bool is_firing_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation)
+{
+    uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
+    return strategy->kind != BK_PROBABILISTIC || strategy->of.probabilistic.chance_denominator != 0 ||
+           operation->fires == ((operation->row_id & mask) == mask);
+}
+
+void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    const struct bk_strategy *strategy = &run->config.strategy;
+    if (operation->is_read || next->kind != BK_ACT_PUT_ROW || run->strategy->settings.change_count > 0)
+        return;
+    if (!is_bucket_right(strategy, operation, run->config.source, next->bucket))
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
+                         ", which is not its own",
+                         agent, operation->row, next->bucket);
+    if (!is_firing_right(strategy, operation))
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 ": row %" PRIu64 " %s, and the bits of its id say otherwise", agent,
+                         operation->row, operation->fires ? "counts" : "does not count");
+}
