@@ -6,7 +6,7 @@
 # machines: compilers and emulators for arm64 and s390x (docs/determinism.md), of which little is wanted every day.
 set -euo pipefail
 
-build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libgsl-dev libsqlite3-dev libcairo2-dev libpango1.0-dev
+build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libzstd-dev libgsl-dev libsqlite3-dev libcairo2-dev libpango1.0-dev
        libfyaml-dev libjansson-dev liblz4-dev libxml2-dev fonts-dejavu-core)
 # clang-format stays at one version, as each formats a little differently.
 test=(libcmocka-dev clang libclang-rt-dev clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils

@@ -61,42 +61,93 @@ static bool digits(const char **text, int count, int *out)
     return true;
 }
 
-int sim_time_parse(const char *text, int64_t *out_ns)
+/* Date and time of day without the zone; *text is moved to what follows. */
+static int parse_civil(const char **text, int64_t *out_ns, bool *has_time)
 {
     int year, month, day, hour = 0, minute = 0, second = 0;
     int64_t fraction = 0;
-    if (!digits(&text, 4, &year) || *text++ != '-' || !digits(&text, 2, &month) || *text++ != '-' ||
-        !digits(&text, 2, &day))
+    const char *c = *text;
+    if (!digits(&c, 4, &year) || *c++ != '-' || !digits(&c, 2, &month) || *c++ != '-' || !digits(&c, 2, &day))
         return -1;
-    if (*text == 'T' || *text == ' ') {
-        text++;
-        if (!digits(&text, 2, &hour) || *text++ != ':' || !digits(&text, 2, &minute))
+    *has_time = *c == 'T' || *c == ' ';
+    if (*has_time) {
+        c++;
+        if (!digits(&c, 2, &hour) || *c++ != ':' || !digits(&c, 2, &minute))
             return -1;
-        if (*text == ':') {
-            text++;
-            if (!digits(&text, 2, &second))
+        if (*c == ':') {
+            c++;
+            if (!digits(&c, 2, &second))
                 return -1;
-            if (*text == '.') {
-                text++;
+            if (*c == '.') {
+                c++;
                 int64_t unit = SIM_SECOND / 10;
-                if (*text < '0' || *text > '9')
+                if (*c < '0' || *c > '9')
                     return -1;
-                for (; *text >= '0' && *text <= '9'; text++, unit /= 10)
-                    fraction += (*text - '0') * unit;
+                for (; *c >= '0' && *c <= '9'; c++, unit /= 10)
+                    fraction += (*c - '0') * unit;
             }
         }
-        if (*text++ != 'Z')
-            return -1;
     }
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    if (*text != '\0' || month < 1 || month > 12 || day < 1 ||
-        day > lengths[month - 1] + (month == 2 && is_leap ? 1 : 0) || hour > 23 || minute > 59 || second > 59)
+    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] + (month == 2 && is_leap ? 1 : 0) ||
+        hour > 23 || minute > 59 || second > 59)
         return -1;
     /* The years that an int64 of nanoseconds holds whole. */
     if (year < 1678 || year > 2261)
         return -1;
     *out_ns = days_from_civil(year, month, day) * SIM_DAY + hour * SIM_HOUR + minute * SIM_MINUTE +
               second * SIM_SECOND + fraction;
+    *text = c;
+    return 0;
+}
+
+int sim_time_parse(const char *text, int64_t *out_ns)
+{
+    int64_t time_ns;
+    bool has_time;
+    if (parse_civil(&text, &time_ns, &has_time) != 0 || (has_time && *text++ != 'Z') || *text != '\0')
+        return -1;
+    *out_ns = time_ns;
+    return 0;
+}
+
+/* "Z", "UTC", "+02:00", "+0200" or "+02", and nothing behind it. */
+static bool parse_zone(const char *c, int64_t *out_ns)
+{
+    int hours, minutes = 0;
+    *out_ns = 0;
+    if (strcmp(c, "Z") == 0 || strcmp(c, "z") == 0 || strcmp(c, "UTC") == 0 || strcmp(c, "GMT") == 0)
+        return true;
+    if (*c != '+' && *c != '-')
+        return false;
+    bool is_west = *c++ == '-';
+    if (!digits(&c, 2, &hours))
+        return false;
+    c += *c == ':';
+    if (*c != '\0' && !digits(&c, 2, &minutes))
+        return false;
+    *out_ns = (hours * SIM_HOUR + minutes * SIM_MINUTE) * (is_west ? -1 : 1);
+    return *c == '\0' && hours <= 18 && minutes <= 59;
+}
+
+int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *has_zone)
+{
+    char copy[48];
+    const char *c = copy;
+    int64_t time_ns, zone_ns = 0;
+    bool has_time;
+    *has_zone = false;
+    if (size >= sizeof copy || memchr(text, '\0', size) != NULL)
+        return -1;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    if (parse_civil(&c, &time_ns, &has_time) != 0)
+        return -1;
+    c += has_time ? strspn(c, " ") : 0;
+    *has_zone = *c != '\0';
+    if (*has_zone && (!has_time || !parse_zone(c, &zone_ns)))
+        return -1;
+    *out_ns = time_ns - zone_ns;
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads a trace in batches of lines, and checks their order. */
+/* Reads a trace in batches of lines, and checks their order. Rows come from one of three sources: the lines
+ * of the plain form, a table with columns of its own, or rows that were sorted. */
 #define _POSIX_C_SOURCE 200809L
 #include "workload/trace.h"
 
@@ -7,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/time.h"
 #include "trace_keys.h"
 #include "trace_line.h"
 #include "trace_reader.h"
+#include "trace_sort.h"
+#include "trace_table.h"
 
 /* The last line of a key of a trace with counts: its step is known when the key's next line comes. */
 struct pending {
-    int64_t time_ms;
+    int64_t time_ns;
     int64_t step_ms; /* from the key's line before; 0 for its first */
     uint64_t rows;
     uint64_t line;
@@ -21,18 +25,73 @@ struct pending {
 
 struct wl_trace {
     char *path;
-    struct trace_reader reader;
+    struct wl_trace_format format; /* a copy, whose names are the caller's */
+    struct trace_reader reader;    /* of the plain form */
+    struct trace_table *table;     /* of any other; NULL: the plain form */
+    struct trace_sort *sort;       /* with format.sort */
+    char text[WL_TRACE_TEXT_SIZE];
     struct trace_keys keys;
     struct trace_place place;
-    int64_t first_time_ms, last_time_ms;
+    int64_t first_time_ns, last_time_ns;
+    uint64_t last_line;      /* 0: none was read */
     uint64_t rows;           /* of the lines that were read */
-    bool has_rows;           /* a line with rows was seen; the first such is at first_time_ms */
+    bool has_rows;           /* a line with rows was seen; the first such is at first_time_ns */
     struct pending *pending; /* by key; of a trace with counts */
     uint32_t pending_capacity;
     uint32_t flushed; /* keys whose pending line was given out at the end of the file */
 };
 
-bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error)
+/* Whether the file is in the plain form, by its first line, which is then read. */
+static bool open_plain(struct wl_trace *trace, bool *is_plain, struct sim_error *error)
+{
+    char *line = NULL;
+    size_t size = 0;
+    struct wl_trace_files files;
+    *is_plain = false;
+    if (!wl_trace_format_is_plain(&trace->format))
+        return true;
+    bool ok = wl_trace_files_find(trace->path, &files, error);
+    bool is_one = ok && files.count == 1 && strcmp(files.paths[0], trace->path) == 0;
+    wl_trace_files_clear(&files);
+    if (!ok || !is_one)
+        return ok;
+    if (!trace_reader_open(trace->path, &trace->reader, error) ||
+        !trace_reader_next(&trace->reader, &line, &size, error))
+        return false;
+    *is_plain = line != NULL && trace_line_header(line, size, &trace->place.has_counts);
+    if (!*is_plain)
+        trace_reader_close(&trace->reader);
+    return true;
+}
+
+static bool open_table(struct wl_trace *trace, struct sim_error *error)
+{
+    trace->table = calloc(1, sizeof *trace->table);
+    if (trace->table == NULL)
+        return sim_fail_memory(error);
+    if (!trace_table_open(trace->table, trace->path, &trace->format, error))
+        return false;
+    trace->place.has_counts = trace->table->columns.kind == TRACE_VALUE_COUNT;
+    return true;
+}
+
+/* Takes all rows out of the table. */
+static bool sort_table(struct wl_trace *trace, struct sim_error *error)
+{
+    struct trace_row row;
+    bool more = true;
+    if (!trace_sort_create(trace->path, TRACE_SORT_BYTES, &trace->sort, error))
+        return false;
+    while (more) {
+        if (!trace_table_next(trace->table, &row, &more, error) ||
+            (more && !trace_sort_put(trace->sort, &row, trace_table_line(trace->table), error)))
+            return false;
+    }
+    return trace_sort_rewind(trace->sort, error);
+}
+
+bool wl_trace_open_as(const char *path, const struct wl_trace_format *format, struct wl_trace **out,
+                      struct sim_error *error)
 {
     *out = NULL;
     struct wl_trace *trace = calloc(1, sizeof *trace);
@@ -45,16 +104,11 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
         return sim_fail_memory(error);
     }
     trace->place.path = trace->path;
-    char *line = NULL;
-    size_t size = 0;
-    bool fine = trace_reader_open(trace->path, &trace->reader, error) &&
-                trace_reader_next(&trace->reader, &line, &size, error);
-    if (fine && line == NULL) {
-        fine = sim_fail(
-            error, SIM_ERROR_INPUT,
-            "%s:1: the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it", path);
-    }
-    if (!fine || !trace_line_header(line, size, trace->path, &trace->place.has_counts, error)) {
+    if (format != NULL)
+        trace->format = *format;
+    bool is_plain;
+    if (!open_plain(trace, &is_plain, error) ||
+        (!is_plain && (!open_table(trace, error) || (trace->format.sort && !sort_table(trace, error))))) {
         wl_trace_close(trace);
         return false;
     }
@@ -62,58 +116,136 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
     return true;
 }
 
+bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error)
+{
+    return wl_trace_open_as(path, NULL, out, error);
+}
+
+/* Sorted rows are kept, and read again. */
+bool wl_trace_rewind(struct wl_trace **trace, struct sim_error *error)
+{
+    struct wl_trace *before = *trace, *fresh;
+    if (before->sort == NULL) {
+        bool ok = wl_trace_open_as(before->path, &before->format, &fresh, error);
+        wl_trace_close(before);
+        *trace = fresh;
+        return ok;
+    }
+    trace_keys_free(&before->keys);
+    free(before->pending);
+    before->pending = NULL;
+    before->pending_capacity = before->flushed = 0;
+    before->rows = before->last_line = 0;
+    before->has_rows = false;
+    return trace_sort_rewind(before->sort, error);
+}
+
+bool wl_trace_has_sizes(const struct wl_trace *trace)
+{
+    return trace->table == NULL ? !trace->place.has_counts
+                                : trace->table->columns.kind == TRACE_VALUE_BYTES ||
+                                      trace->table->columns.kind == TRACE_VALUE_LENGTH;
+}
+
+bool wl_trace_is_plain(const struct wl_trace *trace)
+{
+    return trace->table == NULL;
+}
+
+const char *wl_trace_text(struct wl_trace *trace)
+{
+    if (trace->table == NULL)
+        return "plain";
+    trace_table_text(trace->table, trace->text, sizeof trace->text);
+    return trace->text;
+}
+
 bool wl_trace_has_counts(const struct wl_trace *trace)
 {
     return trace->place.has_counts;
+}
+
+static bool fail_empty(const struct wl_trace *trace, struct sim_error *error)
+{
+    bool is_headless = trace->table != NULL && !trace->table->has_header;
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:1: no rows%s; write at least one", trace->path,
+                    is_headless ? "" : " below the header");
+}
+
+static bool fail_order(const struct wl_trace *trace, const struct trace_row *row, struct sim_error *error)
+{
+    if (trace->table == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
+                        "; sort the file by timestamp_ms, or add sort: true under trace",
+                        trace->path, trace->place.line, row->time_ns / SIM_MS, trace->last_time_ns / SIM_MS,
+                        trace->last_line);
+    char here[SIM_TIME_TEXT_SIZE], before[SIM_TIME_TEXT_SIZE];
+    sim_time_format(row->time_ns, here);
+    sim_time_format(trace->last_time_ns, before);
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64
+                    ": the row's time %s is before %s of the row above; add sort: true under trace, "
+                    "or sort the file by time",
+                    trace->place.path, trace->place.line, here, before);
+}
+
+/* A line of the plain form. */
+static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+{
+    char *line;
+    size_t size;
+    if (!trace_reader_next(&trace->reader, &line, &size, error))
+        return false;
+    *more = line != NULL;
+    if (!*more)
+        return true;
+    trace->place.line = trace->reader.line;
+    return trace_line_parse(line, size, &trace->place, row, error);
+}
+
+/* A row of one of the other two sources. */
+static bool read_other(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+{
+    if (trace->sort != NULL)
+        return trace_sort_next(trace->sort, row, &trace->place.line, more, error);
+    if (!trace_table_next(trace->table, row, more, error))
+        return false;
+    trace->place.path = trace_table_path(trace->table);
+    trace->place.line = *more ? trace_table_line(trace->table) : trace->place.line;
+    return true;
 }
 
 /* The next line, in order of time. *more is false at the end of a trace that had rows. */
 static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
     *more = false;
-    char *line;
-    size_t size;
-    uint64_t line_before = trace->reader.line;
-    if (!trace_reader_next(&trace->reader, &line, &size, error)) {
+    if (!(trace->table == NULL ? read_line(trace, row, more, error) : read_other(trace, row, more, error)))
         return false;
-    }
-    if (line == NULL && line_before == 1) {
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:1: no rows below the header; write at least one",
-                        trace->path);
-    }
-    if (line == NULL) {
-        return true;
-    }
-    trace->place.line = trace->reader.line;
-    if (!trace_line_parse(line, size, &trace->place, row, error)) {
-        return false;
-    }
-    if (line_before > 1 && row->time_ms < trace->last_time_ms) {
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": timestamp_ms %" PRId64 " is before %" PRId64 " of line %" PRIu64
-                        "; sort the file by timestamp_ms",
-                        trace->path, trace->reader.line, row->time_ms, trace->last_time_ms, line_before);
-    }
-    trace->last_time_ms = row->time_ms;
+    if (!*more)
+        return trace->last_line > 0 || fail_empty(trace, error);
+    if (trace->last_line > 0 && row->time_ns < trace->last_time_ns)
+        return fail_order(trace, row, error);
+    trace->last_time_ns = row->time_ns;
+    trace->last_line = trace->place.line;
     trace->rows += trace->place.has_counts ? row->value : 1;
     if (trace->rows > WL_TRACE_ROWS_MAX) {
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s:%" PRIu64 ": with this count the trace has more than %" PRIu64
                         " rows; lower the counts",
-                        trace->path, trace->reader.line, WL_TRACE_ROWS_MAX);
+                        trace->place.path, trace->place.line, WL_TRACE_ROWS_MAX);
     }
     if (!trace->has_rows && (!trace->place.has_counts || row->value > 0)) {
-        trace->first_time_ms = row->time_ms;
+        trace->first_time_ns = row->time_ns;
         trace->has_rows = true;
     }
-    *more = true;
     return true;
 }
 
 static struct wl_trace_batch batch_of_pending(uint32_t key, const struct pending *line, int64_t step_ms)
 {
     return (struct wl_trace_batch){.key_index = key,
-                                   .time_ns = line->time_ms * 1000000,
+                                   .time_ns = line->time_ns,
                                    .step_ms = step_ms,
                                    .rows = line->rows,
                                    .line = line->line};
@@ -154,15 +286,15 @@ static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct 
     struct pending *line = &trace->pending[key];
     int64_t step_ms = 0;
     if (line->line != 0) {
-        step_ms = row->time_ms - line->time_ms;
+        step_ms = row->time_ns / SIM_MS - line->time_ns / SIM_MS;
         if (step_ms > TRACE_TIME_MS_MAX) {
-            return fail_far(trace, trace->reader.line, error);
+            return fail_far(trace, trace->place.line, error);
         }
         *out = batch_of_pending(key, line, step_ms);
         *complete = true;
     }
     *line = (struct pending){
-        .time_ms = row->time_ms, .step_ms = step_ms, .rows = row->value, .line = trace->reader.line};
+        .time_ns = row->time_ns, .step_ms = step_ms, .rows = row->value, .line = trace->place.line};
     return true;
 }
 
@@ -179,7 +311,7 @@ static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bo
     }
     uint32_t key = trace->flushed;
     const struct pending *line = &trace->pending[key];
-    if (line->time_ms > TRACE_TIME_MS_MAX - line->step_ms) {
+    if (line->time_ns / SIM_MS > TRACE_TIME_MS_MAX - line->step_ms) {
         return fail_far(trace, line->line, error);
     }
     *out = batch_of_pending(key, line, line->step_ms);
@@ -237,7 +369,7 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
     if (!intern(trace, &row, &out->key_index, error)) {
         return false;
     }
-    out->time_ns = row.time_ms * 1000000;
+    out->time_ns = row.time_ns;
     out->rows = 1;
     out->bytes = row.value;
     out->line = trace->place.line;
@@ -269,7 +401,7 @@ void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, i
 
 int64_t wl_trace_first_ns(const struct wl_trace *trace)
 {
-    return trace->first_time_ms * 1000000;
+    return trace->first_time_ns;
 }
 
 uint32_t wl_trace_key_count(const struct wl_trace *trace)
@@ -284,21 +416,66 @@ const char *wl_trace_key(const struct wl_trace *trace, uint32_t key_index, size_
 
 void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint64_t *all_bytes)
 {
-    *read_bytes = trace_reader_offset(&trace->reader);
-    *all_bytes = trace->reader.all_bytes;
+    *all_bytes = trace->table != NULL ? trace->table->files.bytes : trace->reader.all_bytes;
+    *read_bytes =
+        trace->table != NULL ? trace_table_offset(trace->table) : trace_reader_offset(&trace->reader);
+    if (trace->sort != NULL) {
+        double share = (double)trace_sort_place(trace->sort) / ((double)trace_sort_count(trace->sort) + 1);
+        *read_bytes = (uint64_t)(share * (double)*all_bytes);
+    }
+    *read_bytes = *read_bytes < *all_bytes ? *read_bytes : *all_bytes;
+}
+
+/* The place of the next row in the source. */
+struct source_place {
+    uint64_t file, offset, line;
+};
+
+static struct source_place place_of(const struct wl_trace *trace)
+{
+    struct source_place place = {0};
+    if (trace->sort != NULL) {
+        place.offset = trace_sort_place(trace->sort);
+    } else if (trace->table != NULL) {
+        trace_table_place(trace->table, &place.file, &place.offset, &place.line);
+    } else {
+        place.offset = trace_reader_place(&trace->reader);
+        place.line = trace->reader.line;
+    }
+    return place;
+}
+
+static bool go(struct wl_trace *trace, const struct source_place *place)
+{
+    if (trace->table == NULL)
+        return trace_reader_go(&trace->reader, place->offset, place->line);
+    if (trace->sort == NULL)
+        return trace_table_go(trace->table, place->file, place->offset, place->line);
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    struct trace_row row;
+    uint64_t line;
+    bool more = true;
+    for (uint64_t i = 0; i < place->offset && more; i++) {
+        if (!trace_sort_next(trace->sort, &row, &line, &more, &error))
+            return false;
+    }
+    return more;
 }
 
 void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive)
 {
-    uint64_t offset = archive->is_loading ? 0 : trace_reader_place(&trace->reader);
-    uint64_t line = trace->reader.line;
+    struct source_place place = {0};
+    if (!archive->is_loading)
+        place = place_of(trace);
     size_t pending = trace->place.has_counts && !archive->is_loading ? trace->keys.count : 0;
-    sim_archive_mark(archive, 0x57545243);
-    sim_archive_u64(archive, &offset);
-    sim_archive_u64(archive, &line);
+    sim_archive_mark(archive, 0x57545244);
+    sim_archive_u64(archive, &place.file);
+    sim_archive_u64(archive, &place.offset);
+    sim_archive_u64(archive, &place.line);
     sim_archive_u64(archive, &trace->place.line);
-    sim_archive_i64(archive, &trace->first_time_ms);
-    sim_archive_i64(archive, &trace->last_time_ms);
+    sim_archive_u64(archive, &trace->last_line);
+    sim_archive_i64(archive, &trace->first_time_ns);
+    sim_archive_i64(archive, &trace->last_time_ns);
     sim_archive_bool(archive, &trace->has_rows);
     trace_keys_archive(&trace->keys, archive);
     trace->pending = sim_archive_array(archive, trace->pending, sizeof *trace->pending, &pending, UINT32_MAX);
@@ -308,8 +485,8 @@ void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive)
     trace->pending_capacity = (uint32_t)pending;
     if (sim_archive_is_fine(archive))
         sim_archive_check(archive, pending == (trace->place.has_counts ? trace->keys.count : 0) &&
-                                       trace->flushed <= pending && offset <= INT64_MAX &&
-                                       trace_reader_go(&trace->reader, offset, line));
+                                       trace->flushed <= pending && place.offset <= INT64_MAX &&
+                                       go(trace, &place));
 }
 
 void wl_trace_close(struct wl_trace *trace)
@@ -318,6 +495,10 @@ void wl_trace_close(struct wl_trace *trace)
         return;
     }
     trace_reader_close(&trace->reader);
+    if (trace->table != NULL)
+        trace_table_close(trace->table);
+    free(trace->table);
+    trace_sort_destroy(trace->sort);
     trace_keys_free(&trace->keys);
     free(trace->pending);
     free(trace->path);

@@ -22,25 +22,21 @@ struct fields {
 
 enum number_fault { NUMBER_FINE, NUMBER_EMPTY, NUMBER_NOT_WHOLE, NUMBER_TOO_LARGE };
 
-/* A field as an error message shows it: printable, and short. */
-struct shown {
-    char text[44];
-};
-
-static struct shown show(const char *begin, const char *end)
+struct trace_shown trace_show(const char *text, size_t size)
 {
     enum { MOST = 40 };
-    struct shown shown = {{0}};
-    size_t size = (size_t)(end - begin);
+    struct trace_shown shown = {{0}};
     size_t bytes = size > MOST ? MOST : size;
-    for (size_t i = 0; i < bytes; i++) {
-        char c = begin[i];
-        shown.text[i] = c >= ' ' && c <= '~' ? c : '?';
-    }
-    if (size > MOST) {
+    for (size_t i = 0; i < bytes; i++)
+        shown.text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    if (size > MOST)
         memcpy(shown.text + MOST, "...", 3);
-    }
     return shown;
+}
+
+static struct trace_shown show(const char *begin, const char *end)
+{
+    return trace_show(begin, (size_t)(end - begin));
 }
 
 static __attribute__((format(printf, 3, 4))) bool fail(const struct trace_place *place,
@@ -54,27 +50,14 @@ static __attribute__((format(printf, 3, 4))) bool fail(const struct trace_place 
     return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", place->path, place->line, text);
 }
 
-bool trace_line_header(const char *line, size_t size, const char *path, bool *has_counts,
-                       struct sim_error *error)
+bool trace_line_header(const char *line, size_t size, bool *has_counts)
 {
-    const struct trace_place place = {.path = path, .line = 1};
-    *has_counts = false;
-    if (memchr(line, '\0', size) != NULL) {
-        return fail(&place, error, "NUL byte; save the trace as UTF-8 text");
-    }
     if (size >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) {
         line += 3;
         size -= 3;
     }
-    if (size == sizeof bytes_header - 1 && memcmp(line, bytes_header, size) == 0) {
-        return true;
-    }
-    if (size == sizeof counts_header - 1 && memcmp(line, counts_header, size) == 0) {
-        *has_counts = true;
-        return true;
-    }
-    return fail(&place, error, "unknown header '%s'; write '%s' or '%s'", show(line, line + size).text,
-                bytes_header, counts_header);
+    *has_counts = size == sizeof counts_header - 1 && memcmp(line, counts_header, size) == 0;
+    return *has_counts || (size == sizeof bytes_header - 1 && memcmp(line, bytes_header, size) == 0);
 }
 
 static const char *value_name(const struct trace_place *place)
@@ -177,7 +160,7 @@ static bool parse_time(struct span field, const struct trace_place *place, int64
     enum number_fault fault = parse_whole(field.begin + negative, field.end, TRACE_TIME_MS_MAX, &size);
     switch (fault) {
     case NUMBER_FINE:
-        *out = negative ? -(int64_t)size : (int64_t)size;
+        *out = (negative ? -(int64_t)size : (int64_t)size) * 1000000;
         return true;
     case NUMBER_TOO_LARGE:
         return fail(place, error,
@@ -194,39 +177,37 @@ static bool parse_time(struct span field, const struct trace_place *place, int64
                 show(field.begin, field.end).text);
 }
 
-static bool parse_value(struct span field, const struct trace_place *place, uint64_t *out,
-                        struct sim_error *error)
+bool trace_value_parse(const char *text, size_t size, const struct trace_place *place, uint64_t *out,
+                       struct sim_error *error)
 {
-    enum number_fault fault = parse_whole(field.begin, field.end, TRACE_VALUE_MAX, out);
+    enum number_fault fault = parse_whole(text, text + size, TRACE_VALUE_MAX, out);
     if (fault == NUMBER_FINE) {
         return true;
     }
     const char *name = value_name(place);
     const char *cure = "write a whole number from 0 to 1099511627776";
-    size_t size = (size_t)(field.end - field.begin);
     if (fault == NUMBER_EMPTY) {
         return fail(place, error, "%s is empty; %s", name, cure);
     }
-    if (memchr(field.begin, ',', size) != NULL) {
+    if (memchr(text, ',', size) != NULL) {
         return fail(place, error,
                     "more than 3 columns; write timestamp_ms,key,%s and quote a key that holds a comma",
                     name);
     }
-    struct shown shown = show(field.begin, field.end);
+    struct trace_shown shown = trace_show(text, size);
     if (fault == NUMBER_TOO_LARGE) {
         return fail(place, error, "%s %s is too large; %s", name, shown.text, cure);
     }
     uint64_t magnitude;
-    fault = parse_whole(field.begin + 1, field.end, TRACE_VALUE_MAX, &magnitude);
-    if (*field.begin == '-' && (fault == NUMBER_FINE || fault == NUMBER_TOO_LARGE)) {
+    fault = parse_whole(text + 1, text + size, TRACE_VALUE_MAX, &magnitude);
+    if (*text == '-' && (fault == NUMBER_FINE || fault == NUMBER_TOO_LARGE)) {
         return fail(place, error, "%s %s is negative; %s", name, shown.text, cure);
     }
     return fail(place, error, "%s '%s' is not a whole number; %s", name, shown.text, cure);
 }
 
-static bool check_key(struct span key, const struct trace_place *place, struct sim_error *error)
+static bool check_key(const char *key, size_t size, const struct trace_place *place, struct sim_error *error)
 {
-    size_t size = (size_t)(key.end - key.begin);
     if (size == 0) {
         return fail(place, error, "key is empty; give each row a key");
     }
@@ -234,14 +215,23 @@ static bool check_key(struct span key, const struct trace_place *place, struct s
         return fail(place, error, "key of %zu bytes is too long; shorten it to %d", size,
                     TRACE_KEY_BYTES_MAX);
     }
-    size_t valid = sim_utf8_valid(key.begin, size);
+    size_t valid = sim_utf8_valid(key, size);
     if (valid < size) {
         return fail(place, error, "byte %zu of the key is not UTF-8; save the trace as UTF-8", valid + 1);
     }
-    if (memchr(key.begin, '\r', size) != NULL) {
+    if (memchr(key, '\r', size) != NULL) {
         return fail(place, error, "line break in a key; leave it out");
     }
     return true;
+}
+
+bool trace_key_check(const char *key, size_t size, const struct trace_place *place, struct sim_error *error)
+{
+    if (size > 0 && memchr(key, '\0', size) != NULL)
+        return fail(place, error, "NUL byte; save the trace as UTF-8 text");
+    if (size > 0 && memchr(key, '\n', size) != NULL)
+        return fail(place, error, "line break in a key; leave it out");
+    return check_key(key, size, place, error);
 }
 
 bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
@@ -255,8 +245,10 @@ bool trace_line_parse(char *line, size_t size, const struct trace_place *place, 
     if (size == 0) {
         return fail(place, error, "empty line; remove it");
     }
-    if (!split(line, size, place, &fields, error) || !parse_time(fields.time, place, &out->time_ms, error) ||
-        !check_key(fields.key, place, error) || !parse_value(fields.value, place, &out->value, error)) {
+    if (!split(line, size, place, &fields, error) || !parse_time(fields.time, place, &out->time_ns, error) ||
+        !check_key(fields.key.begin, (size_t)(fields.key.end - fields.key.begin), place, error) ||
+        !trace_value_parse(fields.value.begin, (size_t)(fields.value.end - fields.value.begin), place,
+                           &out->value, error)) {
         return false;
     }
     out->key = fields.key.begin;

@@ -16,8 +16,8 @@
 enum { TRACE_KEY_BYTES_MAX = 4096 };
 
 struct trace_row {
-    int64_t time_ms;
-    const char *key; /* into the line */
+    int64_t time_ns;
+    const char *key; /* into the line, or wherever the reader has it */
     size_t key_size;
     uint64_t value;
 };
@@ -28,11 +28,21 @@ struct trace_place {
     bool has_counts;
 };
 
-/* Tells a trace of counts from one of bytes. `line` may begin with a byte order mark. */
-bool trace_line_header(const char *line, size_t size, const char *path, bool *has_counts,
-                       struct sim_error *error);
+/* A field as an error message shows it: printable, and short. */
+struct trace_shown {
+    char text[44];
+};
+struct trace_shown trace_show(const char *text, size_t size);
+
+/* Whether it is the header of the plain form, and of which. `line` may begin with a byte order mark. */
+bool trace_line_header(const char *line, size_t size, bool *has_counts);
 /* Changes the line where a quoted key has doubled quotes. */
 bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
                       struct sim_error *error);
+
+/* What each form of a trace checks of a key and of a number of bytes or rows. */
+bool trace_key_check(const char *key, size_t size, const struct trace_place *place, struct sim_error *error);
+bool trace_value_parse(const char *text, size_t size, const struct trace_place *place, uint64_t *out,
+                       struct sim_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads lines through one fixed buffer. */
+/* Reads lines through one buffer. */
 #define _POSIX_C_SOURCE 200809L
 #include "trace_reader.h"
 
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "kernel/file.h"
+#include "kernel/grow.h"
 
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error)
 {
@@ -63,7 +64,8 @@ static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_e
 bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
                           struct sim_error *error)
 {
-    *out = (struct trace_reader){.path = path, .what = what, .line = 1};
+    *out =
+        (struct trace_reader){.path = path, .what = what, .line = 1, .line_bytes_max = TRACE_LINE_BYTES_MAX};
     int descriptor;
     if (!open_file(out, &descriptor, error)) {
         return false;
@@ -71,7 +73,8 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
     if (trace_source_open(&out->source, descriptor) == TRACE_SOURCE_SYSTEM) {
         return fail_system(out, "cannot be read", out->source.reason, error);
     }
-    out->buffer = malloc(TRACE_BUFFER_BYTES);
+    out->capacity = TRACE_BUFFER_BYTES;
+    out->buffer = malloc(out->capacity);
     if (out->buffer == NULL || out->source.input == NULL) {
         trace_reader_close(out);
         return sim_fail_memory(error);
@@ -82,35 +85,38 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
 
 static bool fail_source(const struct trace_reader *reader, struct sim_error *error)
 {
+    const char *kind = reader->source.kind == TRACE_SOURCE_ZSTD ? "zstd" : "gzip";
     switch (reader->source.fault) {
     case TRACE_SOURCE_MEMORY:
         return sim_fail_memory(error);
     case TRACE_SOURCE_SYSTEM:
         return fail_system(reader, "cannot be read", reader->source.reason, error);
     case TRACE_SOURCE_CUT:
-        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is cut off; copy or make it again",
-                        reader->path, reader->line);
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is cut off; copy or make it again",
+                        reader->path, reader->line, kind);
     case TRACE_SOURCE_TRAILING:
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": the gzip data end at byte %" PRIu64
-                        ", and what follows is not gzip; copy or make the file again",
-                        reader->path, reader->line, trace_source_offset(&reader->source));
+                        "%s:%" PRIu64 ": the %s data end at byte %" PRIu64
+                        ", and what follows is not %s; copy or make the file again",
+                        reader->path, reader->line, kind, trace_source_offset(&reader->source), kind);
     case TRACE_SOURCE_FINE:
     case TRACE_SOURCE_DAMAGED:
         break;
     }
-    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": gzip file is damaged; copy or make it again",
-                    reader->path, reader->line);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s file is damaged; copy or make it again",
+                    reader->path, reader->line, kind);
 }
 
 /* Moves the line under way to the buffer's front and reads more behind it. */
 static bool fill(struct trace_reader *reader, struct sim_error *error)
 {
     size_t kept = reader->end - reader->begin;
+    if (kept == reader->capacity && !sim_grow(&reader->buffer, &reader->capacity, kept + 1, 1))
+        return sim_fail_memory(error);
     memmove(reader->buffer, reader->buffer + reader->begin, kept);
     reader->begin = 0;
     reader->end = kept;
-    size_t got = trace_source_read(&reader->source, reader->buffer + kept, TRACE_BUFFER_BYTES - kept);
+    size_t got = trace_source_read(&reader->source, reader->buffer + kept, reader->capacity - kept);
     reader->end += got;
     reader->at_end = got == 0;
     return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
@@ -123,7 +129,7 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     reader->line++;
     char *start = reader->buffer + reader->begin;
     char *end = memchr(start, '\n', reader->end - reader->begin);
-    while (end == NULL && !reader->at_end && reader->end - reader->begin <= TRACE_LINE_BYTES_MAX + 1) {
+    while (end == NULL && !reader->at_end && reader->end - reader->begin <= reader->line_bytes_max + 1) {
         if (!fill(reader, error)) {
             return false;
         }
@@ -139,14 +145,27 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     if (end != NULL && bytes > 0 && start[bytes - 1] == '\r') {
         bytes--;
     }
-    if (bytes > TRACE_LINE_BYTES_MAX) {
+    if (bytes > reader->line_bytes_max) {
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": line is longer than %d bytes; put each row on a line of its own",
-                        reader->path, reader->line, TRACE_LINE_BYTES_MAX);
+                        "%s:%" PRIu64 ": line is longer than %zu bytes; put each row on a line of its own",
+                        reader->path, reader->line, reader->line_bytes_max);
     }
     reader->begin += used;
     *line = start;
     *size = bytes;
+    return true;
+}
+
+bool trace_reader_peek(struct trace_reader *reader, const char **bytes, size_t *size, struct sim_error *error)
+{
+    *bytes = NULL;
+    *size = 0;
+    while (!reader->at_end && reader->end - reader->begin < reader->capacity) {
+        if (!fill(reader, error))
+            return false;
+    }
+    *bytes = reader->buffer + reader->begin;
+    *size = reader->end - reader->begin;
     return true;
 }
 

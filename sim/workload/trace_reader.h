@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of a plain or gzip file through one fixed buffer. The model: a line is handed out where it lies in
+/* Lines of a plain, gzip or zstd file through one buffer. The model: a line is handed out where it lies in
  * the buffer, may be changed in place, and is valid until the next one is asked for. A file that is cut off
  * or damaged fails when its end is reached, even where the cut is at a line's end. */
 #ifndef WORKLOAD_TRACE_READER_H
@@ -22,6 +22,8 @@ struct trace_reader {
     uint64_t line;      /* number of the line that was handed out last, or at which reading failed; from 1 */
     char *buffer;
     size_t begin, end; /* what is in the buffer and not handed out yet */
+    size_t capacity;
+    size_t line_bytes_max; /* TRACE_LINE_BYTES_MAX; may be raised, and the buffer then grows as it must */
     bool at_end;
 };
 
@@ -35,6 +37,10 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
  * good as having read up to it. False when the file does not reach so far. */
 uint64_t trace_reader_place(const struct trace_reader *reader);
 bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line);
+/* The first bytes of what was not handed out, as many as the buffer holds; *bytes is good until the next
+ * call. */
+bool trace_reader_peek(struct trace_reader *reader, const char **bytes, size_t *size,
+                       struct sim_error *error);
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 /* May be called on a reader that failed to open, or on a zeroed one. */
 void trace_reader_close(struct trace_reader *reader);

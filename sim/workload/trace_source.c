@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the bytes of a plain or gzip file. */
+/* Reads the bytes of a plain, gzip or zstd file. */
 #define _POSIX_C_SOURCE 200809L
 #include "trace_source.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 2 };
+enum { INPUT_BYTES = 64 * 1024, GZIP_WINDOW = 15 + 16, MAGIC_BYTES = 4 };
 
 static bool fail(struct trace_source *source, enum trace_source_fault fault, int reason)
 {
@@ -39,10 +39,15 @@ static bool need(struct trace_source *source, size_t wanted)
     return true;
 }
 
-static bool is_magic(const struct trace_source *source)
+/* What begins at the next byte of the file. */
+static enum trace_source_kind next_kind(const struct trace_source *source)
 {
-    return source->stream.avail_in >= MAGIC_BYTES && source->stream.next_in[0] == 0x1f &&
-           source->stream.next_in[1] == 0x8b;
+    static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (source->stream.avail_in >= sizeof gzip && memcmp(source->stream.next_in, gzip, sizeof gzip) == 0)
+        return TRACE_SOURCE_GZIP;
+    if (source->stream.avail_in >= sizeof zstd && memcmp(source->stream.next_in, zstd, sizeof zstd) == 0)
+        return TRACE_SOURCE_ZSTD;
+    return TRACE_SOURCE_PLAIN;
 }
 
 /* From the file's first byte. */
@@ -54,7 +59,13 @@ static bool begin(struct trace_source *source)
     source->read_bytes = source->given_bytes = 0;
     if (!need(source, MAGIC_BYTES))
         return false;
-    source->is_gzip = source->is_in_member = is_magic(source);
+    source->kind = next_kind(source);
+    source->is_in_member = source->kind != TRACE_SOURCE_PLAIN;
+    if (source->kind == TRACE_SOURCE_ZSTD && source->zstd == NULL) {
+        source->zstd = ZSTD_createDCtx();
+        if (source->zstd == NULL)
+            return fail(source, TRACE_SOURCE_MEMORY, 0);
+    }
     return true;
 }
 
@@ -81,22 +92,44 @@ enum trace_source_fault trace_source_open(struct trace_source *source, int file)
     return fault;
 }
 
-/* One call of inflate(), or the step from one member to the next. Returns whether there may be more. */
+/* One call of ZSTD_decompressStream(), within a frame. Returns whether there may be more. */
+static bool decompress_zstd(struct trace_source *source)
+{
+    z_stream *stream = &source->stream;
+    ZSTD_inBuffer in = {stream->next_in, stream->avail_in, 0};
+    ZSTD_outBuffer out = {stream->next_out, stream->avail_out, 0};
+    size_t left = ZSTD_decompressStream(source->zstd, &out, &in);
+    if (ZSTD_isError(left))
+        return fail(source, TRACE_SOURCE_DAMAGED, 0);
+    stream->next_in += in.pos;
+    stream->avail_in -= (uInt)in.pos;
+    stream->next_out += out.pos;
+    stream->avail_out -= (uInt)out.pos;
+    source->is_in_member = left != 0;
+    return true;
+}
+
+/* Some bytes of a member, or the step from one member to the next. Returns whether there may be more. */
 static bool inflate_some(struct trace_source *source)
 {
     z_stream *stream = &source->stream;
     if (!source->is_in_member) {
         if (!need(source, MAGIC_BYTES) || stream->avail_in == 0)
             return false;
-        if (!is_magic(source))
+        if (next_kind(source) != source->kind)
             return fail(source, TRACE_SOURCE_TRAILING, 0);
-        inflateReset(stream);
+        if (source->kind == TRACE_SOURCE_GZIP)
+            inflateReset(stream);
+        else
+            ZSTD_DCtx_reset(source->zstd, ZSTD_reset_session_only);
         source->is_in_member = true;
     }
     if (!need(source, 1))
         return false;
     if (stream->avail_in == 0)
         return fail(source, TRACE_SOURCE_CUT, 0);
+    if (source->kind == TRACE_SOURCE_ZSTD)
+        return decompress_zstd(source);
     switch (inflate(stream, Z_NO_FLUSH)) {
     case Z_OK:
     case Z_BUF_ERROR:
@@ -117,7 +150,7 @@ size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
     size_t given = 0;
     if (source->fault != TRACE_SOURCE_FINE || size == 0)
         return 0;
-    if (source->is_gzip) {
+    if (source->kind != TRACE_SOURCE_PLAIN) {
         stream->next_out = (unsigned char *)buffer;
         stream->avail_out = (uInt)size;
         while (stream->avail_out > 0 && inflate_some(source))
@@ -139,7 +172,9 @@ bool trace_source_go(struct trace_source *source, uint64_t place)
     char skipped[4096];
     if (lseek(source->file, 0, SEEK_SET) != 0 || inflateReset(&source->stream) != Z_OK || !begin(source))
         return false;
-    if (!source->is_gzip) {
+    if (source->kind == TRACE_SOURCE_ZSTD)
+        ZSTD_DCtx_reset(source->zstd, ZSTD_reset_session_only);
+    if (source->kind == TRACE_SOURCE_PLAIN) {
         off_t end = lseek(source->file, 0, SEEK_END);
         if (end < 0 || (uint64_t)end < place || lseek(source->file, (off_t)place, SEEK_SET) != (off_t)place)
             return false;
@@ -164,6 +199,7 @@ void trace_source_close(struct trace_source *source)
 {
     if (source->input != NULL) {
         inflateEnd(&source->stream);
+        ZSTD_freeDCtx(source->zstd);
         close(source->file);
     }
     free(source->input);

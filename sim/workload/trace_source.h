@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The bytes of a plain or gzip file (RFC 1952), decompressed. A gzip file may have several members, one after
- * the other; anything else behind a member is an error, where zlib's own gzread() ignores it silently. */
+/* The bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file, decompressed. A compressed file may have
+ * several members or frames, one after the other; anything else behind one is an error, where zlib's own
+ * gzread() ignores it silently. */
 #ifndef WORKLOAD_TRACE_SOURCE_H
 #define WORKLOAD_TRACE_SOURCE_H
 
@@ -8,21 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <zlib.h>
+#include <zstd.h>
 
 enum trace_source_fault {
     TRACE_SOURCE_FINE,
     TRACE_SOURCE_SYSTEM, /* `reason` is an errno */
     TRACE_SOURCE_MEMORY,
     TRACE_SOURCE_CUT,     /* the file ends inside a member */
-    TRACE_SOURCE_DAMAGED, /* no deflate data, or its checksum or size is wrong */
-    TRACE_SOURCE_TRAILING /* bytes that are not gzip behind a member, which ends at trace_source_offset() */
+    TRACE_SOURCE_DAMAGED, /* no compressed data, or its checksum or size is wrong */
+    TRACE_SOURCE_TRAILING /* bytes of another kind behind a member, which ends at trace_source_offset() */
 };
+
+enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
 
 struct trace_source {
     int file;
     z_stream stream;
+    ZSTD_DCtx *zstd;      /* of a zstd file; else NULL */
     unsigned char *input; /* what was read of the file; stream.next_in is in it */
-    bool is_gzip, is_in_member, at_end;
+    enum trace_source_kind kind;
+    bool is_in_member, at_end;
     uint64_t read_bytes;  /* of the file */
     uint64_t given_bytes; /* of what is in it, decompressed */
     enum trace_source_fault fault;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The trace reader, plain and gzip: any bytes are a trace whose rows come in order of time within their keys,
- * or end in one line. */
+/* The trace reader, plain, gzip and zstd, in the plain form and by columns: any bytes are a trace whose rows
+ * come in order of time within their keys, or end in one line. */
 #include "fuzzing.h"
 #include "workload/trace.h"
 
@@ -20,14 +20,14 @@ static void look(const struct wl_trace *trace, const struct wl_trace_batch *batc
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_as(const char *path, const struct wl_trace_format *format)
 {
     struct wl_trace *trace;
     struct sim_error error = {0};
-    if (!wl_trace_open(fuzzing_file(data, size), &trace, &error)) {
+    if (!wl_trace_open_as(path, format, &trace, &error)) {
         fuzzing_require(trace == NULL, "a refused trace is none");
         fuzzing_require_error(&error);
-        return 0;
+        return;
     }
     struct wl_trace_batch batch;
     bool more = true;
@@ -42,6 +42,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t read_bytes, all_bytes;
     wl_trace_progress(trace, &read_bytes, &all_bytes);
     fuzzing_require(read_bytes <= all_bytes, "no more is read than there is");
+    fuzzing_require(wl_trace_text(trace)[0] != '\0', "a trace says how it is read");
     wl_trace_close(trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char one[] = "1", two[] = "2", three[] = "3", t[] = "t", k[] = "k.i";
+    const struct wl_trace_format formats[] = {
+        {.sort = false},
+        {.columns =
+             {.time = one, .key = {two, three}, .key_count = 2, .bytes_of = {three}, .bytes_of_count = 1},
+         .sort = true},
+        {.columns = {.time = t, .key = {k}, .key_count = 1}, .layout = WL_LAYOUT_JSON},
+    };
+    const char *path = fuzzing_file(data, size);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        read_as(path, &formats[i]);
     return 0;
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fetches libfyaml and zlib of another architecture into a folder of their own; the system stays as it is.
+# Fetches libfyaml, libjansson, zlib and libzstd of another architecture into a folder of their own; the system stays as it is.
 #   libraries.sh ARCHITECTURE FOLDER      arm64, s390x, ... as dpkg names it; FOLDER then has usr/include and usr/lib
 # The packages come from the system's own sources, through apt with lists and a cache inside the folder: about 9 MB.
 set -euo pipefail
 
 architecture=$1 folder=$2
-[[ -d $folder/usr ]] && exit 0
+compgen -G "$folder/usr/lib/*/pkgconfig/libzstd.pc" >/dev/null && exit 0
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-    echo "libraries.sh: no apt on this system; put libfyaml and zlib for $architecture into $folder" >&2
+    echo "libraries.sh: no apt on this system; put libfyaml, libjansson, zlib and libzstd for $architecture into $folder" >&2
     exit 3
 fi
 work=$folder.part
@@ -20,14 +20,15 @@ apt=(apt-get -q -o "APT::Architecture=$architecture" -o "APT::Architectures::=$a
      -o "Dir::State::Lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache"
      -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
 # A source without that architecture need not be the one that is wanted, so that only the download decides.
-if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download libfyaml-dev zlib1g-dev; }) \
+if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download libfyaml-dev libjansson-dev zlib1g-dev libzstd-dev; }) \
         >"$work/log" 2>&1; then
     tail -n 5 "$work/log" >&2
-    echo "libraries.sh: apt has no libfyaml-dev and zlib1g-dev for $architecture; mend what it says above" >&2
+    echo "libraries.sh: apt lacks libfyaml-dev, libjansson-dev, zlib1g-dev or libzstd-dev for $architecture; mend what it says above" >&2
     exit 3
 fi
 for package in "$work"/packages/*.deb; do
     dpkg-deb -x "$package" "$work/tree"
 done
+rm -rf "$folder"
 mv "$work/tree" "$folder"
 rm -rf "$work"

@@ -106,15 +106,18 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
         CASE(HEADER, "1: no rows below the header; write at least one"),
         CASE("timestamp_ms,key,bytes", "1: no rows below the header; write at least one"),
         CASE(COUNTS, "1: no rows below the header; write at least one"),
-        CASE("time,key,size\n1,a,2\n",
-             "1: unknown header 'time,key,size'; write 'timestamp_ms,key,bytes' or 'timestamp_ms,key,count'"),
-        CASE("1,a,2\n",
-             "1: unknown header '1,a,2'; write 'timestamp_ms,key,bytes' or 'timestamp_ms,key,count'"),
-        CASE("\n1,a,2\n", "1: unknown header ''; write 'timestamp_ms,key,bytes' or 'timestamp_ms,key,count'"),
+        CASE("time,user,size\n1,a,2\n",
+             "1: no column 'key' in the header 'time', 'user', 'size'; say which columns "
+             "are which, as in columns: {time: time, key: user}"),
+        CASE("1,a,2\n", "1: no header, the first line is a row; say which columns are which, as in columns: "
+                        "{time: 1, key: 2, bytes: 3}"),
+        CASE("\n1,a,2\n",
+             "2: no header, the first line is a row; say which columns are which, as in columns: "
+             "{time: 1, key: 2, bytes: 3}"),
         CASE("a line that is longer than what a message shows of it\n",
-             "1: unknown header 'a line that is longer than what a messag...'; write "
-             "'timestamp_ms,key,bytes' or "
-             "'timestamp_ms,key,count'"),
+             "1: one column, 'a line that is longer than what a messag...'; write the header "
+             "'timestamp_ms,key,bytes' and rows below it, or say what parts the columns, as in delimiter: "
+             "tab"),
         CASE("t\0i\0", "1: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a\0b,2\n", "2: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a,2\n\0\n", "3: NUL byte; save the trace as UTF-8 text"),
@@ -128,10 +131,10 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
              "2: more than 3 columns; write timestamp_ms,key,count and quote a key that holds a comma"),
         CASE(HEADER "1,a,2\n\n", "3: empty line; remove it"),
         CASE(HEADER "1,a,2\r\n\r\n", "3: empty line; remove it"),
-        CASE(HEADER "15,a,2\n12,a,2\n",
-             "3: timestamp_ms 12 is before 15 of line 2; sort the file by timestamp_ms"),
-        CASE(COUNTS "-1,a,2\n-2,b,2\n",
-             "3: timestamp_ms -2 is before -1 of line 2; sort the file by timestamp_ms"),
+        CASE(HEADER "15,a,2\n12,a,2\n", "3: timestamp_ms 12 is before 15 of line 2; sort the file by "
+                                        "timestamp_ms, or add sort: true under trace"),
+        CASE(COUNTS "-1,a,2\n-2,b,2\n", "3: timestamp_ms -2 is before -1 of line 2; sort the file by "
+                                        "timestamp_ms, or add sort: true under trace"),
         CASE(HEADER ",a,2\n", "2: timestamp_ms is empty; write whole milliseconds since 1970"),
         CASE(HEADER "1.5,a,2\n",
              "2: timestamp_ms '1.5' is not a whole number; write milliseconds since 1970"),
@@ -192,7 +195,7 @@ static void test_trace_not_a_file_tells_place_and_cure(void **state)
 {
     (void)state;
     struct trace_file file = trace_file_name("t.csv");
-    assert_fails(file.folder, SIM_ERROR_INPUT, "1: trace cannot be read (Is a directory); name a CSV file");
+    assert_fails(file.folder, SIM_ERROR_INPUT, " a folder without files of rows; name a CSV file");
     assert_fails(file.path, SIM_ERROR_INPUT,
                  "1: trace cannot be opened (No such file or directory); check the file's name");
     trace_file_remove(&file);

@@ -4,12 +4,16 @@
 #include "cli/warnings.h"
 
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/json.h"
 #include "cli/text.h"
 #include "kernel/file.h"
+#include "kernel/time.h"
+#include "workload/trace.h"
+#include "workload/trace_files.h"
 
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error)
 {
@@ -37,14 +41,15 @@ bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struc
 
 void cli_warnings_file(FILE *stream, const char *path)
 {
-    unsigned char magic[2] = {0}, last;
+    unsigned char magic[4] = {0}, last;
     struct stat status;
     int reason, file = sim_input_open(path, &reason);
     if (file == -1)
         return; /* the reader says why */
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                       pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' &&
-                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b);
+                      pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
+                      memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) != 0;
     close(file);
     if (!is_unended)
         return;
@@ -54,10 +59,54 @@ void cli_warnings_file(FILE *stream, const char *path)
             ": the last line has no line break; it is used as it is, check that it was not cut off\n");
 }
 
+/* How a file that is not in the plain form is read, by its first row; and a time that cannot be meant. */
+static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_format *given)
+{
+    struct wl_trace_format format = *given;
+    struct wl_trace *trace;
+    struct wl_trace_batch row;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    bool more = true;
+    format.sort = false;
+    if (!wl_trace_open_as(path, &format, &trace, &error))
+        return; /* the run says why */
+    /* A line with a count comes out late, or with the next of its key. */
+    if (wl_trace_next(trace, &row, &more, &error) && more) {
+        int64_t first_ns = wl_trace_first_ns(trace);
+        if (!wl_trace_is_plain(trace)) {
+            fprintf(stream, "note: ");
+            cli_print_text(stream, path);
+            fprintf(stream, ": read as ");
+            cli_print_text(stream, wl_trace_text(trace));
+            fprintf(stream, "\n");
+        }
+        if (first_ns >= 0 && first_ns < 31 * SIM_DAY) {
+            fprintf(stream, "warning: ");
+            cli_print_text(stream, path);
+            fprintf(stream,
+                    ": the first row lies in January 1970; if its time is in seconds or in another unit, say "
+                    "so: trace: {file: ..., time: s}\n");
+        }
+    }
+    wl_trace_close(trace);
+}
+
+static void warn_of_trace(FILE *stream, const struct lab_scenario *scenario)
+{
+    struct wl_trace_files files;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    if (wl_trace_files_find(scenario->trace_path, &files, &error)) {
+        for (size_t i = 0; i < files.count; i++)
+            cli_warnings_file(stream, files.paths[i]);
+        tell_of_rows(stream, scenario->trace_path, &scenario->trace_format);
+    }
+    wl_trace_files_clear(&files);
+}
+
 void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario)
 {
     if (scenario->trace_path != NULL)
-        cli_warnings_file(stream, scenario->trace_path);
+        warn_of_trace(stream, scenario);
     for (size_t i = 0; i < scenario->observed_count; i++)
         cli_warnings_file(stream, scenario->observed[i].path);
 }

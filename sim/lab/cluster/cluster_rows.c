@@ -81,9 +81,9 @@ static bool load_trace(struct lab_rows *rows, const struct lab_run_context *cont
 {
     const struct lab_scenario *scenario = rows->scenario;
     struct wl_trace *trace;
-    if (!wl_trace_open(scenario->trace_path, &trace, error))
+    if (!wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &trace, error))
         return false;
-    rows->has_counts = wl_trace_has_counts(trace);
+    rows->has_counts = !wl_trace_has_sizes(trace);
     bool ok = lab_check_trace_bytes(scenario, rows->has_counts, error), more = true;
     rows->start_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN;
     rows->end_ns = INT64_MAX;

@@ -10,6 +10,7 @@
 #include "bucketing/hash.h"
 #include "kernel/digest.h"
 #include "kernel/file.h"
+#include "workload/trace_files.h"
 
 /* Rises when what a part archives changes. */
 #define LAYOUT     7u
@@ -89,11 +90,22 @@ static bool add_file(const char *path, uint64_t *digest, struct sim_error *error
            sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be read; check the file and its disk", path);
 }
 
+/* All files of a folder, where the trace is one. */
+static bool add_trace(const char *path, uint64_t *digest, struct sim_error *error)
+{
+    struct wl_trace_files files;
+    bool ok = wl_trace_files_find(path, &files, error);
+    for (size_t i = 0; ok && i < files.count; i++)
+        ok = add_file(files.paths[i], digest, error);
+    wl_trace_files_clear(&files);
+    return ok;
+}
+
 bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error)
 {
     uint64_t digest = 0;
     *out = 0;
-    if (scenario->trace_path != NULL && !add_file(scenario->trace_path, &digest, error))
+    if (scenario->trace_path != NULL && !add_trace(scenario->trace_path, &digest, error))
         return false;
     if (scenario->like_path != NULL && !add_file(scenario->like_path, &digest, error))
         return false;

@@ -17,6 +17,7 @@
 #include "lab/result_make.h"
 #include "lab/scenario_sweep.h"
 #include "lab/scenario_write.h"
+#include "workload/trace_files.h"
 
 #define BLOCK_SIZE 65536
 #define SHOWN_SIZE 200 /* of a point's settings in a message */
@@ -243,6 +244,17 @@ static bool digest_file(struct build *build, const char *path)
     return true;
 }
 
+/* All files of a folder, where the trace is one. */
+static bool digest_trace(struct build *build, const char *path)
+{
+    struct wl_trace_files files;
+    bool ok = wl_trace_files_find(path, &files, build->reader.tree.error);
+    for (size_t i = 0; ok && i < files.count; i++)
+        ok = digest_file(build, files.paths[i]);
+    wl_trace_files_clear(&files);
+    return ok;
+}
+
 static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t size)
 {
     struct bk_hash128 hash = bk_murmur3_128(bytes, size, 0);
@@ -270,7 +282,7 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     digest_add_bytes(build->sweep, text, strlen(text));
     free(text);
     digest_add_bytes(build->sweep, scenario->name, strlen(scenario->name));
-    bool is_fine = scenario->trace_path == NULL || digest_file(build, scenario->trace_path);
+    bool is_fine = scenario->trace_path == NULL || digest_trace(build, scenario->trace_path);
     is_fine = is_fine && (scenario->like_path == NULL || digest_file(build, scenario->like_path));
     for (size_t i = 0; is_fine && i < scenario->observed_count; i++)
         is_fine = digest_file(build, scenario->observed[i].path);

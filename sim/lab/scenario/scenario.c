@@ -11,6 +11,38 @@
 
 #define FILE_SIZE_MAX ((size_t)1 << 20)
 
+/* Whether a line is fields between commas or the like, and no field of a scenario. */
+static bool is_row(const char *line, size_t size, char delimiter)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (line[i] == ':' && (i + 1 == size || line[i + 1] == ' ' || line[i + 1] == '\r'))
+            return false;
+    }
+    return size > 0 && memchr(line, delimiter, size) != NULL && strchr("#{[-%", line[0]) == NULL;
+}
+
+/* Rows of a trace: two lines of CSV or of JSON objects, or data that are compressed. */
+static bool is_rows(const char *text, size_t size)
+{
+    static const char delimiters[] = ",;\t|";
+    if (size >= 4 && (memcmp(text, "\x1f\x8b", 2) == 0 || memcmp(text, "\x28\xb5\x2f\xfd", 4) == 0))
+        return true;
+    const char *end = memchr(text, '\n', size);
+    if (end == NULL)
+        return false;
+    const char *second = end + 1;
+    size_t left = size - (size_t)(second - text);
+    const char *second_end = left == 0 ? NULL : memchr(second, '\n', left);
+    size_t second_size = second_end == NULL ? left : (size_t)(second_end - second);
+    if (text[0] == '{' && second_size > 0 && second[0] == '{')
+        return true;
+    for (const char *c = delimiters; *c != '\0'; c++) {
+        if (is_row(text, (size_t)(end - text), *c) && is_row(second, second_size, *c))
+            return true;
+    }
+    return false;
+}
+
 bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_error *error)
 {
     *text = NULL;
@@ -35,6 +67,14 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     *size = fread(bytes, 1, FILE_SIZE_MAX + 1, file);
     int problem = ferror(file) ? errno : 0;
     fclose(file);
+    if (problem == 0 && is_rows(bytes, *size)) {
+        free(bytes);
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "%s:1:1: rows of a trace, and a scenario belongs here; write one with trace: {file: %s}, or "
+            "let 'bucketlab trace %s' tell what they are",
+            path, path, path);
+    }
     if (problem == 0 && *size <= FILE_SIZE_MAX) {
         *text = bytes;
         return true;
@@ -57,6 +97,7 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     free(scenario->name);
     free(scenario->about);
     free(scenario->trace_path);
+    wl_trace_format_clear(&scenario->trace_format);
     free(scenario->like_path);
     free(scenario->workload.spikes);
     free(scenario->faults);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keys, arrivals, trace and row: what makes the rows. */
+/* keys, arrivals and row: what makes the rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,13 +167,6 @@ const struct lab_table lab_arrivals_table = {
         {"resolution", lab_read_duration, WORKLOAD(resolution_ns), LAB_OPTIONAL, 1, (double)SIM_DAY,
          "a duration above 0s and at most 1d", NULL},
         {"backfill", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &backfill_table},
-        {.name = NULL},
-    }};
-
-const struct lab_table lab_trace_table = {
-    .fields = (const struct lab_field[]){
-        {"file", lab_read_text, offsetof(struct lab_scenario, trace_path), LAB_REQUIRED, 0, 4096,
-         "the name of a CSV file", NULL},
         {.name = NULL},
     }};
 

@@ -81,9 +81,9 @@ static bool tick(struct lab_trace_run *run, bool is_second, struct sim_error *er
 static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
 {
     const struct lab_scenario *scenario = run->scenario;
-    if (!wl_trace_open(scenario->trace_path, &run->trace, error))
+    if (!wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &run->trace, error))
         return false;
-    run->has_counts = wl_trace_has_counts(run->trace);
+    run->has_counts = !wl_trace_has_sizes(run->trace);
     if (!lab_check_trace_bytes(scenario, run->has_counts, error))
         return false;
     struct wl_trace_batch line;
@@ -93,8 +93,6 @@ static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
             !tick(run, false, error))
             return false;
     }
-    wl_trace_close(run->trace);
-    run->trace = NULL;
     if (run->rows == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no row lies between start and start + duration; widen them",
@@ -180,8 +178,12 @@ static void feed_rows(struct lab_trace_run *run)
 /* From the beginning, or from a state that was kept. */
 static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, struct sim_error *error)
 {
-    if (!wl_trace_open(run->scenario->trace_path, &run->trace, error) ||
-        (kept != NULL && !lab_trace_load(run, kept, error)))
+    const struct lab_scenario *scenario = run->scenario;
+    bool ok = kept == NULL
+                  ? wl_trace_rewind(&run->trace, error)
+                  : wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &run->trace, error) &&
+                        lab_trace_load(run, kept, error);
+    if (!ok)
         return false;
     bool more = true;
     while (more) {

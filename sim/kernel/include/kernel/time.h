@@ -3,6 +3,7 @@
 #ifndef KERNEL_TIME_H
 #define KERNEL_TIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,8 @@ void sim_time_format(int64_t time_ns, char *buffer);
 /* Reads "2026-01-01", "2026-01-01T12:30:00Z" and the like with decimals; the zone must be Z. Returns 0, or -1
  * when the text is no such time or is out of range. */
 int sim_time_parse(const char *text, int64_t *out_ns);
+/* The same of `size` bytes as programs write it (ISO 8601): with Z, UTC, +02:00, +0200, +02 or no zone, which
+ * is taken for UTC and told by *has_zone; a blank may stand for the T. Returns 0, or -1 as above. */
+int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
 #endif

@@ -6,26 +6,15 @@
 #define WORKLOAD_CSV_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "kernel/error.h"
+#include "workload/csv_fields.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define WL_CSV_FIELDS_MAX 256u
-
 struct wl_csv;
-
-/* A record, valid until the next is asked for. Each field ends with a NUL that is not counted. */
-struct wl_csv_record {
-    uint64_t line; /* on which it begins, from 1 */
-    size_t count;  /* 0: the end of the file */
-    const char *fields[WL_CSV_FIELDS_MAX];
-    size_t sizes[WL_CSV_FIELDS_MAX];
-};
 
 /* `what` names the file in messages: "sample". Errors: as those of a trace, by file, line and cure. */
 bool wl_csv_open(const char *path, const char *what, struct wl_csv **out, struct sim_error *error);

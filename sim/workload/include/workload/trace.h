@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace: CSV with the header `timestamp_ms,key,bytes` or `timestamp_ms,key,count`, UTF-8, sorted by time,
- * plain or gzip, read as a stream: memory grows with the keys, never with the file.
+/* A trace: rows of a file in order of time, read as a stream: memory grows with the keys, never with the
+ * file. The plain form is CSV with the header `timestamp_ms,key,bytes` or `timestamp_ms,key,count`, UTF-8,
+ * and takes the fast path; every other (workload/trace_format.h) is read by columns. Each may be compressed
+ * by gzip or zstd.
  *
  * A line with a count n stands for n rows: row i at t + floor(i * step / n) milliseconds, the step reaching
  * to the key's next line; the key's last line reuses the step before it (0 when there was none). Its rows
@@ -16,6 +18,7 @@
 
 #include "kernel/archive.h"
 #include "kernel/error.h"
+#include "workload/trace_format.h"
 
 struct wl_trace;
 
@@ -38,9 +41,22 @@ static inline int64_t wl_trace_row_time(const struct wl_trace_batch *batch, uint
     return batch->time_ns + (int64_t)((wide)i * (uint64_t)batch->step_ms / batch->rows) * INT64_C(1000000);
 }
 
-/* Opens and reads the header. On failure *out is NULL. */
+/* Opens and reads the header; with format->sort all rows are read and sorted on disk. The format's names live
+ * as long as the trace; NULL: as the file tells. On failure *out is NULL. */
+bool wl_trace_open_as(const char *path, const struct wl_trace_format *format, struct wl_trace **out,
+                      struct sim_error *error);
+/* Back to the first row, with no key known. On failure *trace is NULL or fit to be closed. */
+bool wl_trace_rewind(struct wl_trace **trace, struct sim_error *error);
+/* Whether each row has a size of its own: batches with counts, and those of a file without sizes, have none.
+ */
+bool wl_trace_has_sizes(const struct wl_trace *trace);
+/* Whether it is in the plain form, and how else it is read, in words, complete once a row was read. */
+bool wl_trace_is_plain(const struct wl_trace *trace);
+#define WL_TRACE_TEXT_SIZE 512
+const char *wl_trace_text(struct wl_trace *trace);
+/* wl_trace_open_as() with no format. */
 bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *error);
-/* Whether the third column is `count`. */
+/* Whether a line stands for a count of rows. */
 bool wl_trace_has_counts(const struct wl_trace *trace);
 /* Sets *more false at the end of the trace; an empty trace (header alone) is an error. */
 bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *more, struct sim_error *error);

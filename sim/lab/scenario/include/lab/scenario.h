@@ -18,6 +18,7 @@
 #include "lab/settings.h"
 #include "lab/tune.h"
 #include "workload/observed.h"
+#include "workload/trace_format.h"
 #include "workload/workload.h"
 
 #define LAB_STRATEGIES_MAX 64
@@ -96,7 +97,8 @@ struct lab_scenario {
     uint64_t tie_seed; /* for tests: not 0: events of equal time come in an order that it draws */
     enum lab_engine engine;
     char *trace_path; /* NULL for a synthetic workload; resolved against the scenario's folder */
-    char *like_path;  /* of cluster.node; NULL: none; resolved in the same way */
+    struct wl_trace_format trace_format;
+    char *like_path; /* of cluster.node; NULL: none; resolved in the same way */
     struct wl_workload
         workload;       /* of a trace: start, duration (0: the whole trace), row_bytes, row_cells, seed */
     bool has_start;     /* of a trace: rows before workload.start_ns are left out */

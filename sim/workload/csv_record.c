@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Takes records apart. A record is read into one buffer, line by line until its quotes are closed. */
+#include "csv_record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/grow.h"
+
+/* A record under way. */
+struct parse {
+    struct csv_records *records;
+    const struct csv_dialect *dialect;
+    struct wl_csv_record *out;
+    bool is_quoted;  /* within quotes */
+    bool was_quoted; /* the field under way had quotes, which are closed */
+};
+
+static bool end_field(struct parse *parse, const struct trace_reader *reader, struct sim_error *error)
+{
+    struct csv_records *records = parse->records;
+    struct wl_csv_record *out = parse->out;
+    if (out->count == WL_CSV_FIELDS_MAX)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": more than %u fields; leave columns out",
+                        reader->path, out->line, WL_CSV_FIELDS_MAX);
+    out->sizes[out->count] = records->size - records->begins[out->count];
+    out->count++;
+    records->buffer[records->size++] = '\0';
+    records->begins[out->count] = records->size;
+    parse->was_quoted = false;
+    return true;
+}
+
+static bool is_escape(const struct csv_dialect *dialect, const char *line, size_t size, size_t at)
+{
+    return dialect->has_backslash && line[at] == '\\' && at + 1 < size &&
+           (line[at + 1] == '"' || line[at + 1] == '\\' || line[at + 1] == dialect->delimiter);
+}
+
+/* How many bytes from `at` on are nothing but text. */
+static size_t text_length(const struct csv_dialect *dialect, const char *line, size_t size, size_t at)
+{
+    size_t end = at;
+    while (end < size && line[end] != '"' && line[end] != '\\' && line[end] != dialect->delimiter)
+        end++;
+    return end - at;
+}
+
+/* One line of the record. Room for all of it, and for an end behind each byte, is there. */
+static bool take_line(struct parse *parse, const struct trace_reader *reader, const char *line, size_t size,
+                      struct sim_error *error)
+{
+    struct csv_records *records = parse->records;
+    const struct csv_dialect *dialect = parse->dialect;
+    for (size_t i = 0; i < size; i++) {
+        bool is_first = records->size == records->begins[parse->out->count] && !parse->was_quoted;
+        bool is_closed = parse->was_quoted && !parse->is_quoted;
+        if (is_escape(dialect, line, size, i)) {
+            records->buffer[records->size++] = line[++i];
+        } else if (line[i] == '"' && parse->is_quoted && i + 1 < size && line[i + 1] == '"') {
+            records->buffer[records->size++] = line[++i];
+        } else if (line[i] == '"' && (parse->is_quoted || is_first)) {
+            parse->is_quoted = !parse->is_quoted;
+            parse->was_quoted = true;
+        } else if (line[i] == dialect->delimiter && !parse->is_quoted) {
+            if (!end_field(parse, reader, error))
+                return false;
+        } else if (is_closed) {
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%" PRIu64
+                            ": text behind a quote that was closed; double the quotes within a field",
+                            reader->path, reader->line);
+        } else {
+            size_t text = text_length(dialect, line, size, i);
+            text = text == 0 ? 1 : text;
+            memcpy(records->buffer + records->size, line + i, text);
+            records->size += text;
+            i += text - 1;
+        }
+    }
+    return true;
+}
+
+static bool next_line(struct trace_reader *reader, struct csv_records *records, char **line, size_t *size,
+                      struct sim_error *error)
+{
+    if (!trace_reader_next(reader, line, size, error))
+        return false;
+    return sim_grow(&records->buffer, &records->capacity, records->size + 2 * *size + 2, 1) ||
+           sim_fail_memory(error);
+}
+
+bool csv_records_next(struct csv_records *records, struct trace_reader *reader,
+                      const struct csv_dialect *dialect, struct wl_csv_record *out, struct sim_error *error)
+{
+    struct parse parse = {.records = records, .dialect = dialect, .out = out};
+    char *line;
+    size_t size;
+    out->count = 0;
+    records->size = records->begins[0] = 0;
+    do {
+        if (!next_line(reader, records, &line, &size, error))
+            return false;
+    } while (line != NULL && size == 0);
+    out->line = reader->line;
+    if (line == NULL)
+        return true;
+    while (take_line(&parse, reader, line, size, error)) {
+        if (!parse.is_quoted) {
+            bool ok = end_field(&parse, reader, error);
+            for (size_t i = 0; i < out->count; i++)
+                out->fields[i] = records->buffer + records->begins[i];
+            return ok;
+        }
+        records->buffer[records->size++] = '\n';
+        if (!next_line(reader, records, &line, &size, error))
+            return false;
+        if (line == NULL || records->size > CSV_RECORD_BYTES_MAX)
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "%s:%" PRIu64
+                            ": a quote that is never closed; close it, or double it within a field",
+                            reader->path, out->line);
+    }
+    return false;
+}
+
+void csv_records_free(struct csv_records *records)
+{
+    free(records->buffer);
+    *records = (struct csv_records){0};
+}
+
+/* How well a dialect fits the whole records of a sample. */
+struct fit {
+    size_t records,
+        faults; /* text behind a closed quote, or another number of fields than the first record's */
+};
+
+static struct fit fit_of(const struct csv_dialect *dialect, const char *bytes, size_t size)
+{
+    struct fit fit = {0};
+    size_t fields = 1, first = 0;
+    bool is_quoted = false, was_quoted = false, is_begin = true;
+    for (size_t i = 0; i < size; i++) {
+        if (is_escape(dialect, bytes, size, i) ||
+            (is_quoted && bytes[i] == '"' && i + 1 < size && bytes[i + 1] == '"')) {
+            i++;
+        } else if (bytes[i] == '"' && (is_quoted || is_begin)) {
+            is_quoted = !is_quoted;
+            was_quoted = true;
+        } else if (!is_quoted && bytes[i] == dialect->delimiter) {
+            fields++;
+            is_begin = true;
+            was_quoted = false;
+            continue;
+        } else if (!is_quoted && bytes[i] == '\n') {
+            first = fit.records++ == 0 ? fields : first;
+            fit.faults += fields != first;
+            fields = 1;
+            is_begin = true;
+            was_quoted = false;
+            continue;
+        } else if (!is_quoted && was_quoted && bytes[i] != '\r') {
+            fit.faults++;
+        }
+        is_begin = false;
+    }
+    return fit;
+}
+
+struct csv_dialect csv_sniff(const char *bytes, size_t size)
+{
+    static const char delimiters[] = ",;\t|";
+    size_t counts[4] = {0}, best = 0;
+    bool is_quoted = false;
+    struct csv_dialect dialect = {0};
+    for (size_t i = 0; i < size && (bytes[i] != '\n' || is_quoted); i++) {
+        const char *found = bytes[i] == '\0' ? NULL : strchr(delimiters, bytes[i]);
+        is_quoted = is_quoted != (bytes[i] == '"');
+        if (found != NULL && !is_quoted)
+            counts[found - delimiters]++;
+    }
+    for (size_t i = 1; i < 4; i++)
+        best = counts[i] > counts[best] ? i : best;
+    dialect.delimiter = delimiters[best];
+    if (size == 0 || memchr(bytes, '\\', size) == NULL)
+        return dialect;
+    const struct csv_dialect backslash = {dialect.delimiter, true};
+    struct fit plain = fit_of(&dialect, bytes, size), escaped = fit_of(&backslash, bytes, size);
+    dialect.has_backslash =
+        escaped.faults < plain.faults || (escaped.faults == plain.faults && escaped.records > plain.records);
+    return dialect;
+}

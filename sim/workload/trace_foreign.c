@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Knows what people give for a trace by mistake. */
+#include "trace_foreign.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool begins(const char *bytes, size_t size, const char *with, size_t length)
+{
+    return size >= length && memcmp(bytes, with, length) == 0;
+}
+
+/* Some line begins with a field that every scenario has. */
+static bool is_scenario(const char *bytes, size_t size)
+{
+    static const char field[] = "strategies:";
+    for (size_t at = 0; at < size;) {
+        if (begins(bytes + at, size - at, field, sizeof field - 1))
+            return true;
+        const char *end = memchr(bytes + at, '\n', size - at);
+        at = end == NULL ? size : (size_t)(end - bytes) + 1;
+    }
+    return false;
+}
+
+const char *trace_foreign(const char *bytes, size_t size)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *text;
+    } kinds[] = {
+        {"\xff\xfe", 2, "UTF-16; save the trace as UTF-8 text"},
+        {"\xfe\xff", 2, "UTF-16; save the trace as UTF-8 text"},
+        {"PK\x03\x04", 4, "a zip archive or a spreadsheet; unpack it, or save it as CSV"},
+        {"PAR1", 4, "a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"SQLite format 3", 15, "a database; write a table out as CSV, by sqlite3 -csv -header"},
+        {"BZh", 3, "bzip2 data; pack it by gzip or zstd"},
+        {"\xfd"
+         "7zXZ",
+         5, "xz data; pack it by gzip or zstd"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (begins(bytes, size, kinds[i].bytes, kinds[i].size))
+            return kinds[i].text;
+    }
+    size_t blank = 0;
+    while (blank < size && (bytes[blank] == ' ' || bytes[blank] == '\n' || bytes[blank] == '\r'))
+        blank++;
+    if (blank < size && bytes[blank] == '[')
+        return "a JSON array; write one object a line, as jq -c '.[]' does";
+    return is_scenario(bytes, size) ? "a scenario, and a trace belongs here; name a file of rows" : NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The words of a trace's format. */
+#include "workload/trace_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool wl_trace_format_is_plain(const struct wl_trace_format *format)
+{
+    const struct wl_trace_columns *columns = &format->columns;
+    bool has_columns = columns->time != NULL || columns->key_count > 0 || columns->bytes != NULL ||
+                       columns->count != NULL || columns->bytes_of_count > 0;
+    return !has_columns && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
+           format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
+           format->delimiter == '\0' && !format->sort && !format->has_epoch;
+}
+
+void wl_trace_format_clear(struct wl_trace_format *format)
+{
+    struct wl_trace_columns *columns = &format->columns;
+    free(columns->time);
+    free(columns->bytes);
+    free(columns->count);
+    for (size_t i = 0; i < columns->key_count; i++)
+        free(columns->key[i]);
+    for (size_t i = 0; i < columns->bytes_of_count; i++)
+        free(columns->bytes_of[i]);
+    *format = (struct wl_trace_format){0};
+}
+
+char wl_trace_delimiter(const char *text)
+{
+    static const struct {
+        const char *name;
+        char delimiter;
+    } names[] = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
+                 {"pipe", '|'},  {"space", ' '},     {"\\t", '\t'}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i].name) == 0)
+            return names[i].delimiter;
+    }
+    bool is_one =
+        text[0] != '\0' && text[1] == '\0' && (text[0] == '\t' || (text[0] >= ' ' && text[0] <= '~'));
+    return is_one && strchr("\"\\", text[0]) == NULL ? text[0] : '\0';
+}
+
+const char *wl_trace_time_name(enum wl_trace_time time)
+{
+    static const char *const names[] = {"unknown",
+                                        "ISO 8601",
+                                        "epoch seconds",
+                                        "epoch milliseconds",
+                                        "epoch microseconds",
+                                        "epoch nanoseconds",
+                                        "timeuuid",
+                                        "UUID v7",
+                                        "ULID",
+                                        "Snowflake"};
+    return names[time];
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads an object of JSON lines by jansson, and writes the values that are wanted as texts. */
+#include "trace_json.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/grow.h"
+
+#define NAME_BYTES_MAX 512u
+
+/* The whole name first, as a field's name may have points of its own. */
+static const json_t *find(const json_t *object, const char *name)
+{
+    const json_t *found = json_object_get(object, name);
+    const char *point = found == NULL ? strchr(name, '.') : NULL;
+    while (found == NULL && point != NULL) {
+        char first[NAME_BYTES_MAX];
+        size_t size = (size_t)(point - name);
+        if (size >= sizeof first)
+            return NULL;
+        memcpy(first, name, size);
+        first[size] = '\0';
+        const json_t *inner = json_object_get(object, first);
+        if (inner != NULL)
+            return find(inner, point + 1);
+        point = strchr(point + 1, '.');
+    }
+    return found;
+}
+
+/* The value as text behind what is in the buffer; false without memory. */
+static bool put_value(struct trace_json *json, const json_t *value, size_t *begin, size_t *size)
+{
+    char number[64], *dumped = NULL;
+    const char *text = number;
+    *begin = json->size;
+    if (json_is_string(value)) {
+        text = json_string_value(value);
+        *size = json_string_length(value);
+    } else if (json_is_integer(value)) {
+        *size = (size_t)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        /* A double tells microseconds of a time since 1970, and no more. */
+        *size = (size_t)snprintf(number, sizeof number, "%.6f", json_real_value(value));
+        *size = *size < sizeof number ? *size : sizeof number - 1;
+    } else if (json_is_boolean(value)) {
+        text = json_is_true(value) ? "true" : "false";
+        *size = strlen(text);
+    } else {
+        text = dumped = json_dumps(value, JSON_COMPACT);
+        *size = dumped == NULL ? 0 : strlen(dumped);
+    }
+    if (text == NULL || !sim_grow(&json->buffer, &json->capacity, json->size + *size + 1, 1)) {
+        free(dumped);
+        return false;
+    }
+    memcpy(json->buffer + json->size, text, *size);
+    json->size += *size;
+    json->buffer[json->size++] = '\0';
+    free(dumped);
+    return true;
+}
+
+bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
+                       size_t count, struct wl_csv_record *out, const char **why)
+{
+    json_error_t problem;
+    json_t *object = json_loadb(line, size, JSON_ALLOW_NUL, &problem);
+    bool ok = json_is_object(object);
+    size_t begins[WL_CSV_FIELDS_MAX];
+    json->size = 0;
+    out->count = count;
+    *why = object != NULL                                          ? "not a JSON object"
+           : json_error_code(&problem) == json_error_out_of_memory ? NULL
+                                                                   : "not JSON";
+    for (size_t i = 0; ok && i < count; i++) {
+        const json_t *value = find(object, names[i]);
+        begins[i] = SIZE_MAX;
+        out->sizes[i] = 0;
+        if (value != NULL && !json_is_null(value) && !put_value(json, value, &begins[i], &out->sizes[i])) {
+            *why = NULL;
+            ok = false;
+        }
+    }
+    for (size_t i = 0; ok && i < count; i++)
+        out->fields[i] = begins[i] == SIZE_MAX ? NULL : json->buffer + begins[i];
+    json_decref(object);
+    return ok;
+}
+
+void trace_json_free(struct trace_json *json)
+{
+    free(json->buffer);
+    *json = (struct trace_json){0};
+}

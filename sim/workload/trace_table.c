@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reads a trace's rows by columns. */
+#include "trace_table.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/grow.h"
+#include "kernel/time.h"
+#include "trace_foreign.h"
+#include "trace_time.h"
+
+#define LINE_BYTES_MAX ((size_t)16 << 20)
+#define LISTING_SIZE   200u
+#define TEXT_SIZE      640u
+
+static __attribute__((format(printf, 4, 5))) bool fail(const struct trace_table *table, uint64_t line,
+                                                       struct sim_error *error, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return sim_fail(error, SIM_ERROR_INPUT, "%s:%" PRIu64 ": %s", trace_table_path(table), line, text);
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Blanks around it do not count, nor do, but for `is_exact`, capitals. */
+static bool is_name(const char *field, const char *name, bool is_exact)
+{
+    field += strspn(field, " ");
+    for (; *name != '\0' && (*field == *name || (!is_exact && lower(*field) == lower(*name))); field++)
+        name++;
+    return *name == '\0' && field[strspn(field, " ")] == '\0';
+}
+
+/* trace_column_finder of a CSV file, whose record is the first. */
+static bool find_in_csv(const void *file, const char *name, size_t *index)
+{
+    const struct trace_table *table = file;
+    for (int pass = 0; table->has_header && pass < 2; pass++) {
+        for (size_t i = 0; i < table->record.count; i++) {
+            if (is_name(table->record.fields[i], name, pass == 0)) {
+                *index = i;
+                return true;
+            }
+        }
+    }
+    return trace_column_number(name, index) && *index < table->record.count;
+}
+
+struct first_object {
+    struct trace_table *table;
+    const char *line;
+    size_t size;
+};
+
+/* trace_column_finder of a JSON file, by its first object. */
+static bool find_in_json(const void *file, const char *name, size_t *index)
+{
+    const struct first_object *first = file;
+    const char *why;
+    *index = 0;
+    return trace_json_fields(&first->table->json, first->line, first->size, &name, 1, &first->table->record,
+                             &why) &&
+           first->table->record.fields[0] != NULL;
+}
+
+/* The names in a header, for a message. */
+static void list_names(const struct trace_table *table, char *out)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < table->record.count && used < LISTING_SIZE - 48; i++) {
+        struct trace_shown shown = trace_show(table->record.fields[i], table->record.sizes[i]);
+        used += (size_t)snprintf(out + used, LISTING_SIZE - used, "%s'%s'", i == 0 ? "" : ", ", shown.text);
+    }
+    if (used >= LISTING_SIZE - 48)
+        snprintf(out + used, LISTING_SIZE - used, ", ...");
+}
+
+static bool has_time_field(const struct trace_table *table)
+{
+    for (size_t i = 0; i < table->record.count; i++) {
+        if (trace_time_kind(table->record.fields[i], table->record.sizes[i]) != WL_TIME_AUTO)
+            return true;
+    }
+    return false;
+}
+
+static bool fail_column(const struct trace_table *table, const char *missing, struct sim_error *error)
+{
+    char listing[LISTING_SIZE];
+    list_names(table, listing);
+    uint64_t line = table->record.line;
+    bool are_given = trace_columns_are_given(&table->format->columns);
+    size_t number;
+    if (trace_column_number(missing, &number))
+        return fail(table, line, error, "no column %zu, the first line has %zu; count from 1", number + 1,
+                    table->record.count);
+    if (are_given && !table->has_header)
+        return fail(
+            table, line, error,
+            "no column '%s', as the file has no header; number the columns, as in columns: {time: 1, key: 2}",
+            missing);
+    if (!are_given && has_time_field(table))
+        return fail(
+            table, line, error,
+            "no header, the first line is a row; say which columns are which, as in columns: {time: 1, "
+            "key: 2, bytes: 3}");
+    if (table->record.count == 1)
+        return fail(
+            table, line, error,
+            "one column, %s; write the header 'timestamp_ms,key,bytes' and rows below it, or say what "
+            "parts the columns, as in delimiter: tab",
+            listing);
+    return fail(
+        table, line, error,
+        "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, key: %s}",
+        missing, listing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name,
+        table->columns.key_name == NULL ? "user" : table->columns.key_name);
+}
+
+/* A first line whose time is none, where columns are numbers, is a header. */
+static bool looks_like_header(const struct trace_table *table)
+{
+    const char *name = table->format->columns.time;
+    size_t index = 0;
+    if (name == NULL || !trace_column_number(name, &index) || index >= table->record.count)
+        return true;
+    return trace_time_kind(table->record.fields[index], table->record.sizes[index]) == WL_TIME_AUTO;
+}
+
+static bool read_record(struct trace_table *table, struct sim_error *error)
+{
+    return csv_records_next(&table->records, &table->reader, &table->dialect, &table->record, error);
+}
+
+static bool begin_csv(struct trace_table *table, struct sim_error *error)
+{
+    const struct wl_trace_format *format = table->format;
+    const char *missing;
+    if (!read_record(table, error))
+        return false;
+    if (table->record.count == 0)
+        return fail(table, 1, error,
+                    "the file is empty; write the header 'timestamp_ms,key,bytes' and rows below it");
+    bool are_numbers =
+        trace_columns_are_given(&format->columns) && trace_columns_are_numbers(&format->columns);
+    table->has_header = format->header == WL_HEADER_YES ||
+                        (format->header == WL_HEADER_AUTO && (!are_numbers || looks_like_header(table)));
+    table->field_count = table->record.count;
+    if (!trace_columns_find(format, find_in_csv, table, false, &table->columns, &missing))
+        return fail_column(table, missing, error);
+    table->has_record = !table->has_header;
+    return true;
+}
+
+static bool begin_json(struct trace_table *table, struct sim_error *error)
+{
+    struct first_object first = {.table = table};
+    char *line;
+    const char *missing, *why;
+    uint64_t place = trace_reader_place(&table->reader), number = table->reader.line;
+    do {
+        if (!trace_reader_next(&table->reader, &line, &first.size, error))
+            return false;
+    } while (line != NULL && first.size == 0);
+    if (line == NULL)
+        return fail(table, 1, error, "the file is empty; write one JSON object a line");
+    first.line = line;
+    if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
+        return why == NULL ? sim_fail_memory(error)
+                           : fail(table, table->reader.line, error, "%s; write one object a line", why);
+    if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
+        return fail(
+            table, table->reader.line, error,
+            "no field '%s' in the first object; say which fields are which, as in columns: {time: %s, key: "
+            "user}",
+            missing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name);
+    return trace_reader_go(&table->reader, place, number) ||
+           fail(table, 1, error, "the file changed while it was read; read it again");
+}
+
+/* A byte order mark is left out. */
+static bool skip_mark(struct trace_reader *reader)
+{
+    bool has_mark =
+        reader->end - reader->begin >= 3 && memcmp(reader->buffer + reader->begin, "\xEF\xBB\xBF", 3) == 0;
+    reader->begin += has_mark ? 3 : 0;
+    return has_mark;
+}
+
+static bool open_file(struct trace_table *table, size_t file, struct sim_error *error)
+{
+    const struct wl_trace_format *format = table->format;
+    const char *bytes;
+    size_t size, at = 0;
+    table->done_bytes += file > table->file ? table->reader.all_bytes : 0;
+    trace_reader_close(&table->reader);
+    table->file = file;
+    table->has_record = false;
+    if (!trace_reader_open(table->files.paths[file], &table->reader, error))
+        return false;
+    table->reader.line_bytes_max = LINE_BYTES_MAX;
+    if (!trace_reader_peek(&table->reader, &bytes, &size, error))
+        return false;
+    const char *foreign = trace_foreign(bytes, size);
+    if (foreign != NULL)
+        return fail(table, 1, error, "this is %s", foreign);
+    const char *end = memchr(bytes, '\n', size);
+    if (size > 0 && memchr(bytes, '\0', end == NULL ? size : (size_t)(end - bytes)) != NULL)
+        return fail(table, 1, error, "NUL byte; save the trace as UTF-8 text");
+    size -= skip_mark(&table->reader) ? 3 : 0;
+    bytes = table->reader.buffer + table->reader.begin;
+    while (at < size && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r'))
+        at++;
+    table->is_json = format->layout == WL_LAYOUT_JSON ||
+                     (format->layout == WL_LAYOUT_AUTO && at < size && bytes[at] == '{');
+    table->dialect = csv_sniff(bytes, size);
+    if (format->delimiter != '\0')
+        table->dialect.delimiter = format->delimiter;
+    if (format->escape != WL_ESCAPE_AUTO)
+        table->dialect.has_backslash = format->escape == WL_ESCAPE_BACKSLASH;
+    return table->is_json ? begin_json(table, error) : begin_csv(table, error);
+}
+
+static bool fail_fields(const struct trace_table *table, struct sim_error *error)
+{
+    size_t here = table->record.count, wanted = table->field_count;
+    return fail(table, table->record.line, error, "%zu column%s where the %s has %zu: %s", here,
+                here == 1 ? "" : "s", table->has_header ? "header" : "first row", wanted,
+                here > wanted ? "one or more too many; quote a field that holds the delimiter"
+                              : "one or more are missing; write an empty field for nothing");
+}
+
+/* Puts the next row into table->record; record.count is 0 at the end of the file. */
+static bool next_record(struct trace_table *table, struct sim_error *error)
+{
+    if (!table->is_json) {
+        if (!read_record(table, error))
+            return false;
+        return table->record.count == 0 || table->record.count == table->field_count ||
+               fail_fields(table, error);
+    }
+    char *line;
+    size_t size;
+    do {
+        if (!trace_reader_next(&table->reader, &line, &size, error))
+            return false;
+    } while (line != NULL && size == 0);
+    table->record.count = 0;
+    table->record.line = table->reader.line;
+    const char *why;
+    if (line == NULL)
+        return true;
+    if (trace_json_fields(&table->json, line, size, table->columns.names, table->columns.name_count,
+                          &table->record, &why))
+        return true;
+    return why == NULL ? sim_fail_memory(error)
+                       : fail(table, table->reader.line, error, "%s; write one object a line", why);
+}
+
+/* The next row of any file into table->record. */
+static bool advance(struct trace_table *table, bool *more, struct sim_error *error)
+{
+    *more = table->has_record;
+    while (!*more) {
+        if (!next_record(table, error))
+            return false;
+        *more = table->record.count > 0;
+        if (*more)
+            break;
+        if (table->file + 1 == table->files.count)
+            return true;
+        if (!open_file(table, table->file + 1, error))
+            return false;
+        *more = table->has_record;
+    }
+    table->has_record = false;
+    return true;
+}
+
+/* The field without the blanks around it. */
+static const char *trimmed(const struct trace_table *table, size_t index, size_t *size)
+{
+    const char *text = table->record.fields[index];
+    *size = text == NULL ? 0 : table->record.sizes[index];
+    while (*size > 0 && *text == ' ') {
+        text++;
+        --*size;
+    }
+    while (*size > 0 && text[*size - 1] == ' ')
+        --*size;
+    return text == NULL ? "" : text;
+}
+
+static bool is_ms_name(const char *name)
+{
+    size_t size = strlen(name);
+    return size > 3 && is_name(name + size - 3, "_ms", false);
+}
+
+static bool read_time(struct trace_table *table, int64_t *out_ns, struct sim_error *error)
+{
+    const struct wl_trace_format *format = table->format;
+    size_t size;
+    const char *text = trimmed(table, table->columns.time, &size), *name = table->columns.time_name;
+    bool has_zone;
+    if (table->time == WL_TIME_AUTO) {
+        enum wl_trace_time kind = trace_time_kind(text, size);
+        bool is_number = kind >= WL_TIME_S && kind <= WL_TIME_NS;
+        table->time = is_number && is_ms_name(name) ? WL_TIME_MS : kind;
+    }
+    if (size == 0)
+        return fail(table, table->record.line, error, "%s is %s; give each row a time", name,
+                    table->record.fields[table->columns.time] == NULL ? "missing" : "empty");
+    struct trace_shown shown = trace_show(text, size);
+    if (table->time == WL_TIME_AUTO)
+        return fail(
+            table, table->record.line, error,
+            "%s '%s' is no time in a form that is known; write ISO 8601, as in 2026-01-31T12:30:00Z, or an "
+            "epoch in s, ms, us or ns",
+            name, shown.text);
+    int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
+    bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
+    if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1)
+        return fail(table, table->record.line, error,
+                    "%s '%s' is no time in %s between the years 1677 and 2262%s", name, shown.text,
+                    wl_trace_time_name(table->time),
+                    format->time == WL_TIME_AUTO
+                        ? ", as the first row's was; write all alike, or say the form: time: ms"
+                        : "; mend it, or change 'time'");
+    table->has_zones = table->has_zones && has_zone;
+    return true;
+}
+
+/* The parts with '/' between them, one within a part behind a backslash; a single part as it is. */
+static bool read_key(struct trace_table *table, struct trace_row *out, struct sim_error *error)
+{
+    const struct trace_columns *columns = &table->columns;
+    const struct trace_place place = {.path = trace_table_path(table), .line = table->record.line};
+    size_t used = 0;
+    out->key = table->record.fields[columns->key[0]];
+    out->key_size = out->key == NULL ? 0 : table->record.sizes[columns->key[0]];
+    for (size_t part = 0; columns->key_count > 1 && part < columns->key_count; part++) {
+        const char *text = table->record.fields[columns->key[part]];
+        size_t size = text == NULL ? 0 : table->record.sizes[columns->key[part]];
+        if (!sim_grow(&table->key, &table->key_capacity, used + 2 * size + 1, 1))
+            return sim_fail_memory(error);
+        if (part > 0)
+            table->key[used++] = '/';
+        for (size_t i = 0; i < size; i++) {
+            if (text[i] == '/' || text[i] == '\\')
+                table->key[used++] = '\\';
+            table->key[used++] = text[i];
+        }
+        out->key = table->key;
+        out->key_size = used;
+    }
+    return trace_key_check(out->key, out->key_size, &place, error);
+}
+
+static bool read_value(struct trace_table *table, uint64_t *out, struct sim_error *error)
+{
+    const struct trace_columns *columns = &table->columns;
+    const struct trace_place place = {.path = trace_table_path(table),
+                                      .line = table->record.line,
+                                      .has_counts = columns->kind == TRACE_VALUE_COUNT};
+    *out = 0;
+    if (columns->kind == TRACE_VALUE_NONE)
+        return true;
+    if (columns->kind == TRACE_VALUE_LENGTH) {
+        for (size_t i = 0; i < columns->value_count; i++)
+            *out +=
+                table->record.fields[columns->value[i]] == NULL ? 0 : table->record.sizes[columns->value[i]];
+        return true;
+    }
+    size_t size;
+    const char *text = trimmed(table, columns->value[0], &size);
+    if (size > 2 && memcmp(text + size - 2, ".0", 2) == 0) /* as programs write that know no whole numbers */
+        size -= 2;
+    return trace_value_parse(text, size, &place, out, error);
+}
+
+bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *more, struct sim_error *error)
+{
+    *out = (struct trace_row){0};
+    if (!advance(table, more, error))
+        return false;
+    return !*more || (read_time(table, &out->time_ns, error) && read_key(table, out, error) &&
+                      read_value(table, &out->value, error));
+}
+
+bool trace_table_open(struct trace_table *table, const char *path, const struct wl_trace_format *format,
+                      struct sim_error *error)
+{
+    *table =
+        (struct trace_table){.format = format, .time = (enum wl_trace_time)format->time, .has_zones = true};
+    return wl_trace_files_find(path, &table->files, error) && open_file(table, 0, error);
+}
+
+const char *trace_table_path(const struct trace_table *table)
+{
+    return table->files.paths[table->file];
+}
+
+uint64_t trace_table_line(const struct trace_table *table)
+{
+    return table->record.line;
+}
+
+uint64_t trace_table_offset(const struct trace_table *table)
+{
+    return table->done_bytes + trace_reader_offset(&table->reader);
+}
+
+void trace_table_place(const struct trace_table *table, uint64_t *file, uint64_t *place, uint64_t *line)
+{
+    *file = table->file;
+    *place = trace_reader_place(&table->reader);
+    *line = table->reader.line;
+}
+
+/* The form of the times is that of the first row, so that is read first. */
+bool trace_table_go(struct trace_table *table, uint64_t file, uint64_t place, uint64_t line)
+{
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    struct trace_row row;
+    bool more;
+    if (file >= table->files.count || !trace_table_next(table, &row, &more, &error))
+        return false;
+    for (size_t i = 1; i <= file; i++) {
+        if (!open_file(table, i, &error))
+            return false;
+    }
+    table->has_record = false;
+    return trace_reader_go(&table->reader, place, line);
+}
+
+static size_t put(char *buffer, size_t size, size_t used, const char *before, const char *name)
+{
+    struct trace_shown shown = trace_show(name, strlen(name));
+    int written = used < size ? snprintf(buffer + used, size - used, "%s'%s'", before, shown.text) : 0;
+    return used + (size_t)written;
+}
+
+void trace_table_text(const struct trace_table *table, char *buffer, size_t size)
+{
+    const struct trace_columns *columns = &table->columns;
+    static const char *const kinds[] = {"no sizes", "bytes", "count", "bytes of"};
+    size_t used = 0;
+    if (table->is_json)
+        used = (size_t)snprintf(buffer, size, "JSON lines");
+    else if (table->dialect.delimiter == '\t')
+        used = (size_t)snprintf(buffer, size, "CSV with tabs");
+    else
+        used = (size_t)snprintf(buffer, size, "CSV with '%c'", table->dialect.delimiter);
+    if (!table->is_json)
+        used +=
+            (size_t)snprintf(buffer + used, size - used, "%s%s", table->has_header ? "" : " without a header",
+                             table->dialect.has_backslash ? " and backslashes" : "");
+    if (table->files.count > 1)
+        used += (size_t)snprintf(buffer + used, size - used, " in %zu files", table->files.count);
+    used = put(buffer, size, used, ", time ", columns->time_name);
+    if (table->time != WL_TIME_AUTO && used < size)
+        used += (size_t)snprintf(buffer + used, size - used, " in %s%s", wl_trace_time_name(table->time),
+                                 table->has_zones ? "" : " without a zone, taken as UTC");
+    for (size_t i = 0; i < columns->key_count; i++)
+        used = put(buffer, size, used, i == 0 ? ", key " : " + ", columns->names[1 + i]);
+    if (columns->kind != TRACE_VALUE_NONE)
+        used += used < size ? (size_t)snprintf(buffer + used, size - used, ", %s", kinds[columns->kind]) : 0;
+    for (size_t i = 0; i < columns->value_count; i++)
+        used = put(buffer, size, used, i == 0 ? " " : " + ", columns->names[1 + columns->key_count + i]);
+    if (columns->kind == TRACE_VALUE_NONE && used < size)
+        snprintf(buffer + used, size - used, ", no sizes");
+}
+
+void trace_table_close(struct trace_table *table)
+{
+    trace_reader_close(&table->reader);
+    csv_records_free(&table->records);
+    trace_json_free(&table->json);
+    wl_trace_files_clear(&table->files);
+    free(table->key);
+    *table = (struct trace_table){0};
+}

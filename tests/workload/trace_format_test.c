@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: rows in the forms that people have are the rows of the plain form, and what cannot be read is refused
+ * with its place and a cure. Method: one table row per file as a new user brings it, with the rows that it
+ * must give; one per file that is wrong, with its exact line; and rows in random order against qsort(). */
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <zstd.h>
+
+#include "trace_file.h"
+#include "trace_sort.h"
+#include "workload/trace.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define NAME(text)   ((char *)(uintptr_t)(text))
+/* Of columns by name: time, key, bytes. */
+#define COLUMNS(t, k, b)                                                                                     \
+    {                                                                                                        \
+        .columns = {.time = NAME(t), .key = {NAME(k)}, .key_count = 1, .bytes = NAME(b) }                    \
+    }
+
+/* All rows as "time_ns key bytes|", or the error's line. */
+static void read_rows(const char *path, const struct wl_trace_format *format, char *out, size_t size)
+{
+    struct wl_trace *trace;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    struct wl_trace_batch batch;
+    bool more = true;
+    size_t used = 0;
+    out[0] = '\0';
+    if (!wl_trace_open_as(path, format, &trace, &error)) {
+        assert_null(trace);
+        snprintf(out, size, "%s", error.text + strlen(path));
+        return;
+    }
+    while (more) {
+        if (!wl_trace_next(trace, &batch, &more, &error)) {
+            snprintf(out, size, "%s", error.text + strlen(path));
+            break;
+        }
+        size_t key_size;
+        const char *key = more ? wl_trace_key(trace, batch.key_index, &key_size) : "";
+        for (uint64_t i = 0; more && i < batch.rows && used < size - 80; i++)
+            used += (size_t)snprintf(out + used, size - used, "%" PRId64 " %.*s %" PRIu64 "|",
+                                     wl_trace_row_time(&batch, i), (int)key_size, key, batch.bytes);
+    }
+    wl_trace_close(trace);
+}
+
+struct file_case {
+    const char *text;
+    struct wl_trace_format format;
+    const char *rows;
+};
+
+static void check_cases(const struct file_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char rows[2048];
+        struct trace_file file = trace_file_plain(cases[i].text, strlen(cases[i].text));
+        read_rows(file.path, &cases[i].format, rows, sizeof rows);
+        trace_file_remove(&file);
+        if (strcmp(rows, cases[i].rows) != 0)
+            fail_msg("case %zu, %.40s:\n  %s\nin place of\n  %s", i, cases[i].text, rows, cases[i].rows);
+    }
+}
+
+/* As the file itself tells. */
+#define AS_IS                                                                                                \
+    {                                                                                                        \
+        .sort = false                                                                                        \
+    }
+#define T0 "1767225600000000000"
+
+static void test_files_as_people_bring_them_give_their_rows(void **state)
+{
+    static const struct file_case cases[] = {
+        /* By usual names, in any order, with further columns. */
+        {"key,timestamp_ms,bytes\na,1767225600000,5\n", AS_IS, T0 " a 5|"},
+        {"id,Key,x,Timestamp,Size\n1,a,,1767225600,5\n", AS_IS, T0 " a 5|"},
+        {"timestamp_ms;key;bytes\n1767225600000;a,b;5\n", AS_IS, T0 " a,b 5|"},
+        {"timestamp_ms\tkey\tbytes\n1767225600000\ta b\t5\n", AS_IS, T0 " a b 5|"},
+        {"timestamp_ms, key, bytes\n1767225600000,a, 5\n", AS_IS, T0 " a 5|"},
+        {"\xEF\xBB\xBFtime|key\r\n2026-01-01|a\r\n\r\n2026-01-01|a\r\n", AS_IS, T0 " a 0|" T0 " a 0|"},
+        {"time,key,count\n1767225600,a,2\n1767225602,a,1\n", AS_IS,
+         T0 " a 0|1767225601000000000 a 0|1767225602000000000 a 0|"},
+        /* Columns by name, times by their looks. */
+        {"created_at,guild,channel,size\n2026-01-01T02:00:00+02:00,g,c,7\n",
+         {.columns = {.time = NAME("created_at"),
+                      .key = {NAME("guild"), NAME("channel")},
+                      .key_count = 2,
+                      .bytes = NAME("size")}},
+         T0 " g/c 7|"},
+        {"t,a,b\n2026-01-01 00:00:00,x/y,\\\n",
+         {.columns = {.time = NAME("t"), .key = {NAME("a"), NAME("b")}, .key_count = 2}},
+         T0 " x\\/y/\\\\ 0|"},
+        {"t,u,s\n1767225600.25,a,1\n", COLUMNS("t", "u", "s"), "1767225600250000000 a 1|"},
+        {"t,u,s\n1767225600000001,a,1.0\n", COLUMNS("t", "u", "s"), "1767225600000001000 a 1|"},
+        {"t,u,s\n1767225600000000007,a,1\n", COLUMNS("t", "u", "s"), "1767225600000000007 a 1|"},
+        {"t,u,s\n2026-01-01 00:00:00.5-0130,a,1\n", COLUMNS("t", "u", "s"), "1767231000500000000 a 1|"},
+        /* Quotes: doubled with line breaks, and behind backslashes. */
+        {"at,key,note,bytes\n2026-01-01T00:00:00Z,\"a \"\"b\"\"\",\"x,\ny\",3\n", AS_IS, T0 " a \"b\" 3|"},
+        {"at,key,note,bytes\n2026-01-01T00:00:00Z,\"a \\\"b\\\" c\",\"x,\ny\",3\n", AS_IS,
+         T0 " a \"b\" c 3|"},
+        {"at,key,path\n2026-01-01T00:00:00Z,\"C:\\\",x\n", AS_IS, T0 " C:\\ 0|"},
+        /* No header. */
+        {"1767225600,a,5\n1767225600,b,6\n", COLUMNS("1", "2", "3"), T0 " a 5|" T0 " b 6|"},
+        {"when,who,what\n1767225600,a,5\n", COLUMNS("1", "2", "3"), T0 " a 5|"},
+        /* cqlsh COPY TO: token order, backslashes, the length of a text. */
+        {"b,2026-01-01 00:00:01.000000+0000,\"x\\\"y\"\na,2026-01-01 "
+         "00:00:00.000000+0000,\"1\n2\"\nb,2026-01-01 00:00:00.000000+0000,\n",
+         {.columns = {.time = NAME("2"),
+                      .key = {NAME("1")},
+                      .key_count = 1,
+                      .bytes_of = {NAME("3")},
+                      .bytes_of_count = 1},
+          .sort = true},
+         T0 " a 3|" T0 " b 0|1767225601000000000 b 3|"},
+        /* JSON lines. */
+        {"{\"at\": \"2026-01-01T00:00:00Z\", \"a\": {\"id\": 7}, \"n\": 12}\n\n{\"n\": 1, \"a\": {\"id\": "
+         "\"x\"}, \"at\": \"2026-01-01T00:00:00Z\"}\n",
+         COLUMNS("at", "a.id", "n"), T0 " 7 12|" T0 " x 1|"},
+        {"{\"ts\": 1767225600.5, \"key\": \"\\u00e9\", \"body\": [1,2]}\n",
+         {.columns = {.bytes_of = {NAME("body")}, .bytes_of_count = 1}},
+         "1767225600500000000 \xC3\xA9 5|"},
+        /* Times within ids: RFC 9562's own examples of versions 1 and 7, ULID's of its specification. */
+        {"id,u\nc232ab00-9414-11ec-b3c8-9f6bdeced846,a\n",
+         {.columns = {.time = NAME("id"), .key = {NAME("u")}, .key_count = 1}},
+         "1645557742000000000 a 0|"},
+        {"id,u\n017f22e2-79b0-7cc3-98c4-dc0c0c07398f,a\n",
+         {.columns = {.time = NAME("id"), .key = {NAME("u")}, .key_count = 1}},
+         "1645557742000000000 a 0|"},
+        {"id,u\n01ARZ3NDEKTSV4RRFFQ69G5FAV,a\n",
+         {.columns = {.time = NAME("id"), .key = {NAME("u")}, .key_count = 1}},
+         "1469922850259000000 a 0|"},
+        /* Discord's documentation: 175928847299117063 is 2016-04-30 11:18:25.796 UTC. */
+        {"id,u\n175928847299117063,a\n",
+         {.columns = {.time = NAME("id"), .key = {NAME("u")}, .key_count = 1},
+          .time = WL_TIME_SNOWFLAKE,
+          .has_epoch = true,
+          .epoch_ns = INT64_C(1420070400000000000)},
+         "1462015105796000000 a 0|"},
+        {"timestamp_ms,key,bytes\n1767225600,a,5\n", {.time = WL_TIME_S}, T0 " a 5|"},
+        {"a#1767225600#9\n",
+         {.columns = {.time = NAME("2"), .key = {NAME("1")}, .key_count = 1, .bytes = NAME("3")},
+          .delimiter = '#'},
+         T0 " a 9|"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
+static void test_files_that_are_wrong_tell_place_and_cure(void **state)
+{
+    static const struct file_case cases[] = {
+        {"t,u\n2026-01-01,a,b\n", COLUMNS("t", "u", NULL),
+         ":2: 3 columns where the header has 2: one or more too many; quote a field that holds the "
+         "delimiter"},
+        {"time,key,x\n2026-01-01,a\n", AS_IS,
+         ":2: 2 columns where the header has 3: one or more are missing; write an empty field for nothing"},
+        {"t,u\n2026-01-01,a\n", COLUMNS("t", "user", NULL),
+         ":1: no column 'user' in the header 't', 'u'; say which columns are which, as in columns: {time: t, "
+         "key: user}"},
+        {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
+        {"t,u,s\n1/2/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
+         ":2: t '1/2/2026 3:04 PM' is no time in a form that is known; write ISO 8601, as in "
+         "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
+        {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
+         ":3: t '2026-01-01' is no time in epoch seconds between the years 1677 and 2262, as the first row's "
+         "was; write all alike, or say the form: time: ms"},
+        {"t,u,s\n,a,1\n", COLUMNS("t", "u", "s"), ":2: t is empty; give each row a time"},
+        {"t,u,s\n1767225600,,1\n", COLUMNS("t", "u", "s"), ":2: key is empty; give each row a key"},
+        {"t,u,s\n1767225600,\"a\nb\",1\n", COLUMNS("t", "u", "s"), ":2: line break in a key; leave it out"},
+        {"t,u,s\n1767225600,\xFF,1\n", COLUMNS("t", "u", "s"),
+         ":2: byte 1 of the key is not UTF-8; save the trace as UTF-8"},
+        {"t,u,s\n1767225600,a,12 KB\n", COLUMNS("t", "u", "s"),
+         ":2: bytes '12 KB' is not a whole number; write a whole number from 0 to 1099511627776"},
+        {"t,u,s\n1767225600,a,1\n1767225599,a,1\n", COLUMNS("t", "u", "s"),
+         ":3: the row's time 2025-12-31T23:59:59Z is before 2026-01-01T00:00:00Z of the row above; add sort: "
+         "true under trace, or sort the file by time"},
+        {"t,u,s\n1767225600,\"a,1\n", COLUMNS("t", "u", "s"),
+         ":2: a quote that is never closed; close it, or double it within a field"},
+        {"t,u,s\n", COLUMNS("t", "u", "s"), ":1: no rows below the header; write at least one"},
+        {"[{\"at\": 1}]\n", AS_IS, ":1: this is a JSON array; write one object a line, as jq -c '.[]' does"},
+        {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 17672", AS_IS,
+         ":2: not JSON; write one object a line"},
+        {"{\"at\": 1767225600, \"key\": \"a\"}\n[]\n", AS_IS,
+         ":2: not a JSON object; write one object a line"},
+        {"{\"at\": 1767225600, \"key\": \"a\"}\n{\"at\": 1767225600}\n", AS_IS,
+         ":2: key is empty; give each row a key"},
+        {"name: x\nstrategies:\n", AS_IS,
+         ":1: this is a scenario, and a trace belongs here; name a file of rows"},
+        {"PAR1xxxx", AS_IS, ":1: this is a Parquet file; write it out as CSV, as DuckDB's COPY does"},
+        {"\xFF\xFEt\n", AS_IS, ":1: this is UTF-16; save the trace as UTF-8 text"},
+    };
+    (void)state;
+    check_cases(cases, COUNT(cases));
+}
+
+static void test_zstd_is_read_and_a_cut_or_damage_is_refused(void **state)
+{
+    static const char text[] =
+        "timestamp_ms,key,bytes\n1767225600000,a,5\n1767225600000,bbbbbbbbbbbbbbbbbbbbbbbb,6\n";
+    char packed[512], rows[512];
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    (void)state;
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    size_t size = ZSTD_compress2(context, packed, sizeof packed, text, sizeof text - 1);
+    ZSTD_freeCCtx(context);
+    assert_false(ZSTD_isError(size));
+    const struct wl_trace_format plain = {0};
+    struct trace_file file = trace_file_plain(packed, size);
+    read_rows(file.path, &plain, rows, sizeof rows);
+    assert_string_equal(rows, T0 " a 5|" T0 " bbbbbbbbbbbbbbbbbbbbbbbb 6|");
+    trace_file_remove(&file);
+    for (size_t cut = 4; cut < size; cut++) {
+        file = trace_file_plain(packed, cut);
+        read_rows(file.path, &plain, rows, sizeof rows);
+        assert_non_null(strstr(rows, ": zstd file is cut off; copy or make it again"));
+        trace_file_remove(&file);
+    }
+    packed[size - 1] ^= 1;
+    file = trace_file_plain(packed, size);
+    read_rows(file.path, &plain, rows, sizeof rows);
+    assert_non_null(strstr(rows, ": zstd file is damaged; copy or make it again"));
+    trace_file_remove(&file);
+    packed[size - 1] ^= 1;
+    memcpy(packed + size, "tail", 4);
+    file = trace_file_plain(packed, size + 4);
+    read_rows(file.path, &plain, rows, sizeof rows);
+    assert_non_null(strstr(rows, ", and what follows is not zstd"));
+    trace_file_remove(&file);
+}
+
+static void put_file(const char *folder, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *stream = fopen(path, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fwrite(text, 1, strlen(text), stream), strlen(text));
+    assert_int_equal(fclose(stream), 0);
+}
+
+/* As DSBulk unloads: a header in each file, rows by token. */
+static void test_folder_is_read_in_order_of_names(void **state)
+{
+    static const char *const names[] = {"output-000002.csv", "output-000001.csv", "output-000003.csv",
+                                        "notes.md"};
+    static const char *const texts[] = {"u,at,body\nb,2026-01-01T00:00:00Z,\"\\\"\"\n",
+                                        "u,at,body\nb,2026-01-01T00:00:01Z,xx\na,2026-01-01T00:00:00Z,\n",
+                                        "u,at,body\n", "#"};
+    char rows[512];
+    (void)state;
+    struct trace_file file = trace_file_name("x");
+    for (size_t i = 0; i < COUNT(names); i++)
+        put_file(file.folder, names[i], texts[i]);
+    struct wl_trace_format format = {.columns = {.time = NAME("at"),
+                                                 .key = {NAME("u")},
+                                                 .key_count = 1,
+                                                 .bytes_of = {NAME("body")},
+                                                 .bytes_of_count = 1}};
+    read_rows(file.folder, &format, rows, sizeof rows);
+    assert_non_null(strstr(rows, "/output-000001.csv:3: the row's time 2026-01-01T00:00:00Z is before"));
+    format.sort = true;
+    read_rows(file.folder, &format, rows, sizeof rows);
+    assert_string_equal(rows, T0 " a 0|" T0 " b 1|1767225601000000000 b 2|");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", file.folder, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    trace_file_remove(&file);
+}
+
+/* 20,000 rows in 64 KiB are some 25 runs; many rows have the same time. Twice, as a run reads them. */
+static void test_sort_gives_time_order_and_keeps_ties(void **state)
+{
+    enum { ROWS = 20000 };
+    struct trace_sort *sort;
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    uint32_t dice = 7;
+    char key[64];
+    (void)state;
+    assert_true(trace_sort_create("t.csv", 64 << 10, &sort, &error));
+    for (uint64_t i = 0; i < ROWS; i++) {
+        dice = dice * 1664525U + 1013904223U;
+        int size = snprintf(key, sizeof key, "%.*s%u", (int)(dice >> 28), "kkkkkkkkkkkkkkkkkkkk", dice);
+        const struct trace_row row = {(int64_t)(dice >> 20) - 2048, key, (size_t)size, i};
+        assert_true(trace_sort_put(sort, &row, i + 2, &error));
+    }
+    assert_true(trace_sort_count(sort) == ROWS);
+    for (int pass = 0; pass < 2; pass++) {
+        struct trace_row row;
+        uint64_t line, before = 0, sum = 0;
+        int64_t time_ns = INT64_MIN;
+        bool more;
+        assert_true(trace_sort_rewind(sort, &error));
+        for (uint64_t i = 0; i < ROWS; i++) {
+            assert_true(trace_sort_next(sort, &row, &line, &more, &error) && more);
+            assert_true(row.time_ns > time_ns || (row.time_ns == time_ns && row.value > before));
+            assert_true(line == row.value + 2 && row.key_size > 0 && row.key_size < sizeof key);
+            time_ns = row.time_ns;
+            before = row.value;
+            sum += row.value;
+        }
+        assert_true(sum == (uint64_t)ROWS * (ROWS - 1) / 2);
+        assert_true(trace_sort_next(sort, &row, &line, &more, &error) && !more);
+    }
+    trace_sort_destroy(sort);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files_as_people_bring_them_give_their_rows),
+        cmocka_unit_test(test_files_that_are_wrong_tell_place_and_cure),
+        cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
+        cmocka_unit_test(test_folder_is_read_in_order_of_names),
+        cmocka_unit_test(test_sort_gives_time_order_and_keeps_ties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
