@@ -153,7 +153,7 @@ static int dispatch(int argc, char **argv, struct ranks *ranks, struct sim_error
         print_help(stdout);
         return 0;
     }
-    if (strcmp(name, "--version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0 || strcmp(name, "-v") == 0) {
         printf("bucketlab %s\n", BUCKETLAB_VERSION);
         return 0;
     }

@@ -38,13 +38,27 @@ class RunTest(ProgramTest):
                          (1, "small", 7, []))
         self.assertRegex(result["digest"], r"\A[0-9a-f]{16}\Z")
         for strategy, label in zip(result["strategies"], LABELS):
-            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "metrics"])
+            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "limits", "metrics"])
             self.assertEqual((strategy["label"], strategy["kind"]), (label, label))
             self.assertEqual(strategy["metrics"]["writes.rows"], result["rows"])
         count = result["strategies"][2]["metrics"]
         self.assertEqual(count["partitions.closed.rows.max"], 1000)
         self.assertIsInstance(count["partitions.closed"], int)
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
+
+    def test_run_that_is_not_stored_leaves_charts_alone(self):
+        stored = self.good_json("run", "small.yaml", "--json", "--no-charts", "--db", "a.db")
+        result = self.good_json("run", "small.yaml", "--json", "--no-store", "-o", "x", "--format", "html")
+        self.assertEqual(result, {**stored, "run": None})
+        self.assertEqual(self.files(), ["a.db", "small.yaml", "x", "x/small.html"])
+        with open(os.path.join(self.folder, "x", "small.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("bucketlab run small.yaml --seed 7", page)
+        self.assertNotIn("bucketlab replay", page)
+        self.assertIn("\nnot stored, seed 7, digest", self.good("run", "small.yaml", "--no-store", "--no-charts"))
+        for option in ["--db=a.db", "--snapshot-every=1m", "--resume=1"]:
+            self.assertIn("--no-store", self.bad(2, "run", "--no-store", option,
+                                                 *([] if "resume" in option else ["small.yaml"])))
 
     def test_run_of_the_same_seed_has_the_same_digest(self):
         digests = [self.good_json("run", "small.yaml", "--json", "--no-charts", "--jobs", jobs)["digest"]

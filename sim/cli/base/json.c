@@ -99,7 +99,7 @@ static json_t *expects_of(const struct lab_result *result)
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
     json_t *object = json_object();
-    bool is_fine = cli_json_set(object, "run", json_integer(run)) &&
+    bool is_fine = cli_json_set(object, "run", run == 0 ? json_null() : json_integer(run)) &&
                    cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
                    cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
                    cli_json_set(object, "digest", hex(result->digest)) &&

@@ -72,7 +72,8 @@ static bool unknown_option(const struct cli_args *args, const char *text, struct
     const char *name = args->command->name;
     if (strncmp(text, "--", 2) != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' has no option '%s'; options are long, see 'bucketlab %s --help'",
+                        "bucketlab: '%s' has no option '%s'; all options but -h and -o are long, see "
+                        "'bucketlab %s --help'",
                         name, text, name);
     char word[64];
     snprintf(word, sizeof word, "%s", text + 2);
@@ -106,9 +107,19 @@ static size_t option_count(const struct cli_command *command)
     return count;
 }
 
+/* What -o is short for; NULL: the command writes no files. */
+static const struct cli_option *out_option(const struct cli_command *command)
+{
+    const struct cli_option *option = command->options;
+    while (option->name != NULL && strcmp(option->name, "out") != 0)
+        option++;
+    return option->name == NULL ? NULL : option;
+}
+
 static bool take_options(struct cli_args *args, int argc, struct sim_error *error)
 {
     static const struct cli_option help = {"help", NULL, NULL};
+    const struct cli_option *out = out_option(args->command);
     enum { FIRST = 256 };
     size_t count = option_count(args->command);
     struct option *table = calloc(count + 2, sizeof *table);
@@ -123,12 +134,15 @@ static bool take_options(struct cli_args *args, int argc, struct sim_error *erro
     opterr = 0;
     bool is_fine = true;
     /* '-': arguments come in their order between the options, whatever POSIXLY_CORRECT says. */
-    for (int at = optind, code; is_fine && (code = getopt_long(argc, args->argv, "-:h", table, NULL)) != -1;
+    for (int at = optind, code;
+         is_fine && (code = getopt_long(argc, args->argv, out == NULL ? "-:h" : "-:ho:", table, NULL)) != -1;
          at = optind) {
         if (code == 1) {
             args->arguments[args->argument_count++] = revealed(args, optarg);
         } else if (code == 'h') {
             args->given[args->given_count++].option = &help;
+        } else if (code == 'o') {
+            args->given[args->given_count++] = (struct given){out, revealed(args, optarg)};
         } else if (code >= FIRST) {
             args->given[args->given_count++] = (struct given){&args->command->options[code - FIRST],
                                                               optarg == NULL ? NULL : revealed(args, optarg)};
@@ -137,6 +151,10 @@ static bool take_options(struct cli_args *args, int argc, struct sim_error *erro
             is_fine = sim_fail(error, SIM_ERROR_INPUT,
                                "bucketlab: --%s needs a value (%s); see 'bucketlab %s --help'", option->name,
                                option->argument, args->command->name);
+        } else if (code == ':') {
+            is_fine = sim_fail(error, SIM_ERROR_INPUT,
+                               "bucketlab: -o needs a value (%s); see 'bucketlab %s --help'", out->argument,
+                               args->command->name);
         } else if (optopt >= FIRST) {
             is_fine = sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s takes no value; write it without '='",
                                args->command->options[optopt - FIRST].name);

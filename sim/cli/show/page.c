@@ -67,6 +67,7 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
     if (!charts->has_page)
         return true;
     struct cli_contest_views views = {.has_front = false};
+    bool is_stored = page->info->run != 0;
     char *again[] = {replay_line(page), run_line(page)};
     bool is_fine = again[0] != NULL && again[1] != NULL ? true : sim_fail_memory(error);
     is_fine = is_fine && (page->answer == NULL || cli_contest_views_make(page->answer, &views, error));
@@ -77,8 +78,8 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
             .scenario_file = page->info->scenario_path,
             .overrides = page->info->overrides,
             .version = page->info->version,
-            .again = (const char *const *)again,
-            .again_count = 2,
+            .again = (const char *const *)again + (is_stored ? 0 : 1),
+            .again_count = is_stored ? 2 : 1,
             .recommended = text(json_object_get(page->answer, "recommended"), "label"),
             .why = text(page->answer, "why"),
             .notes = text(page->answer, "notes"),

@@ -31,6 +31,7 @@ static const struct cli_option options[] = {{"seed", "N", "in place of the scena
                                             CLI_OPTION_OUT,
                                             CLI_OPTION_FORMAT,
                                             {"no-charts", NULL, "draw no charts"},
+                                            {"no-store", NULL, "keep nothing in the database"},
                                             {"trace-events", "FILE",
                                              "write what happens between agents and cluster,\n"
                                              "one event a line; - stands for stdout"},
@@ -68,7 +69,7 @@ struct batch {
     const char *database;
     uint32_t workers;
     struct lab_team team;
-    bool is_quiet, is_json, has_charts;
+    bool is_quiet, is_json, has_charts, is_stored;
     struct cli_charts charts; /* as asked for; each job has a copy */
     struct cli_event_trace event_trace;
     struct cli_signals signals;
@@ -98,6 +99,13 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
         if (cli_has(args, of_new_runs[i]))
             return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s has what it needs; remove --%s", mode,
                             of_new_runs[i]);
+    }
+    static const char *const of_stored_runs[] = {"db", "snapshot-every", "resume", "continue"};
+    for (size_t i = 0; cli_has(args, "no-store") && i < sizeof of_stored_runs / sizeof *of_stored_runs; i++) {
+        if (cli_has(args, of_stored_runs[i]))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --no-store uses no database; remove that, or --%s",
+                            of_stored_runs[i]);
     }
     return !cli_has(args, "snapshot-every") || !cli_has(args, "trace-events") ||
            sim_fail(error, SIM_ERROR_INPUT,
@@ -169,7 +177,8 @@ static bool check_outputs(const struct cli_args *args, const struct batch *batch
 {
     struct cli_outputs outputs = {0};
     cli_outputs_file(&outputs, "trace-events", cli_value(args, "trace-events", NULL));
-    cli_outputs_database(&outputs, "db", batch->database, true);
+    if (batch->is_stored)
+        cli_outputs_database(&outputs, "db", batch->database, true);
     cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
     for (size_t i = 0; i < batch->count; i++) {
         cli_outputs_scenario(&outputs, batch->jobs[i].scenario);
@@ -202,6 +211,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     batch->is_quiet = cli_has(args, "quiet");
     batch->is_json = cli_has(args, "json");
     batch->has_charts = !cli_has(args, "no-charts");
+    batch->is_stored = !cli_has(args, "no-store");
     if (!cli_jobs(args, &batch->workers, error) || !cli_team(args, &batch->team, error) ||
         !cli_charts_read(args, &batch->charts, error) ||
         !cli_duration_option(args, "snapshot-every", &batch->every_ns, error) ||
@@ -214,7 +224,7 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
         return false;
     for (size_t i = 0; i < batch->count; i++)
         batch->jobs[i].charts = batch->charts;
-    if (!check_database(batch->database, error))
+    if (batch->is_stored && !check_database(batch->database, error))
         return false;
     for (size_t i = 0; i < batch->count && !batch->is_quiet; i++) {
         if (!cli_warnings_print(stderr, batch->jobs[i].scenario, error))
@@ -231,11 +241,12 @@ static bool is_shared(const struct batch *batch, const struct job *job)
            batch->unfinished.run == 0;
 }
 
-/* A traced run cannot be resumed: its event trace would lack its beginning. */
+/* A traced run cannot be resumed: its event trace would lack its beginning. One that is not stored has
+ * nowhere to resume from. */
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
-    if (listener != NULL || is_shared(batch, job))
+    if (listener != NULL || is_shared(batch, job) || !batch->is_stored)
         return cli_execute(job->scenario, batch->workers, &batch->team, batch->is_quiet, listener,
                            &batch->signals, &job->result, &job->elapsed_ms, error);
     int64_t every_ms = batch->every_ns / 1000000;
@@ -245,19 +256,26 @@ static bool execute_one(struct batch *batch, struct job *job, struct sim_error *
                             error);
 }
 
+static void describe(struct job *job)
+{
+    job->info = (struct store_run_info){.scenario_path = job->path,
+                                        .scenario_text = job->scenario->text,
+                                        .overrides = job->scenario->overrides,
+                                        .version = BUCKETLAB_VERSION,
+                                        .created_unix_s = (int64_t)time(NULL),
+                                        .elapsed_ms = job->elapsed_ms};
+}
+
 static bool store_all(struct batch *batch, struct sim_error *error)
 {
+    if (!batch->is_stored)
+        return true;
     struct store *store;
     size_t stored = 0;
     bool is_fine = store_open(batch->database, STORE_WRITE, &store, error);
     for (size_t i = 0; is_fine && i < batch->count; i++) {
         struct job *job = &batch->jobs[i];
-        job->info = (struct store_run_info){.scenario_path = job->path,
-                                            .scenario_text = job->scenario->text,
-                                            .overrides = job->scenario->overrides,
-                                            .version = BUCKETLAB_VERSION,
-                                            .created_unix_s = (int64_t)time(NULL),
-                                            .elapsed_ms = job->elapsed_ms};
+        describe(job);
         is_fine = cli_snapshots_store(&job->snapshots, store, &job->info, job->result, error);
         job->run = job->info.run;
         stored += is_fine;
@@ -299,9 +317,11 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
 {
     const struct cli_page page = {job->result, &job->info, batch->database, NULL};
     const int64_t last = batch->jobs[batch->count - 1].run;
-    return (cli_charts_write(&job->charts, job->result, error) &&
-            cli_page_write(&job->charts, &page, error)) ||
-           cli_charts_fail(job->run, last, batch->database, error);
+    if (!batch->is_stored)
+        describe(job);
+    bool is_fine =
+        cli_charts_write(&job->charts, job->result, error) && cli_page_write(&job->charts, &page, error);
+    return is_fine || (batch->is_stored && cli_charts_fail(job->run, last, batch->database, error));
 }
 
 /* --resume of a run that has nothing left to do. */
@@ -343,8 +363,12 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
                                        ? "identifiers have no partitions"
                                        : "there is nothing to show");
     }
-    printf("\nrun %" PRId64 " in ", job->run);
-    cli_print_text(stdout, batch->database);
+    if (batch->is_stored) {
+        printf("\nrun %" PRId64 " in ", job->run);
+        cli_print_text(stdout, batch->database);
+    } else {
+        printf("\nnot stored");
+    }
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
            (double)job->elapsed_ms / 1000);
     return true;
