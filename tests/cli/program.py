@@ -5,11 +5,16 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+
+# A process that a shell starts in the background ignores these, and so would the program.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))

@@ -21,7 +21,7 @@ SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--
 # Named keys, with the codes that Chromium wants beside the name.
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
         "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
-SHIFT = 8
+TAB, SHIFT_KEY = "\ue004", "\ue008"  # as WebDriver names them
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 STARTED = re.compile(rb"started successfully on port (\d+)")
 
@@ -125,13 +125,19 @@ class Browser:
         return [message["params"]["request"]["url"] for message in messages
                 if message["method"] == "Network.requestWillBeSent"]
 
-    def press(self, key, shift=False):
-        press = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": KEYS[key],
-                 "modifiers": SHIFT if shift else 0}
+    def press(self, key):
+        press = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": KEYS[key]}
         text = {"Enter": "\r", " ": " "}.get(key)
         self.devtools("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown",
                       **press, **({"text": text} if text else {}))
         self.devtools("Input.dispatchKeyEvent", type="keyUp", **press)
+
+    def tab(self, times, shift=False):
+        """Presses Tab so often, as one request."""
+        keys = [{"type": kind, "value": TAB} for _ in range(times) for kind in ("keyDown", "keyUp")]
+        if shift:
+            keys = [{"type": "keyDown", "value": SHIFT_KEY}, *keys, {"type": "keyUp", "value": SHIFT_KEY}]
+        self.send("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": keys}]})
 
     def point(self, x, y):
         """Moves the mouse to a place of the window."""
