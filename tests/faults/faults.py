@@ -4,6 +4,7 @@ A test script is given the program, one that guarantees too much, the library, a
 sample, or `calls` for one N on the way of each call in the program, which is what a build that counts branches
 wants."""
 import concurrent.futures
+import functools
 import hashlib
 import os
 import random
@@ -134,7 +135,9 @@ def words_of(name):
     return [*arguments, "--quiet", *([] if arguments[0] in SINGLE or "--rows" in arguments else ["--jobs", "1"])]
 
 
+@functools.lru_cache(maxsize=300)
 def plain(content):
+    """Most files stay as they are, and are the same each time."""
     for pattern, put in TIMES:
         content = re.sub(pattern, put, content)
     return content
@@ -147,6 +150,7 @@ def read(path):
 
 class Outcome:
     """What a command left: exit code, what it printed, what stands in its folder."""
+    databases = {}  # digest of a database without a log -> what it holds
 
     def __init__(self, folder, process, out, err, report, seconds):
         self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
@@ -154,7 +158,9 @@ class Outcome:
         self.tables, self.files, self.unsound, self.unfinished = {}, {}, [], 0
         for name in sorted(DATABASES & set(os.listdir(folder))):
             try:
-                self.tables[name] = self.read_database(os.path.join(folder, name))
+                self.tables[name], problems, unfinished = self.read_database(os.path.join(folder, name))
+                self.unsound += problems
+                self.unfinished += unfinished
             except sqlite3.Error as error:
                 self.unsound.append(f"{name}: {error}")
         for root, folders, files in os.walk(folder):
@@ -163,22 +169,34 @@ class Outcome:
                 key = os.path.relpath(path, folder)
                 self.files[key] = None if os.path.isdir(path) or key in DATABASES else plain(read(path))
 
-    def read_database(self, path):
-        """Each table's rows, without what the clock says; makes good what a rollback or a log has left to do."""
+    @classmethod
+    def read_database(cls, path):
+        """Each table's rows, without what the clock says; what is unsound; how many runs are under way. Makes good what
+        a rollback or a log has left to do."""
+        if any(os.path.exists(path + ending) for ending in ("-wal", "-shm", "-journal")):
+            return cls.read_tables(path)
+        key = hashlib.sha256(read(path)).digest()
+        if key not in cls.databases:
+            cls.databases[key] = cls.read_tables(path)
+        return cls.databases[key]
+
+    @staticmethod
+    def read_tables(path):
+        unsound, unfinished = [], 0
         database = sqlite3.connect(path)
         database.row_factory = sqlite3.Row
         sound = [row[0] for row in database.execute("PRAGMA integrity_check")]
         if sound != ["ok"] or database.execute("PRAGMA foreign_key_check").fetchall():
-            self.unsound.append(f"{os.path.basename(path)}: {sound}")
+            unsound.append(f"{os.path.basename(path)}: {sound}")
         names = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         tables = {name: {tuple((key, PLACE.sub("", row[key]) if isinstance(row[key], str) else row[key])
                                for key in row.keys() if key not in TIMED_COLUMNS)
                          for row in database.execute(f'SELECT * FROM "{name}"')}
                   for name in names if not name.startswith("sqlite_") and name not in UNFINISHED}
         for name in {"unfinished", "tune_outcome"} & set(names):
-            self.unfinished += database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+            unfinished += database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
         database.close()
-        return tables
+        return tables, unsound, unfinished
 
     def count(self, kind):
         return int(self.report[kind])

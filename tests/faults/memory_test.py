@@ -18,19 +18,21 @@ class MemoryTest(FaultsTest):
         cases, calls = [], {}
         for name in COMMANDS:
             for callers in ["program", "libsqlite3", "libjansson"]:
-                sites = self.sites(name, {"FAULTY_CALLERS": callers})
-                seen = calls.setdefault((callers, program_of(name)), set())
-                for number in (self.first_of_each_call(sites, seen) if IS_BY_CALL else self.chosen(sites, callers)):
+                for number in self.chosen(name, callers, calls.setdefault((callers, program_of(name)), set())):
                     chosen = {"FAULTY_CALLERS": callers, "FAULTY_MEMORY": str(number)}
                     cases.append((name, {**chosen, "FAULTY_LASTING": "1"} if number % 3 == 0 else chosen))
         self.try_all(cases)
 
-    @staticmethod
-    def chosen(sites, callers):
-        draw = random.Random(len(sites))
-        if not IS_SLOW:
+    def chosen(self, name, callers, seen):
+        """The numbers of the allocations that fail."""
+        if not IS_SLOW and not IS_BY_CALL:
+            total = self.run_command(name, {"FAULTY_CALLERS": callers}).count("memory")
             most = 4 if callers == "program" else 2
-            return sorted(draw.sample(range(1, len(sites) + 1), min(len(sites), most)))
+            return sorted(random.Random(total).sample(range(1, total + 1), min(total, most)))
+        sites = self.sites(name, {"FAULTY_CALLERS": callers})
+        if IS_BY_CALL:
+            return self.first_of_each_call(sites, seen)
+        draw = random.Random(len(sites))
         if callers == "program" and len(sites) <= ALL_UP_TO:
             return range(1, len(sites) + 1)
         # SQLite allocates at two places, for all its purposes.
