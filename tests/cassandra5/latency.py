@@ -12,6 +12,7 @@ With --compare FILE --lab build/release/tests/lab/cluster_load: the same load in
 Exit code: 0 measured, 3 no node.
 """
 import argparse
+import functools
 import json
 import math
 import os
@@ -339,12 +340,22 @@ def settings(points, nodes, cores):
     return found
 
 
+@functools.lru_cache
+def normals(count):
+    draw = random.Random(7)
+    return [draw.normalvariate(0, 1) for _ in range(count)]
+
+
+@functools.lru_cache
+def hop_sums(sigma, ways, draw_count):
+    factors = [math.exp(sigma * normal) for normal in normals(ways * draw_count)]
+    return sorted(sum(factors[i:i + ways]) for i in range(0, len(factors), ways))
+
+
 def hops(sigma, is_ring, share, draw_count=20000):
     """A percentile, in per mille, of what lies between a request and its answer, of lognormal ways with median 1: to
     the coordinator and back, and in a ring to another node and back."""
-    draw = random.Random(7)
-    return percentile(sorted(sum(draw.lognormvariate(0, sigma) for _ in range(4 if is_ring else 2))
-                             for _ in range(draw_count)), share)
+    return percentile(hop_sums(sigma, 4 if is_ring else 2, draw_count), share)
 
 
 def latency_of(points, node, is_ring, factor=1.0):
