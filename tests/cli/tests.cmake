@@ -7,7 +7,7 @@ foreach(name usage refusals odds tune_scenario keys init run table store stop ho
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 # What goes in and out as files.
-foreach(name import export stress page outputs inputs sample)
+foreach(name import export stress page outputs inputs sample trace)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)

@@ -10,9 +10,10 @@
 #include "cli/commands/run.h"
 #include "cli/commands/runs.h"
 #include "cli/commands/sweep.h"
+#include "cli/commands/trace.h"
 #include "cli/commands/tune.h"
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
-    &cli_init,   &cli_run,    &cli_sweep, &cli_merge, &cli_cql,      &cli_fuzz,   &cli_odds,
-    &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,     &cli_report, &cli_import,
-    &cli_export, &cli_replay, &cli_ids,   &cli_token, &cli_bucket_of};
+    &cli_init,   &cli_run,    &cli_sweep, &cli_merge, &cli_cql,   &cli_fuzz,     &cli_odds,
+    &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,  &cli_report,   &cli_import,
+    &cli_export, &cli_replay, &cli_ids,   &cli_trace, &cli_token, &cli_bucket_of};

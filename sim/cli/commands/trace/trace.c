@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab trace: what a file of rows is, and the same without its keys' names. */
+#include "cli/commands/trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/outputs.h"
+#include "cli/text.h"
+#include "cli/text_file.h"
+#include "cli/warnings.h"
+#include "kernel/grow.h"
+#include "kernel/time.h"
+#include "trace_anonymise.h"
+#include "trace_summary.h"
+
+#define LINE_SIZE 256
+
+static const struct cli_option options[] = {
+    {"columns", "SPEC",
+     "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\ncount and bytes_of; by name or number"},
+    {"sort", NULL, "rows in no order: trace.sort=true"},
+    {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
+    {"anonymise", "FILE", "write the rows with numbers for keys; - for stdout"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+struct text {
+    char *bytes;
+    size_t size, capacity;
+};
+
+static bool put(struct text *text, const char *bytes, size_t size)
+{
+    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1))
+        return false;
+    memcpy(text->bytes + text->size, bytes, size);
+    text->size += size;
+    text->bytes[text->size] = '\0';
+    return true;
+}
+
+/* Between single quotes of YAML. */
+static bool put_quoted(struct text *text, const char *bytes, size_t size)
+{
+    bool ok = put(text, "'", 1);
+    for (size_t i = 0; ok && i < size; i++)
+        ok = put(text, bytes[i] == '\'' ? "''" : bytes + i, bytes[i] == '\'' ? 2 : 1);
+    return ok && put(text, "'", 1);
+}
+
+/* "key=guild+channel" as "key: ['guild', 'channel']". */
+static bool put_column(struct text *text, const char *spec, size_t size)
+{
+    const char *equals = memchr(spec, '=', size), *at = equals + 1, *end = spec + size;
+    bool is_list = memchr(at, '+', (size_t)(end - at)) != NULL;
+    bool ok =
+        put(text, spec, (size_t)(equals - spec)) && put(text, ": ", 2) && (!is_list || put(text, "[", 1));
+    while (ok && at <= end) {
+        const char *plus = memchr(at, '+', (size_t)(end - at)), *until = plus == NULL ? end : plus;
+        ok = put_quoted(text, at, (size_t)(until - at)) && (plus == NULL || put(text, ", ", 2));
+        at = until + 1;
+    }
+    return ok && (!is_list || put(text, "]", 1));
+}
+
+static bool put_columns(struct text *text, const char *spec, struct sim_error *error)
+{
+    bool ok = put(text, ", columns: {", 12);
+    for (const char *at = spec; ok && *at != '\0';) {
+        size_t size = strcspn(at, ",");
+        const char *equals = memchr(at, '=', size);
+        if (equals == NULL || equals == at || equals + 1 == at + size)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --columns %s: '%.*s' is no column; write time=created_at,key=guild+channel", spec,
+                (int)size, at);
+        ok = put_column(text, at, size);
+        at += size + (at[size] == ',');
+        ok = ok && (*at == '\0' || put(text, ", ", 2));
+    }
+    return (ok && put(text, "}", 1)) || sim_fail_memory(error);
+}
+
+/* A scenario of the trace and no more, so that the fields are read as in one. */
+static bool read_format(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
+{
+    const char *file = cli_argument(args, 0), *columns = cli_value(args, "columns", NULL);
+    static const char head[] = "strategies: [{unbucketed: {}}]\ntrace: {file: ";
+    struct lab_override *overrides = NULL;
+    struct text text = {0};
+    size_t count = 0;
+    *out = NULL;
+    bool ok = (put(&text, head, sizeof head - 1) && put_quoted(&text, file, strlen(file))) ||
+              sim_fail_memory(error);
+    ok = ok && (columns == NULL || put_columns(&text, columns, error));
+    ok = ok && ((put(&text, cli_has(args, "sort") ? ", sort: true" : "", cli_has(args, "sort") ? 12 : 0) &&
+                 put(&text, "}\n", 2)) ||
+                sim_fail_memory(error));
+    ok = ok && cli_overrides(args, &overrides, &count, error) &&
+         lab_scenario_parse("bucketlab trace", text.bytes, text.size, overrides, count, NULL, out, error);
+    free(overrides);
+    free(text.bytes);
+    return ok;
+}
+
+static void print_peak(const char *name, const struct trace_peak *peak)
+{
+    char time[SIM_TIME_TEXT_SIZE], rows[CLI_NUMBER_SIZE];
+    if (peak->slot_ns == 0)
+        return;
+    sim_time_format(peak->begin_ns, time);
+    cli_grouped(peak->rows, rows);
+    printf("  peak %-7s %s rows, %.3g times the mean, from %s; %.3g%% of %ss are empty\n", name, rows,
+           peak->over_mean, time, 100 * peak->empty, name);
+}
+
+static void print_sizes(const struct trace_summary *summary)
+{
+    char p50[CLI_NUMBER_SIZE], p99[CLI_NUMBER_SIZE], most[CLI_NUMBER_SIZE], all[CLI_NUMBER_SIZE];
+    cli_grouped(trace_summary_quantile(&summary->key_rows, 0.5), p50);
+    cli_grouped(trace_summary_quantile(&summary->key_rows, 0.99), p99);
+    cli_grouped(summary->key_rows.most, most);
+    printf("  rows a key   p50 %s, p99 %s, max %s\n", p50, p99, most);
+    if (summary->has_sizes) {
+        cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.5), p50);
+        cli_compact_bytes((double)trace_summary_quantile(&summary->sizes, 0.99), p99);
+        cli_compact_bytes((double)summary->sizes.most, most);
+        cli_compact_bytes((double)summary->bytes, all);
+        printf("  row sizes    p50 %s, p99 %s, max %s, all %s\n", p50, p99, most, all);
+    }
+    if (summary->has_gaps && summary->gaps_ms.count > 0)
+        printf("  gaps         between rows of a key: p50 %.3g s, p99 %.3g s, max %.3g s\n",
+               (double)trace_summary_quantile(&summary->gaps_ms, 0.5) / 1e3,
+               (double)trace_summary_quantile(&summary->gaps_ms, 0.99) / 1e3,
+               (double)summary->gaps_ms.most / 1e3);
+}
+
+static double span_seconds(const struct trace_summary *summary)
+{
+    return ((double)summary->last_ns - (double)summary->first_ns) / 1e9;
+}
+
+static void print_text(const char *file, const struct trace_summary *summary)
+{
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE], first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
+    double seconds = span_seconds(summary);
+    cli_grouped(summary->rows, rows);
+    cli_grouped(summary->keys, keys);
+    sim_time_format(summary->first_ns, first);
+    sim_time_format(summary->last_ns, last);
+    cli_print_text(stdout, file);
+    printf(": ");
+    cli_print_text(stdout, summary->read_as);
+    printf("\n%s rows of %s keys, %s to %s,\n%.3g days", rows, keys, first, last, seconds / 86400);
+    if (seconds > 0)
+        printf(", %.3g rows/s", (double)summary->rows / seconds);
+    printf("\n\n  skew         busiest key %.3g%% of the rows, busiest 1%% of keys %.3g%%, 10%% %.3g%%\n",
+           100 * summary->top_key, 100 * summary->top_1_percent, 100 * summary->top_10_percent);
+    print_sizes(summary);
+    print_peak("minute", &summary->minute);
+    print_peak("hour", &summary->hour);
+    if (summary->second_half > 0)
+        printf("  growth       the second half has %.3g times the rows of the first\n", summary->second_half);
+    if (summary->has_day)
+        printf(
+            "  day          busiest hour %02d:00 UTC with %.3g times the mean, quietest %02d:00 with %.3g\n",
+            summary->busiest_hour, summary->busiest_over_mean, summary->quietest_hour,
+            summary->quietest_over_mean);
+}
+
+static json_t *quantiles(const struct lab_histogram *histogram, bool is_known)
+{
+    if (!is_known || histogram->count == 0)
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "p50", cli_json_whole(trace_summary_quantile(histogram, 0.5))) &&
+                   cli_json_set(object, "p99", cli_json_whole(trace_summary_quantile(histogram, 0.99))) &&
+                   cli_json_set(object, "max", cli_json_whole(histogram->most));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *peak_json(const struct trace_peak *peak)
+{
+    char time[SIM_TIME_TEXT_SIZE];
+    if (peak->slot_ns == 0)
+        return json_null();
+    json_t *object = json_object();
+    sim_time_format(peak->begin_ns, time);
+    bool is_fine = cli_json_set(object, "begin", json_string(time)) &&
+                   cli_json_set(object, "rows", cli_json_whole(peak->rows)) &&
+                   cli_json_set(object, "over_mean", cli_json_number(peak->over_mean)) &&
+                   cli_json_set(object, "empty_share", cli_json_number(peak->empty));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *day_json(const struct trace_summary *summary)
+{
+    if (!summary->has_day)
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "busiest_hour", json_integer(summary->busiest_hour)) &&
+                   cli_json_set(object, "busiest_over_mean", cli_json_number(summary->busiest_over_mean)) &&
+                   cli_json_set(object, "quietest_hour", json_integer(summary->quietest_hour)) &&
+                   cli_json_set(object, "quietest_over_mean", cli_json_number(summary->quietest_over_mean));
+    return cli_json_complete(object, is_fine);
+}
+
+static bool print_json(const char *file, const struct trace_summary *summary, struct sim_error *error)
+{
+    char first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
+    json_t *object = json_object();
+    sim_time_format(summary->first_ns, first);
+    sim_time_format(summary->last_ns, last);
+    bool is_fine =
+        cli_json_set(object, "file", json_string(file)) &&
+        cli_json_set(object, "read_as", json_string(summary->read_as)) &&
+        cli_json_set(object, "rows", cli_json_whole(summary->rows)) &&
+        cli_json_set(object, "keys", json_integer(summary->keys)) &&
+        cli_json_set(object, "first", json_string(first)) &&
+        cli_json_set(object, "last", json_string(last)) &&
+        cli_json_set(object, "bytes", summary->has_sizes ? cli_json_whole(summary->bytes) : json_null()) &&
+        cli_json_set(object, "top_key_share", cli_json_number(summary->top_key)) &&
+        cli_json_set(object, "top_1_percent_share", cli_json_number(summary->top_1_percent)) &&
+        cli_json_set(object, "top_10_percent_share", cli_json_number(summary->top_10_percent)) &&
+        cli_json_set(object, "key_rows", quantiles(&summary->key_rows, true)) &&
+        cli_json_set(object, "row_bytes", quantiles(&summary->sizes, summary->has_sizes)) &&
+        cli_json_set(object, "gaps_ms", quantiles(&summary->gaps_ms, summary->has_gaps)) &&
+        cli_json_set(object, "minute", peak_json(&summary->minute)) &&
+        cli_json_set(object, "hour", peak_json(&summary->hour)) &&
+        cli_json_set(object, "second_half_over_first",
+                     summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()) &&
+        cli_json_set(object, "day", day_json(summary));
+    return cli_json_print(cli_json_complete(object, is_fine), error);
+}
+
+static bool describe(const struct cli_args *args, const struct lab_scenario *scenario,
+                     struct sim_error *error)
+{
+    struct trace_summary summary;
+    const char *file = cli_argument(args, 0);
+    if (!cli_has(args, "quiet"))
+        cli_warnings_files(stderr, scenario);
+    if (!trace_summary_make(scenario, &summary, error))
+        return false;
+    bool ok = true;
+    if (cli_has(args, "json"))
+        ok = print_json(file, &summary, error);
+    else
+        print_text(file, &summary);
+    trace_summary_clear(&summary);
+    return ok;
+}
+
+static int trace(const struct cli_args *args, struct sim_error *error)
+{
+    struct lab_scenario *scenario;
+    struct cli_outputs outputs = {0};
+    const char *anonymous = cli_value(args, "anonymise", NULL);
+    bool is_stdout = anonymous != NULL && strcmp(anonymous, "-") == 0;
+    if (!read_format(args, &scenario, error))
+        return (int)error->class;
+    cli_outputs_input(&outputs, "the trace", scenario->trace_path);
+    cli_outputs_file(&outputs, "anonymise", anonymous);
+    bool ok = cli_outputs_check(&outputs, error);
+    if (ok && anonymous != NULL)
+        ok = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
+             trace_anonymise(scenario, anonymous, error);
+    ok = ok && (is_stdout || describe(args, scenario, error));
+    lab_scenario_destroy(scenario);
+    return ok ? 0 : (int)error->class;
+}
+
+const struct cli_command cli_trace = {
+    .name = "trace",
+    .arguments = "FILE",
+    .summary = "what a file of rows is: span, keys, skew, bursts, sizes",
+    .example = "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel\n"
+               "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = trace,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Writes a trace with numbers for keys. Lines with counts are given out late, key by key, so they are held
+ * and sorted; all others are written as they are read. */
+#define _POSIX_C_SOURCE 200809L
+#include "trace_anonymise.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/grow.h"
+#include "kernel/time.h"
+#include "reports/partial.h"
+#include "workload/trace.h"
+
+struct lines {
+    struct wl_trace_batch *items;
+    size_t count, capacity;
+};
+
+static int by_line(const void *one, const void *other)
+{
+    const struct wl_trace_batch *a = one, *b = other;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void write_line(FILE *stream, const struct wl_trace_batch *batch, uint64_t value)
+{
+    int64_t ms = batch->time_ns / SIM_MS - (batch->time_ns % SIM_MS < 0);
+    fprintf(stream, "%" PRId64 ",%" PRIu32 ",%" PRIu64 "\n", ms, batch->key_index + 1, value);
+}
+
+static bool write_rows(struct wl_trace *trace, FILE *stream, struct sim_error *error)
+{
+    struct lines lines = {0};
+    struct wl_trace_batch batch;
+    bool has_sizes = wl_trace_has_sizes(trace), is_held = wl_trace_has_counts(trace), more = true, ok = true;
+    fprintf(stream, "timestamp_ms,key,%s\n", has_sizes ? "bytes" : "count");
+    while (ok && more) {
+        ok = wl_trace_next(trace, &batch, &more, error);
+        if (!ok || !more)
+            break;
+        if (!is_held) {
+            write_line(stream, &batch, has_sizes ? batch.bytes : 1);
+        } else if (sim_grow(&lines.items, &lines.capacity, lines.count + 1, sizeof *lines.items)) {
+            lines.items[lines.count++] = batch;
+        } else {
+            ok = sim_fail_memory(error);
+        }
+    }
+    if (ok && lines.count > 0)
+        qsort(lines.items, lines.count, sizeof *lines.items, by_line);
+    for (size_t i = 0; ok && i < lines.count; i++)
+        write_line(stream, &lines.items[i], lines.items[i].rows);
+    free(lines.items);
+    return ok;
+}
+
+static bool fail_file(const char *path, struct sim_error *error)
+{
+    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
+                    "%s: cannot be written (%s); free space there, or name another file", path,
+                    strerror(errno));
+}
+
+/* The file gets its name when it is whole. */
+static bool write_file(struct wl_trace *trace, const char *path, struct sim_error *error)
+{
+    char *part;
+    int file = report_partial_create(path, &part);
+    FILE *stream = file == -1 ? NULL : fdopen(file, "wb");
+    bool ok = stream != NULL ? write_rows(trace, stream, error) : fail_file(path, error);
+    bool is_lost = stream != NULL && (fflush(stream) != 0 || ferror(stream) != 0 || fsync(file) != 0);
+    if (stream != NULL && fclose(stream) != 0)
+        is_lost = true;
+    if (ok && (is_lost || rename(part, path) != 0))
+        ok = fail_file(path, error);
+    if (!ok && part != NULL)
+        unlink(part);
+    free(part);
+    return ok;
+}
+
+bool trace_anonymise(const struct lab_scenario *scenario, const char *path, struct sim_error *error)
+{
+    struct wl_trace *trace;
+    if (!wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &trace, error))
+        return false;
+    bool ok = strcmp(path, "-") == 0 ? write_rows(trace, stdout, error) : write_file(trace, path, error);
+    wl_trace_close(trace);
+    return ok;
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Aim: `trace` tells what a file of rows is, and writes it without its keys' names; the same rows are the same run
+in whatever form they come; a file in the wrong place is called by its name.
+Method: drawn rows, written in nine forms, whose figures are computed here; runs by their digests."""
+import collections
+import datetime
+import gzip
+import json
+import os
+import random
+import unittest
+
+from program import ProgramTest
+
+ROWS = 600
+START = 1767225600000  # 2026-01-01
+COLUMNS = "time=at,key=guild+channel,bytes=size"
+
+
+def drawn():
+    draw, time, rows = random.Random(5), START, []
+    for _ in range(ROWS):
+        time += draw.randint(1, 900_000)
+        rows.append((time, f"g{draw.randint(0, 2)}", f"c{int(draw.paretovariate(1)) % 9}", draw.randint(2, 900)))
+    return rows
+
+
+def iso(time, hours=0):
+    zone = datetime.timezone(datetime.timedelta(hours=hours))
+    return datetime.datetime.fromtimestamp(time / 1000, zone).isoformat(timespec="milliseconds")
+
+
+class TraceTest(ProgramTest):
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def digest(self, trace):
+        self.write("x.yaml", f"trace: {{{trace}}}\nstrategies: [{{count: {{rows: 20}}}}, {{time: {{window: 1d}}}},\n"
+                             "  {probabilistic: {bits: 3, threshold: 4}}]\n")
+        return json.loads(self.good("run", "x.yaml", "--no-charts", "--json", "--quiet"))["digest"]
+
+    def test_rows_in_every_form_are_the_same_run(self):
+        rows = drawn()
+        mixed = rows[:]
+        random.Random(1).shuffle(mixed)
+        plain = "timestamp_ms,key,bytes\n" + "".join(f"{t},{g}/{c},{b}\n" for t, g, c, b in rows)
+        self.write("plain.csv", plain)
+        with gzip.open(os.path.join(self.folder, "plain.csv.gz"), "wt") as file:
+            file.write(plain)
+        self.write("quoted.csv", "at;guild;channel;size;note\n" + "".join(
+            f'{iso(t, 2)};{g};"{c}";{b};"say ""{b}"";\nso"\n' for t, g, c, b in rows))
+        self.write("tabs.tsv", "ts\tkey\tbytes\n" + "".join(f"{t / 1000:.3f}\t{g}/{c}\t{b}\n" for t, g, c, b in rows))
+        self.write("bare.csv", "".join(f"{t * 1000},{g}/{c},{b}\n" for t, g, c, b in rows))
+        self.write("rows.jsonl", "".join(json.dumps({"at": iso(t), "in": {"guild": g, "channel": c}, "size": b}) + "\n"
+                                         for t, g, c, b in rows))
+        self.write("copy.csv", "".join(f'{g},{c},{iso(t).replace("T", " ")[:-6]}+0000,"{"x" * (b - 2)}\\"\\\\"\n'
+                                       for t, g, c, b in sorted(rows, key=lambda row: row[1:])))
+        for part in range(3):
+            self.write(f"unload/output-{part:06}.csv", "guild,channel,at,body\n" + "".join(
+                f'{g},{c},{iso(t)[:-6]}Z,"{"x" * (b - 1)}\\""\n' for t, g, c, b in mixed[part::3]))
+        names = "columns: {time: at, key: [guild, channel], bytes: size}"
+        wanted = self.digest("file: plain.csv")
+        for trace in ("file: plain.csv.gz", f"file: quoted.csv, {names}", "file: tabs.tsv",
+                      "file: bare.csv, columns: {time: 1, key: 2, bytes: 3}",
+                      "file: rows.jsonl, columns: {time: at, key: [in.guild, in.channel], bytes: size}",
+                      "file: copy.csv, columns: {key: [1, 2], time: 3, bytes_of: 4}, sort: true",
+                      "file: unload, columns: {key: [guild, channel], time: at, bytes_of: body}, sort: true"):
+            self.assertEqual(self.digest(trace), wanted, trace)
+
+    def test_summary_has_the_figures_of_the_rows(self):
+        rows = drawn()
+        self.write("rows.csv", "at,guild,channel,size\n" + "".join(f"{iso(t)},{g},{c},{b}\n" for t, g, c, b in rows))
+        answer = self.good_json("trace", "rows.csv", "--columns", COLUMNS, "--json", "--quiet")
+        keys = collections.Counter((g, c) for _, g, c, _ in rows)
+        sizes = sorted(b for *_, b in rows)
+        self.assertEqual((answer["rows"], answer["keys"], answer["bytes"]), (ROWS, len(keys), sum(sizes)))
+        self.assertAlmostEqual(answer["top_key_share"], max(keys.values()) / ROWS)
+        self.assertEqual(answer["row_bytes"], {"p50": sizes[ROWS // 2 - 1], "p99": sizes[ROWS * 99 // 100 - 1],
+                                               "max": sizes[-1]})
+        hours = collections.Counter(t // 3_600_000 for t, *_ in rows)
+        self.assertEqual(answer["hour"]["rows"], max(hours.values()))
+        span = (rows[-1][0] - rows[0][0]) / 3_600_000
+        self.assertAlmostEqual(answer["hour"]["over_mean"], max(hours.values()) / (ROWS / span))
+        count = max(hours) - min(hours) + 1
+        self.assertAlmostEqual(answer["hour"]["empty_share"], 1 - len(hours) / count)
+        gaps, last = [], {}
+        for t, g, c, _ in rows:
+            gaps += [t - last[g, c]] if (g, c) in last else []
+            last[g, c] = t
+        self.assertEqual(answer["gaps_ms"]["max"], max(gaps))
+        day = collections.Counter(t // 3_600_000 % 24 for t, *_ in rows)
+        self.assertEqual(day[answer["day"]["busiest_hour"]], max(day.values()))
+        text = self.good("trace", "rows.csv", "--columns", COLUMNS, "--quiet")
+        self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
+        self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
+
+    def test_anonymous_rows_keep_all_but_the_names(self):
+        rows = drawn()
+        self.write("rows.csv", "at,guild,channel,size\n" + "".join(f"{iso(t)},{g},{c},{b}\n"
+                                                                   for t, g, c, b in rows[::-1]))
+        self.good("trace", "rows.csv", "--columns", COLUMNS, "--sort", "--anonymise", "free.csv", "--quiet")
+        numbers = {}
+        for _, g, c, _ in rows:
+            numbers.setdefault((g, c), len(numbers) + 1)
+        with open(os.path.join(self.folder, "free.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "timestamp_ms,key,bytes\n" + "".join(
+                f"{t},{numbers[g, c]},{b}\n" for t, g, c, b in rows))
+        self.write("count.csv", "timestamp_ms,key,count\n1000,b,2\n2000,a,1\n2000,b,0\n")
+        self.assertEqual(self.good("trace", "count.csv", "--anonymise", "-"),
+                         "timestamp_ms,key,count\n1000,1,2\n2000,2,1\n2000,1,0\n")
+        self.assertIn("would overwrite the trace rows.csv", self.bad(2, "trace", "rows.csv", "--anonymise", "rows.csv"))
+
+    def test_what_cannot_be_meant_is_named(self):
+        self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
+        self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")
+        self.assertIn("rows of a trace, and a scenario belongs here", self.bad(2, "run", "rows.csv"))
+        self.assertIn("this is a scenario, and a trace belongs here", self.bad(2, "trace", "x.yaml"))
+        _, _, err = self.run_program("trace", "rows.csv")
+        self.assertIn("the first row lies in January 1970", err)
+        self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
+        self.assertIn("'x' is no column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
+        self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))
+
+
+if __name__ == "__main__":
+    unittest.main()
