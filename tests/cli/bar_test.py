@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: whatever takes long shows a bar on a terminal, and leaves nothing behind; elsewhere it is silent for 10 s.
-Method: the program on a terminal of the test's, as wide as it says, with hasty.c in front of it: its clock runs 100 times
-as fast, so that work of some hundredths of a second is long on any machine."""
+Method: the program on a terminal of the test's, as wide as it says, with hasty.c in front of it: its clock
+runs 100 times as fast, so that work of some hundredths of a second is long on any machine."""
 import os
 import re
 import sys
