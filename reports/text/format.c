@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/shorten.h"
 #include "kernel/time.h"
 
 /* U+202F, the narrow space that a line does not break at. */
@@ -22,17 +23,6 @@ const char *report_number(struct report_arena *arena, double value)
     return report_size(arena, value, REPORT_ROWS);
 }
 
-/* Rounds to three digits before it picks the suffix, so that 999 600 becomes 1M and not 1000K. */
-static double scale_down(double value, size_t *suffix)
-{
-    *suffix = 0;
-    while (value >= 999.5 && *suffix + 1 < SUFFIX_COUNT) {
-        value /= 1000;
-        ++*suffix;
-    }
-    return value;
-}
-
 static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)
 {
     if (value < 0.001 && value > -0.001 && value != 0) {
@@ -45,7 +35,7 @@ static void write_digits(struct report_arena *arena, double value, char *buffer,
                  report_superscript(arena, (int)strtol(text + length + 1, NULL, 10)));
         return;
     }
-    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : value >= 0.9995 ? 2 : value >= 0.1 ? 3 : 4;
+    int decimals = value >= 0.9995 ? sim_shortened_decimals(value) : value >= 0.1 ? 3 : 4;
     snprintf(buffer, size, "%.*f", decimals, value);
     if (strchr(buffer, '.') != NULL) {
         size_t length = strlen(buffer);
@@ -69,10 +59,9 @@ static const char *with_unit(struct report_arena *arena, const char *digits, siz
 
 const char *report_size(struct report_arena *arena, double value, enum report_unit unit)
 {
-    size_t suffix;
-    double scaled = scale_down(value, &suffix);
+    const unsigned suffix = sim_shorten(&value, SUFFIX_COUNT - 1);
     char digits[32];
-    write_digits(arena, scaled, digits, sizeof digits);
+    write_digits(arena, value, digits, sizeof digits);
     return with_unit(arena, digits, suffix, unit);
 }
 

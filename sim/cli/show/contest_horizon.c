@@ -7,6 +7,7 @@
 #include "cli/contest_answer.h"
 #include "cli/text.h"
 #include "kernel/time.h"
+#include "lab/quantity.h"
 
 #define DAYS_OF_YEAR 365.0
 #define SPAN_SIZE    (CLI_NUMBER_SIZE + 16)
@@ -66,7 +67,7 @@ static void say_unbucketed(const struct tune_contest *contest, struct cli_saying
     bool is_bytes = bytes >= rows;
     span(days, left);
     if (is_bytes)
-        cli_size(limits->partition_bytes / 2, size);
+        lab_quantity_bytes_text(limits->partition_bytes / 2, size, sizeof size);
     else
         cli_grouped(limits->partition_rows / 2, size);
     cli_say(

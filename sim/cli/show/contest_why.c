@@ -10,6 +10,7 @@
 #include "cli/contest_answer.h"
 #include "cli/text.h"
 #include "kernel/time.h"
+#include "lab/quantity.h"
 
 /* So many that grow for ever are told of. */
 #define ENDLESS_TOLD 3
@@ -81,7 +82,7 @@ static void say_limit(const struct tune_contest *contest, const struct tune_seen
     char limit[CLI_NUMBER_SIZE];
     if (limits->partition_bytes != 0 &&
         (limits->partition_rows == 0 || seen->over_bytes >= seen->over_rows)) {
-        cli_size(limits->partition_bytes, limit);
+        lab_quantity_bytes_text(limits->partition_bytes, limit, sizeof limit);
         cli_say(out, "%s", limit);
     } else {
         cli_grouped(limits->partition_rows, limit);
@@ -270,7 +271,7 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
     if (contest->led == SIZE_MAX)
         return;
     const char *label = contest->race.entrants[contest->led].strategy.label;
-    cli_duration(round_to_ms(lead->formula_ns), formula);
+    lab_quantity_duration_text(round_to_ms(lead->formula_ns), formula, sizeof formula);
     if (lead->safe_ns < 0) {
         cli_say(out,
                 " No lead of %s kept its agents together, not even twice the %s that caches and clocks ask "
@@ -278,7 +279,7 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
                 label, formula);
         return;
     }
-    cli_duration(round_to_ms(lead->safe_ns), safe);
+    lab_quantity_duration_text(round_to_ms(lead->safe_ns), safe, sizeof safe);
     cli_say(
         out,
         " The smallest lead of %s that broke nothing in the lab is %s; by caches, clocks and the time of a "
@@ -420,7 +421,7 @@ static void round_up(double value, char *buffer)
     double unit = 1;
     while (value / unit > 100)
         unit *= 10;
-    cli_size((uint64_t)(ceil(value / unit) * unit), buffer);
+    lab_quantity_bytes_text((uint64_t)(ceil(value / unit) * unit), buffer, CLI_NUMBER_SIZE);
 }
 
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error)

@@ -6,6 +6,7 @@
 
 #include "cli/table.h"
 #include "cli/text.h"
+#include "lab/quantity.h"
 #include "lab/setting.h"
 
 #define LABEL_COLUMNS 13
@@ -17,9 +18,9 @@ static void tell(void *context, const struct lab_setting *setting, const void *v
     char number[CLI_NUMBER_SIZE];
     (void)context;
     if (setting->type == LAB_SETTING_DURATION)
-        cli_duration(*(const int64_t *)value, number);
+        lab_quantity_duration_text(*(const int64_t *)value, number, sizeof number);
     else if (setting->type == LAB_SETTING_BYTES)
-        cli_size(*(const uint64_t *)value, number);
+        lab_quantity_bytes_text(*(const uint64_t *)value, number, sizeof number);
     else {
         lab_setting_text(setting, value, buffer);
         return;
@@ -55,11 +56,11 @@ static void print_change(const struct lab_settings *of, uint32_t number, size_t 
 {
     const struct lab_change *change = &of->changes[number - 1];
     char at[CLI_NUMBER_SIZE], span[CLI_NUMBER_SIZE], settings[CLI_SETTINGS_SIZE], told[2 * CLI_SETTINGS_SIZE];
-    cli_duration(change->at_ns, at);
+    lab_quantity_duration_text(change->at_ns, at, sizeof at);
     tell_settings(of, number, false, settings);
     int used = snprintf(told, sizeof told, "%s on: %s", at, settings);
     if (change->rollout_ns != 0) {
-        cli_duration(change->rollout_ns, span);
+        lab_quantity_duration_text(change->rollout_ns, span, sizeof span);
         used += snprintf(told + used, sizeof told - (size_t)used, ", rolled out over %s", span);
     }
     if (!change->keeps_old)
@@ -86,7 +87,7 @@ static void print_reading(const struct lab_reading *reading, size_t column)
     else
         used = snprintf(told, sizeof told, "%s", plans[reading->plan]);
     if (reading->remembers_empty) {
-        cli_duration(reading->late_ns, late);
+        lab_quantity_duration_text(reading->late_ns, late, sizeof late);
         snprintf(told + used, sizeof told - (size_t)used,
                  "%sempty windows are remembered from %s after their end", used == 0 ? "" : "; ", late);
     }

@@ -9,6 +9,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/choice.h"
+#include "lab/quantity.h"
 
 /* Of the strategies above a limit so many are named. */
 #define NAMED_MAX 6
@@ -208,7 +209,7 @@ bool cli_print_sizes(const struct lab_result *result, struct sim_error *error)
         print_passed(result, "partitions.over_limit_rows", words);
     }
     if (result->limits.partition_bytes != 0) {
-        cli_size(result->limits.partition_bytes, limit);
+        lab_quantity_bytes_text(result->limits.partition_bytes, limit, sizeof limit);
         print_passed(result, "partitions.over_limit_bytes", limit);
     }
     print_columns(&result->limits, has_open_only);

@@ -11,6 +11,7 @@
 #include "cassandra/partition.h"
 #include "kernel/grow.h"
 #include "kernel/sampler.h"
+#include "kernel/shorten.h"
 #include "kernel/time.h"
 
 /* Where a scenario names no limit in bytes: Cassandra's own warning, cassandra.yaml
@@ -229,17 +230,13 @@ static void show(double value, const char *unit, char *buffer)
 {
     static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
     bool is_bytes = unit[0] != '\0';
-    size_t power = 0;
     bool is_scaled = is_bytes || value >= 9999.5;
-    while (is_scaled && value >= 999.5 && power < sizeof powers / sizeof *powers - 1) {
-        value /= 1000;
-        power++;
-    }
+    unsigned power = is_scaled ? sim_shorten(&value, sizeof powers / sizeof *powers - 1) : 0;
     if (!(value < 1e6)) {
         snprintf(buffer, SHOWN_SIZE, is_bytes ? "countless bytes" : "countless");
         return;
     }
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    int digits = sim_shortened_decimals(value);
     if (power == 0)
         digits = value < 9.95 && value != (double)(int)value;
     snprintf(buffer, SHOWN_SIZE, "%.*f%s%s", digits, value, is_bytes && power == 1 ? "K" : powers[power],

@@ -173,8 +173,8 @@ static void print_plain(const struct question *question, const struct cli_args *
     const struct tune_weighted *distribution = &question->distribution;
     bool exact = question->has_rows;
     char size[CLI_NUMBER_SIZE], row[CLI_NUMBER_SIZE], label[64];
-    cli_size(distribution->bytes, size);
-    cli_size(distribution->row_bytes, row);
+    lab_quantity_bytes_text(distribution->bytes, size, sizeof size);
+    lab_quantity_bytes_text(distribution->row_bytes, row, sizeof row);
     printf("bytes of a partition until %" PRIu64 " increment%s of %s each, ", distribution->threshold,
            distribution->threshold == 1 ? "" : "s", size);
     printf("rows of %s%s\n\n", exact ? "" : "up to ", exact ? row : size);

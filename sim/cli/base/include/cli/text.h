@@ -33,10 +33,6 @@ void cli_print_paragraph(const char *text);
 void cli_compact(double value, size_t width, char *buffer);
 /* "999B", "1.23MB"; 1 KB is 1000 B. At most 6 columns. */
 void cli_compact_bytes(double value, char *buffer);
-/* The shortest of "10d", "36h", "90m", "1500ms" that is exact. */
-void cli_duration(int64_t duration_ns, char *buffer);
-/* The shortest of "512KB", "1MB" that is exact. */
-void cli_size(uint64_t bytes, char *buffer);
 /* 1555200 -> "1,555,200". */
 void cli_grouped(uint64_t value, char *buffer);
 
