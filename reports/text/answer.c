@@ -84,6 +84,10 @@ static const char *cost_text(const struct telling *telling, double cost)
     if (cost == 0) {
         return report_text(telling->arena, "no %s", what);
     }
+    if (!lab_prices_are_equal(&telling->result->prices)) {
+        return report_text(telling->arena, "%s inserts' worth of %s per 1000 rows",
+                           report_number(telling->arena, cost), what);
+    }
     return report_text(telling->arena, "%s %s per 1000 rows", report_number(telling->arena, cost), what);
 }
 

@@ -15,6 +15,13 @@ static const struct term {
 } terms[] = {
     {"over_limit_share", TERM(limits.over_limit_share), 0},
     {"confidence", TERM(limits.confidence), LAB_TUNE_CONFIDENCE},
+    {"price.counter_increment", TERM(prices.counter_increment), 0},
+    {"price.state_read", TERM(prices.state_read), 0},
+    {"price.state_write", TERM(prices.state_write), 0},
+    {"price.lwt", TERM(prices.lwt), 0},
+    {"price.lock", TERM(prices.lock), 0},
+    {"price.row_scanned", TERM(prices.row_scanned), 0},
+    {"price.partition_read", TERM(prices.partition_read), 0},
 };
 #define TERM_COUNT (sizeof terms / sizeof *terms)
 

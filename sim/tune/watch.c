@@ -25,7 +25,8 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
     tune_scenario_of(contest->scenario, strategies, count, seed, factor, &scenario);
     bool is_fine = lab_run(&scenario, threads, &inner, &result, error);
     for (size_t i = 0; is_fine && i < count; i++)
-        is_fine = tune_see(&result->strategies[i], contest->race.terms.share, &out[i], error);
+        is_fine =
+            tune_see(&result->strategies[i], &result->prices, contest->race.terms.share, &out[i], error);
     for (size_t i = 0; is_fine && memory != NULL && i < count; i++)
         memory->keep(memory->context, tune_memory_job(&strategies[i], seed, factor), &out[i], sizeof *out);
     lab_result_destroy(result);
@@ -103,8 +104,8 @@ static bool see_sizes(const struct lab_histogram *closed, const struct lab_histo
     return is_fine;
 }
 
-bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
-              struct sim_error *error)
+bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
+              struct tune_seen *out, struct sim_error *error)
 {
     const struct lab_metrics *metrics = &result->metrics;
     *out = (struct tune_seen){
@@ -126,7 +127,11 @@ bool tune_see(const struct lab_strategy_result *result, double risk, struct tune
     figures[TUNE_P99_BYTES] = figure(metrics, "partitions.all.bytes.p99");
     figures[TUNE_OVER] = share((double)out->over, (double)out->partitions);
     figures[TUNE_TINY] = share((double)out->tiny, (double)out->closed);
-    figures[TUNE_COST] = lab_cost_of(result);
+    const struct lab_cost cost = lab_cost_of(prices, result);
+    double rows = figure(metrics, "writes.rows");
+    figures[TUNE_COST_WRITE] = cost.write;
+    figures[TUNE_COST] = cost.write + cost.read;
+    figures[TUNE_INCREMENTS] = share(1000 * figure(metrics, "writes.counter_increments"), rows);
     return (see_sizes(&result->closed_rows, &result->open_rows, risk, &out->rows_at_risk, &out->rows_most) &&
             see_sizes(&result->closed_bytes, &result->open_bytes, risk, &out->bytes_at_risk,
                       &out->bytes_most)) ||

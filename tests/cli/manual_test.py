@@ -30,7 +30,7 @@ strategies:
 """
 # Fields that only some runs have; each of the others must come up in a run below.
 SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
-          "tune SCENARIO": {"candidates[].settings.calendar", "candidates[].settings.chance",
+          "tune SCENARIO": {"flips[].*", "candidates[].settings.calendar", "candidates[].settings.chance",
                             "candidates[].settings.bytes", "candidates[].settings.buckets",
                             "candidates[].settings.rows", "candidates[].settings.bits",
                             "candidates[].settings.window_s", "candidates[].settings.threshold",

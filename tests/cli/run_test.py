@@ -38,7 +38,7 @@ class RunTest(ProgramTest):
                          (1, "small", 7, []))
         self.assertRegex(result["digest"], r"\A[0-9a-f]{16}\Z")
         for strategy, label in zip(result["strategies"], LABELS):
-            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "limits", "metrics"])
+            self.assertEqual(list(strategy), ["label", "kind", "placement_digest", "limits", "cost", "metrics"])
             self.assertEqual((strategy["label"], strategy["kind"]), (label, label))
             self.assertEqual(strategy["metrics"]["writes.rows"], result["rows"])
         count = result["strategies"][2]["metrics"]

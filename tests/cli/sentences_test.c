@@ -54,7 +54,7 @@ static void begin(struct fixture *made, size_t count)
         for (size_t seed = 0; seed < SEEDS; seed++) {
             made->seen[i][seed] = (struct tune_seen){.partitions = 100, .closed = 50};
             double *figures = made->seen[i][seed].figures;
-            figures[TUNE_OPS] = (double)i + 0.25;
+            figures[TUNE_COST_WRITE] = (double)i + 0.25;
             figures[TUNE_COST] = (double)i + 1.25;
             figures[TUNE_CV] = 0.1;
             figures[TUNE_PER_READ] = 1.5;
@@ -192,6 +192,7 @@ static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
     begin(&made, 1);
     set_figure(&made, 0, TUNE_CV, 0.65);
     set_figure(&made, 0, TUNE_COST, 1000);
+    set_figure(&made, 0, TUNE_COST_WRITE, 1000);
     set_figure(&made, 0, TUNE_OPS, 1000);
     expect_why(
         &made,
@@ -367,6 +368,42 @@ static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
                  " Partitions that are never left grow on: at this rate a exceeds a limit after 5 days.");
 }
 
+/* A counter update now costs 1 insert. Of a cost 101.25 = 100 updates + 1.25; the rival has 300 and no
+ * update. */
+static void test_flips_are_where_costs_are_equal(void **state)
+{
+    (void)state;
+    struct fixture made;
+    begin(&made, 2);
+    made.scenario.prices = (struct lab_prices){.counter_increment = 1, .partition_read = 1};
+    made.scenario.reads.present = true;
+    made.entrants[1].status = TUNE_HOLDS;
+    made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
+    set_figure(&made, 0, TUNE_INCREMENTS, 100);
+    set_figure(&made, 0, TUNE_COST_WRITE, 100);
+    set_figure(&made, 0, TUNE_COST, 120);
+    set_figure(&made, 1, TUNE_COST_WRITE, 0);
+    set_figure(&made, 1, TUNE_COST, 300);
+    struct tune_flip flip = tune_flip_of(&made.contest, TUNE_AXIS_COUNTER, true);
+    assert_true(flip.at == 2.8 && flip.entrant == 1); /* 20 + 100 x 2.8 = 300 */
+    assert_int_equal(tune_flip_of(&made.contest, TUNE_AXIS_COUNTER, false).entrant, SIZE_MAX);
+    assert_int_equal(tune_flip_of(&made.contest, TUNE_AXIS_READS, true).entrant, SIZE_MAX);
+    /* 100 + 20 r = 300 r */
+    assert_true(fabs(tune_flip_of(&made.contest, TUNE_AXIS_READS, false).at - 100.0 / 280) < 1e-12);
+    cli_contest_flip(&made.contest, &made.said);
+    expect(
+        &made,
+        "a wins while a counter update costs less than 2.8 inserts (else b), and while there are more than "
+        "0.357 times as many reads (else b).");
+    assert_int_equal(tune_cheapest_at(&made.contest, 2.7, 1), 0);
+    assert_int_equal(tune_cheapest_at(&made.contest, 2.9, 1), 1);
+    assert_int_equal(tune_cheapest_at(&made.contest, 1, 0.3), 1);
+    made.entrants[1].status = TUNE_FAILS;
+    made.contest.margin_count = 2;
+    cli_contest_flip(&made.contest, &made.said);
+    expect(&made, "No price of a counter update makes another kind cheaper than a, and no rate of reads.");
+}
+
 static void expect_horizon(struct fixture *made, const char *text)
 {
     cli_contest_horizon(&made->contest, &made->said);
@@ -518,12 +555,13 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
 }
 
 #define HEADINGS                                                                                             \
-    "                            ops/ parts/                over a limit, %\n"                               \
-    "setting               cost  1000   read    CV    p99   seen  at most\n"
+    "                              of parts/                over a limit, %\n"                               \
+    "setting               cost writes  read    CV    p99   seen  at most\n"
 #define LEGEND                                                                                               \
-    "\ncost: operations in addition to the inserts and partitions read, per 1000 rows;\n"                    \
-    "parts/read: partitions per read; CV: coefficient of variation of closed\n"                              \
-    "partitions' rows; p99: bytes of all partitions\n"
+    "\ncost: of operations in addition to the inserts and of partitions read, in\n"                          \
+    "inserts per 1000 rows; of writes: without the reads; parts/read: partitions per\n"                      \
+    "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"                     \
+    "partitions\n"
 
 /* What the table prints. */
 static void expect_table(struct fixture *made, const char *text)
@@ -561,7 +599,7 @@ static void test_table_has_a_line_for_each_verdict(void **state)
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_OVER, 0.5);
     made.entrants[3].failed = TUNE_FEW_PER_READ;
-    set_figure(&made, 3, TUNE_OPS, 0.0001);
+    set_figure(&made, 3, TUNE_COST_WRITE, 0.0001);
     set_figure(&made, 3, TUNE_OVER, 5e-7);
     made.entrants[4].status = TUNE_REFUSED;
     made.entrants[4].exact_share = 5e-6;
@@ -608,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_notes_say_nothing_where_there_is_nothing),
         cmocka_unit_test(test_notes_tell_what_more_seeds_would),
         cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
+        cmocka_unit_test(test_flips_are_where_costs_are_equal),
         cmocka_unit_test(test_horizon_is_told_in_partitions_and_time),
         cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
         cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),

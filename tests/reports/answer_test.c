@@ -73,7 +73,7 @@ static void test_cheapest_is_recommended_by_its_cost_and_the_next_is_named(void 
         told.answer.verdict,
         "Choose large (2K rows, numbers of a counter column): at 10 extra operations per 1000 "
         "rows it is the cheaper of the two that stay within the limits; none of its 1,000 partitions exceeds "
-        "a limit.");
+        "a limit, where none may.");
     assert_string_equal(told.answer.beware,
                         "small, the next that stays within the limits, costs 3 times as much.");
     report_arena_free(&told.arena);
@@ -192,7 +192,7 @@ static void test_passed_limits_are_named_with_their_shares(void **state)
                         "Nearest is near: its largest partition has 150,000 rows, 150% of the limit.");
     assert_string_equal(
         report_answer_against(result, &result->strategies[1], &told.answer.scores[1], &told.arena),
-        "4 of 1,000 partitions (0.4%) above 100,000 rows");
+        "4 of 1,000 partitions (0.4%) above 100,000 rows, where none may");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }

@@ -59,7 +59,7 @@ static bool watch(void *context, const struct tune_entrant *const *entrants, siz
         sim_random_init(&own, stage->seed, SIM_ROW_ID, seed_index * 1000u + number);
         for (int j = 0; j < TUNE_OBJECTIVES; j++)
             out[i].figures[j] = truth->objectives[j] * (1 + truth->noise * (weather + sim_normal(&own)) / 2);
-        out[i].figures[TUNE_COST] = out[i].figures[TUNE_OPS] + out[i].figures[TUNE_PER_READ];
+        out[i].figures[TUNE_COST] = out[i].figures[TUNE_COST_WRITE] + out[i].figures[TUNE_PER_READ];
         out[i].partitions = stage->partitions;
         out[i].over = draw_hits(&own, stage->partitions, truth->over);
         out[i].figures[TUNE_OVER] = (double)out[i].over / (double)stage->partitions;
@@ -106,7 +106,7 @@ static void set_stage(struct stage *stage, uint64_t seed, double noise)
         struct truth *truth = &stage->truths[i];
         double place = (double)(sim_random_next(&random) % 1000) / 1000;
         double behind = i % 3 == 0 ? 0 : (double)(sim_random_next(&random) % 100) / 100;
-        truth->objectives[TUNE_OPS] = (1 + place) * (1 + behind);
+        truth->objectives[TUNE_COST_WRITE] = (1 + place) * (1 + behind);
         truth->objectives[TUNE_CV] = (2 - place) * (1 + behind);
         truth->objectives[TUNE_PER_READ] = 1 + behind;
         truth->objectives[TUNE_P99_BYTES] = 1000 * (1 + behind);
@@ -160,8 +160,8 @@ static void test_race_of_any_threads_is_the_same(void **state)
         assert_int_equal(one.entrants[i].status, other.entrants[i].status);
         assert_int_equal(one.entrants[i].seeds, other.entrants[i].seeds);
         for (uint32_t s = 0; s < one.entrants[i].seeds; s++)
-            assert_true(one.entrants[i].seen[s].figures[TUNE_OPS] ==
-                        other.entrants[i].seen[s].figures[TUNE_OPS]);
+            assert_true(one.entrants[i].seen[s].figures[TUNE_COST_WRITE] ==
+                        other.entrants[i].seen[s].figures[TUNE_COST_WRITE]);
     }
     tune_race_clear(&one);
     tune_race_clear(&other);
@@ -363,8 +363,8 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
     struct tune_seen mine[4] = {0}, its[4] = {0};
     const struct tune_entrant one = {.seen = mine, .seeds = 4}, other = {.seen = its, .seeds = 4};
     assert_false(tune_dominates(&one, &other, 0.01));
-    set_objective(mine, TUNE_OPS, 1, 1.01, 0.99, 1);
-    set_objective(its, TUNE_OPS, 2, 2.02, 1.99, 2);
+    set_objective(mine, TUNE_COST_WRITE, 1, 1.01, 0.99, 1);
+    set_objective(its, TUNE_COST_WRITE, 2, 2.02, 1.99, 2);
     assert_true(tune_dominates(&one, &other, 0.01));
     assert_false(tune_dominates(&other, &one, 0.01));
     set_objective(mine, TUNE_CV, 1, 2, 1, 2);

@@ -66,6 +66,16 @@ static json_t *limits_of(const struct lab_result *result, const struct lab_strat
                                                                                  : "within");
 }
 
+/* For each 1000 rows, in inserts. */
+static json_t *cost_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
+{
+    const struct lab_cost cost = lab_cost_of(&result->prices, strategy);
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "write", cli_json_number(cost.write)) &&
+                   cli_json_set(object, "read", cli_json_number(cost.read));
+    return cli_json_complete(object, is_fine);
+}
+
 static json_t *strategies_of(const struct lab_result *result)
 {
     json_t *list = json_array();
@@ -76,6 +86,7 @@ static json_t *strategies_of(const struct lab_result *result)
                        cli_json_set(object, "kind", json_string(lab_result_kind(strategy))) &&
                        cli_json_set(object, "placement_digest", hex(strategy->placement_digest)) &&
                        cli_json_set(object, "limits", limits_of(result, strategy)) &&
+                       cli_json_set(object, "cost", cost_of(result, strategy)) &&
                        cli_json_set(object, "metrics", metrics_of(&strategy->metrics));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }

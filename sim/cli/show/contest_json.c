@@ -10,7 +10,9 @@
 #include "tune/strategy_text.h"
 
 static const char *const figure_names[TUNE_FIGURE_COUNT] = {
+    [TUNE_COST_WRITE] = "cost_of_writes_per_1000_rows",
     [TUNE_OPS] = "writes.extra_ops_per_1000_rows",
+    [TUNE_INCREMENTS] = "writes.counter_increments_per_1000_rows",
     [TUNE_CV] = "partitions.closed.rows.cv",
     [TUNE_PER_READ] = "reads.partitions_per_read.mean",
     [TUNE_P99_BYTES] = "partitions.all.bytes.p99",
@@ -230,12 +232,43 @@ static json_t *lead_of(const struct tune_contest *contest)
     return cli_json_complete(object, is_fine);
 }
 
+static json_t *prices_of(const struct tune_contest *contest)
+{
+    json_t *object = json_object();
+    bool is_fine = object != NULL;
+    for (size_t i = 0; is_fine && i < lab_price_count; i++)
+        is_fine =
+            cli_json_set(object, lab_price_table[i].name,
+                         cli_json_number(lab_price_of(&contest->scenario->prices, &lab_price_table[i])));
+    return cli_json_complete(object, is_fine);
+}
+
+static json_t *flips_of(const struct tune_contest *contest)
+{
+    static const char *const axes[TUNE_AXIS_COUNT] = {"counter_increment", "reads"};
+    json_t *list = json_array();
+    for (int i = 0; list != NULL && i < 2 * TUNE_AXIS_COUNT; i++) {
+        struct tune_flip flip = tune_flip_of(contest, (enum tune_axis)(i / 2), i % 2 != 0);
+        if (flip.entrant == SIZE_MAX)
+            continue;
+        json_t *object = json_object();
+        bool is_fine =
+            cli_json_set(object, "axis", json_string(axes[i / 2])) &&
+            cli_json_set(object, "now", cli_json_number(tune_axis_now(contest, (enum tune_axis)(i / 2)))) &&
+            cli_json_set(object, "at", cli_json_number(flip.at)) &&
+            cli_json_set(object, "label", json_string(contest->race.entrants[flip.entrant].strategy.label));
+        list = cli_json_append(list, cli_json_complete(object, is_fine));
+    }
+    return list;
+}
+
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
-    struct cli_saying why = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0};
+    struct cli_saying why = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0}, flip = {.used = 0};
     cli_contest_why(contest, &why);
     cli_contest_horizon(contest, &horizon);
+    cli_contest_flip(contest, &flip);
     for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {
         cli_say(&notes, "%s", i == 0 ? "" : " ");
         cli_contest_margin(contest, &contest->margins[i], &notes);
@@ -252,6 +285,9 @@ json_t *cli_contest_json(const struct tune_contest *contest)
         cli_json_set(object, "recommended", recommended_of(contest)) &&
         cli_json_set(object, "why", json_string(why.buffer)) &&
         cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
+        cli_json_set(object, "prices", prices_of(contest)) &&
+        cli_json_set(object, "flips", flips_of(contest)) &&
+        cli_json_set(object, "flip", json_string(flip.buffer)) &&
         cli_json_set(object, "needs_buckets", json_boolean(cli_contest_needs_buckets(contest))) &&
         cli_json_set(object, "unbucketed_days_left", cli_json_number(cli_contest_unbucketed_days(contest))) &&
         cli_json_set(object, "notes", json_string(notes.buffer + (notes.buffer[0] == ' '))) &&

@@ -29,9 +29,10 @@ static void print_legend(const struct tune_contest *contest)
         if (contest->race.entrants[i].status == TUNE_FAILS)
             is_there[contest->race.entrants[i].failed] = true;
     }
-    printf("\ncost: operations in addition to the inserts and partitions read, per 1000 rows;\n"
-           "parts/read: partitions per read; CV: coefficient of variation of closed\n"
-           "partitions' rows; p99: bytes of all partitions\n");
+    printf("\ncost: of operations in addition to the inserts and of partitions read, in\n"
+           "inserts per 1000 rows; of writes: without the reads; parts/read: partitions per\n"
+           "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
+           "partitions\n");
     if (is_there[TUNE_NOT_TINY])
         printf("tiny: too many of its closed partitions are tiny\n");
     if (is_there[TUNE_FEW_PER_READ])
@@ -190,7 +191,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     if (width > LABEL_COLUMNS)
         printf("\n%*s", LABEL_COLUMNS + 1, "");
     print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_COST), 6);
-    print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_OPS), 6);
+    print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_COST_WRITE), 6);
     print_figure(is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_PER_READ), 6);
     double cv = is_refused ? (double)NAN : tune_mean_of(entrant, TUNE_CV);
     snprintf(text, sizeof text, isnan(cv) ? "-" : "%.2f", cv);
@@ -240,8 +241,8 @@ bool cli_contest_table(const struct tune_contest *contest, struct sim_error *err
         return sim_fail_memory(error);
     }
     print_head(contest);
-    printf("                            ops/ parts/                over a limit, %%\n"
-           "setting               cost  1000   read    CV    p99   seen  at most\n");
+    printf("                              of parts/                over a limit, %%\n"
+           "setting               cost writes  read    CV    p99   seen  at most\n");
     for (size_t i = 0; i < count; i++) {
         print_entrant(&race->entrants[listed[i]], has_colour);
         is_chosen[listed[i]] = true;

@@ -208,7 +208,7 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
     char cost[CLI_NUMBER_SIZE], ops[CLI_NUMBER_SIZE], reads[CLI_NUMBER_SIZE], per_read[CLI_NUMBER_SIZE],
         p99[CLI_NUMBER_SIZE];
-    double all = tune_mean_of(best, TUNE_COST), extra = tune_mean_of(best, TUNE_OPS);
+    double all = tune_mean_of(best, TUNE_COST), extra = tune_mean_of(best, TUNE_COST_WRITE);
     figure(all, cost);
     figure(extra, ops);
     figure(all - extra, reads);
@@ -219,7 +219,8 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     else
         cli_say(out, "%s is as cheap as any that %s, to within 1 %%, and has the lowest CV of these",
                 best->strategy.label, how);
-    cli_say(out, ": %s operations per 1000 rows in addition to the inserts", cost);
+    cli_say(out, ": %s %s per 1000 rows in addition to the inserts", cost,
+            lab_prices_are_equal(&contest->scenario->prices) ? "operations" : "inserts' worth of operations");
     if (contest->scenario->reads.present)
         cli_say(out, ", %s for counters and state and %s for the partitions that reads query (%s a read)",
                 ops, reads, per_read);

@@ -12,13 +12,24 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
     return metric == NULL ? missing : metric->value;
 }
 
-double lab_cost_of(const struct lab_strategy_result *strategy)
+struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy)
 {
     const double rows = figure(strategy, "writes.rows", 0);
     const double asked =
         figure(strategy, "reads.count", 0) * figure(strategy, "reads.partitions_per_read.mean", 0);
-    return rows > 0 ? figure(strategy, "writes.extra_ops_per_1000_rows", 0) + 1000 * asked / rows
-                    : (double)NAN;
+    struct lab_cost cost = {.write = (double)NAN, .read = (double)NAN};
+    if (!(rows > 0))
+        return cost;
+    if (lab_prices_are_equal(prices))
+        return (struct lab_cost){figure(strategy, "writes.extra_ops_per_1000_rows", 0), 1000 * asked / rows};
+    cost = (struct lab_cost){0, 0};
+    for (size_t i = 0; i < lab_price_count; i++) {
+        const struct lab_price *price = &lab_price_table[i];
+        double count = price->metric == NULL ? asked : figure(strategy, price->metric, 0);
+        *(price->metric == NULL ? &cost.read : &cost.write) +=
+            lab_price_of(prices, price) * (1000 * count / rows);
+    }
+    return cost;
 }
 
 /* Where rows expire, what is left of a partition stops growing. */
@@ -70,8 +81,9 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
 {
     const double nothing = (double)NAN;
     const double mean = figure(strategy, "partitions.closed.rows.mean", 0);
+    const struct lab_cost cost = lab_cost_of(&result->prices, strategy);
     struct lab_score score = {
-        .over = nothing, .over_most = nothing, .cost = lab_cost_of(strategy), .cv = nothing};
+        .over = nothing, .over_most = nothing, .cost = cost.write + cost.read, .cv = nothing};
     if (strategy->settings.observed != WL_OBSERVED_AUTO)
         score.disqualifiers |= LAB_DISQUALIFIER_OBSERVED;
     else if (is_endless(strategy))

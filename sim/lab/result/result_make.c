@@ -29,6 +29,7 @@ struct lab_result *lab_result_begin(const struct lab_scenario *scenario, uint64_
     result->start_ns = start_ns;
     result->end_ns = end_ns;
     result->limits = scenario->limits;
+    result->prices = scenario->prices;
     result->digest = sim_digest_chain(sim_digest_chain(0, rows), keys);
     result->strategies =
         calloc(scenario->strategy_count + scenario->observed_count, sizeof *result->strategies);

@@ -89,6 +89,7 @@ static const struct lab_table scenario_table = {
         {"identifiers", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_identifiers_table},
         {"reads", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_reads_table},
         {"limits", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &limits_table},
+        {"prices", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_prices_table},
         {"cluster", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_cluster_table},
         {"agents", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &lab_agents_table},
         {"faults", lab_read_faults, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
@@ -211,7 +212,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
            lab_identifiers_complete(reader, root) && lab_engine_complete(reader, root) &&
            lab_gone_complete(reader, root) && lab_faults_complete(reader, root) &&
            lab_table_complete(reader, root) && lab_row_complete(reader, root) &&
-           lab_tune_complete(reader, root) && check_expects(reader, root);
+           lab_tune_complete(reader, root) && lab_prices_complete(reader, root) &&
+           check_expects(reader, root);
 }
 
 static bool build(struct lab_reader *reader, const struct lab_node *root)
@@ -238,6 +240,8 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     lab_cluster_default(scenario);
     lab_agents_default(&scenario->agents);
     lab_tune_default(&scenario->tune);
+    lab_prices_default(&scenario->prices);
+    scenario->price_of_insert = 1;
     scenario->text_size = size;
     size_t path_size = strlen(path) + 1;
     scenario->path = malloc(path_size);

@@ -305,12 +305,15 @@ static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
     const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
-    struct cli_saying why = {.used = 0}, margin = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0};
+    struct cli_saying why = {.used = 0}, margin = {.used = 0}, notes = {.used = 0}, horizon = {.used = 0},
+                      flip = {.used = 0};
     char yaml[TUNE_STRATEGY_TEXT_SIZE];
     if (!cli_contest_table(contest, error))
         return false;
     cli_contest_why(contest, &why);
     print_paragraph(why.buffer);
+    cli_contest_flip(contest, &flip);
+    print_paragraph(flip.buffer);
     cli_contest_horizon(contest, &horizon);
     print_paragraph(horizon.buffer);
     for (size_t i = 0; contest->has_margins && i < contest->margin_count; i++) {

@@ -85,8 +85,8 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error);
 /* What a run saw of one strategy. */
-bool tune_see(const struct lab_strategy_result *result, double risk, struct tune_seen *out,
-              struct sim_error *error);
+bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
+              struct tune_seen *out, struct sim_error *error);
 /* The scenario with these strategies, one seed, and its rate times a factor; strategies is the caller's and
  * nothing of *out is to be freed. */
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
@@ -105,6 +105,25 @@ struct tune_horizon {
 /* At the rate of the run; the one of a trace is its mean. Of partitions that are never left it is the largest
  * one's. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+
+/* --- flip.c: which kind is the cheapest elsewhere */
+
+enum tune_axis {
+    TUNE_AXIS_COUNTER, /* the price of a counter increment, in inserts */
+    TUNE_AXIS_READS,   /* so many times the reads of the scenario */
+    TUNE_AXIS_COUNT
+};
+struct tune_flip {
+    double at;      /* NaN: nowhere */
+    size_t entrant; /* of another kind, which is as cheap there; SIZE_MAX: none */
+};
+/* Where the scenario is. */
+double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
+/* The nearest place, upwards or downwards from there, where a setting of another kind that stays within the
+ * limits costs as little as the recommended one's kind. With a recommendation. */
+struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up);
+/* The cheapest within the limits there. */
+size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads);
 
 /* --- margin.c */
 

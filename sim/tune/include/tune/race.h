@@ -39,14 +39,16 @@
 #include "tune/sample.h"
 
 enum tune_figure {
-    TUNE_OPS,       /* operations in addition to the inserts per 1000 rows */
-    TUNE_CV,        /* standard deviation / mean of closed partitions' rows */
-    TUNE_PER_READ,  /* partitions per read, on average */
-    TUNE_P99_BYTES, /* of all partitions */
-    TUNE_COST,      /* TUNE_OPS, and the partitions that reads ask, per 1000 rows */
+    TUNE_COST_WRITE, /* of operations in addition to the inserts, per 1000 rows, in inserts */
+    TUNE_CV,         /* standard deviation / mean of closed partitions' rows */
+    TUNE_PER_READ,   /* partitions per read, on average */
+    TUNE_P99_BYTES,  /* of all partitions */
+    TUNE_COST,       /* TUNE_COST_WRITE, and of the partitions that reads ask */
     TUNE_PER_READ_P99,
-    TUNE_OVER, /* share of partitions above a limit */
-    TUNE_TINY, /* share of closed ones that are tiny */
+    TUNE_OVER,       /* share of partitions above a limit */
+    TUNE_TINY,       /* share of closed ones that are tiny */
+    TUNE_OPS,        /* operations in addition to the inserts per 1000 rows, at no price */
+    TUNE_INCREMENTS, /* of them additions to a counter */
     TUNE_FIGURE_COUNT
 };
 #define TUNE_OBJECTIVES 4 /* the first ones */

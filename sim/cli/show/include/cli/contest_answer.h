@@ -33,6 +33,9 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
 /* Without a recommendation: which limit binds, and the nearest that would do. SIM_ERROR_CHECK. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
 
+/* --- contest_flip.c: what would make another kind the cheapest */
+void cli_contest_flip(const struct tune_contest *contest, struct cli_saying *out);
+
 /* --- contest_horizon.c */
 
 /* How many partitions exceed a limit, and when the first one does; and first, where none is needed for a year

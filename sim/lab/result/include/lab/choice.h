@@ -31,8 +31,8 @@ struct lab_score {
     double over;      /* share of the partitions above a limit; NaN without limits */
     double over_most; /* at most this share of another seed's, with limits.confidence; NaN where chance has no
                          part in it, and without limits */
-    double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows;
-                    NaN when nothing was run */
+    double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows,
+                    in inserts by the prices of the run; NaN when nothing was run */
     double cv;   /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
                         has closed */
 };
@@ -44,8 +44,12 @@ struct lab_score {
  * at least. 1 and 0 of nothing. */
 double lab_share_most(uint64_t hits, uint64_t count, double confidence);
 double lab_share_least(uint64_t hits, uint64_t count, double confidence);
-/* The cost alone. */
-double lab_cost_of(const struct lab_strategy_result *strategy);
+/* For each 1000 rows, in inserts: what its writers do in addition to the inserts, and the partitions that
+ * reads ask. NaN when nothing was run. */
+struct lab_cost {
+    double write, read;
+};
+struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_strategy_result *strategy);
 struct lab_score lab_score_of(const struct lab_result *result, const struct lab_strategy_result *strategy);
 /* Scores every strategy (`scores` is the caller's and has room for all). Returns the index of the one to
  * choose: the cheapest that nothing disqualifies; of those that cost as much, the one with the least CV; of

@@ -108,6 +108,7 @@ struct lab_result {
     uint64_t seed, digest, rows, keys; /* keys: that have at least one row */
     int64_t start_ns, end_ns;          /* of the run in virtual time; of a trace: from first to last row */
     struct lab_limits limits;
+    struct lab_prices prices;
     size_t strategy_count;
     struct lab_strategy_result *strategies;
     size_t expect_count;

@@ -14,6 +14,7 @@
 #include "lab/cluster.h"
 #include "lab/design.h"
 #include "lab/expect.h"
+#include "lab/prices.h"
 #include "lab/row_cost.h"
 #include "lab/settings.h"
 #include "lab/tune.h"
@@ -114,6 +115,8 @@ struct lab_scenario {
     struct lab_reads reads;
     struct lab_design design; /* `table`; without it lab_design_default() */
     struct lab_limits limits;
+    struct lab_prices prices; /* in inserts */
+    double price_of_insert;   /* as it stands in the scenario: 1, or money */
     struct lab_tune tune;
     struct lab_cluster cluster;         /* defaults: 6 nodes, replication factor 3, 16 tokens a node */
     struct cass_cluster_config network; /* the same in full, seed and clients included; `nodes: N` is one

@@ -91,6 +91,9 @@ extern const struct lab_table lab_tune_table;
 void lab_tune_default(struct lab_tune *tune);
 bool lab_tune_complete(struct lab_reader *reader, const struct lab_node *root);
 
+extern const struct lab_table lab_prices_table;
+bool lab_prices_complete(struct lab_reader *reader, const struct lab_node *root);
+
 /* scenario_sweep.c: checks the form of `sweep`, which no single run looks at; fills nothing. */
 lab_field_reader lab_read_sweep;
 

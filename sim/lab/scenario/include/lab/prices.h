@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What operations cost, in units of one insert, so that strategies that make unlike ones can be compared. */
+#ifndef LAB_PRICES_H
+#define LAB_PRICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All 0: each operation costs as much as an insert, and a row that is scanned nothing. */
+struct lab_prices {
+    double counter_increment, state_read, state_write, lwt, lock, row_scanned;
+    double partition_read;
+};
+
+/* One row a price, in that order. */
+struct lab_price {
+    const char *name;   /* in a scenario */
+    const char *metric; /* how many there were of it; NULL: partitions that reads ask */
+    size_t place;       /* in struct lab_prices */
+    double
+        measured; /* the default: the inserts that one node makes in its time, by tests/cassandra5/latency */
+};
+extern const struct lab_price lab_price_table[];
+extern const size_t lab_price_count;
+
+double lab_price_of(const struct lab_prices *prices, const struct lab_price *price);
+void lab_prices_default(struct lab_prices *prices);
+/* Whether all operations cost the same. */
+bool lab_prices_are_equal(const struct lab_prices *prices);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What would make another kind the cheapest. Costs are linear in the price of a counter increment and in the
+ * rate of reads, so where two are equal is exact. */
+#include <math.h>
+
+#include "tune/contest.h"
+
+struct line {
+    double base, slope; /* of a cost over a price or a factor of the rate */
+};
+
+static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
+                           enum tune_axis axis)
+{
+    double all = tune_mean_of(entrant, TUNE_COST), write = tune_mean_of(entrant, TUNE_COST_WRITE);
+    if (axis == TUNE_AXIS_READS)
+        return (struct line){write, all - write};
+    double increments = tune_mean_of(entrant, TUNE_INCREMENTS);
+    return (struct line){all - increments * contest->scenario->prices.counter_increment, increments};
+}
+
+double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis)
+{
+    return axis == TUNE_AXIS_READS ? 1 : contest->scenario->prices.counter_increment;
+}
+
+static bool competes(const struct tune_race *race, size_t index)
+{
+    const struct tune_entrant *entrant = &race->entrants[index];
+    return (index == race->recommended || tune_is_rival(race, entrant)) && !entrant->is_endless;
+}
+
+static bool is_other_kind(const struct tune_contest *contest, size_t index)
+{
+    const struct tune_race *race = &contest->race;
+    return race->entrants[index].strategy.settings.strategy.kind !=
+           race->entrants[race->recommended].strategy.settings.strategy.kind;
+}
+
+/* The least cost of the recommended one's kind there. */
+static double own_cost(const struct tune_contest *contest, enum tune_axis axis, double at)
+{
+    const struct tune_race *race = &contest->race;
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < race->count; i++) {
+        if (!competes(race, i) || is_other_kind(contest, i))
+            continue;
+        struct line line = line_of(contest, &race->entrants[i], axis);
+        least = fmin(least, line.base + line.slope * at);
+    }
+    return least;
+}
+
+/* Where a line of the own kind meets the other one's, in that direction; the own kind's other settings may
+ * still be cheaper there. */
+static double crossing(struct line mine, struct line its, double now, bool is_up)
+{
+    double at = (its.base - mine.base) / (mine.slope - its.slope);
+    bool is_there = isfinite(at) && (is_up ? at > now && mine.slope > its.slope
+                                           : at < now && at > 0 && mine.slope < its.slope);
+    return is_there ? at : (double)NAN;
+}
+
+struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up)
+{
+    const struct tune_race *race = &contest->race;
+    struct tune_flip flip = {.at = (double)NAN, .entrant = SIZE_MAX};
+    double now = tune_axis_now(contest, axis);
+    for (size_t i = 0; i < race->count; i++) {
+        for (size_t j = 0; competes(race, i) && is_other_kind(contest, i) && j < race->count; j++) {
+            if (!competes(race, j) || is_other_kind(contest, j))
+                continue;
+            struct line mine = line_of(contest, &race->entrants[j], axis);
+            double at = crossing(mine, line_of(contest, &race->entrants[i], axis), now, is_up);
+            bool is_nearer = !isnan(at) && (isnan(flip.at) || (is_up ? at < flip.at : at > flip.at));
+            if (is_nearer && own_cost(contest, axis, at) >= (mine.base + mine.slope * at) * (1 - 1e-12))
+                flip = (struct tune_flip){at, i};
+        }
+    }
+    return flip;
+}
+
+size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads)
+{
+    const struct tune_race *race = &contest->race;
+    size_t best = SIZE_MAX;
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < race->count; i++) {
+        if (!competes(race, i))
+            continue;
+        struct line line = line_of(contest, &race->entrants[i], TUNE_AXIS_COUNTER);
+        double read =
+            tune_mean_of(&race->entrants[i], TUNE_COST) - tune_mean_of(&race->entrants[i], TUNE_COST_WRITE);
+        double cost = line.base - read + line.slope * price + read * reads;
+        if (cost < least) {
+            least = cost;
+            best = i;
+        }
+    }
+    return best;
+}
