@@ -559,7 +559,7 @@ static void test_manual_lists_every_field_and_no_other(void **state)
         {"### `hash`\n", "strategies: [{hash: {" ZEBRA "}}]"},
         {"### `weighted`\n", "strategies: [{weighted: {" ZEBRA "}}]"},
     };
-    static char manual[65536];
+    static char manual[1 << 17];
     (void)state;
     FILE *file = fopen(BUCKETLAB_SOURCE_DIR "/docs/scenario.md", "r");
     assert_non_null(file);
