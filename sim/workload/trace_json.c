@@ -72,7 +72,7 @@ bool trace_json_fields(struct trace_json *json, const char *line, size_t size, c
     json_error_t problem;
     json_t *object = json_loadb(line, size, JSON_ALLOW_NUL, &problem);
     bool ok = json_is_object(object);
-    size_t begins[WL_CSV_FIELDS_MAX];
+    size_t begins[WL_CSV_FIELDS_MAX] = {0};
     json->size = 0;
     out->count = count;
     *why = object != NULL                                          ? "not a JSON object"

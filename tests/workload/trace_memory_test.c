@@ -15,10 +15,10 @@
 #include "trace_file.h"
 #include "workload/trace.h"
 
-static bool read_all(const char *path, struct sim_error *error)
+static bool read_all_as(const char *path, const struct wl_trace_format *format, struct sim_error *error)
 {
     struct wl_trace *trace;
-    if (!wl_trace_open(path, &trace, error)) {
+    if (!wl_trace_open_as(path, format, &trace, error)) {
         return false;
     }
     struct wl_trace_batch batch;
@@ -31,19 +31,14 @@ static bool read_all(const char *path, struct sim_error *error)
     return fine;
 }
 
-static void read_with_refusals(const char *header)
+static void read_text_with_refusals(const char *text, size_t size, const struct wl_trace_format *format)
 {
-    static char text[200 * 32];
-    size_t size = (size_t)snprintf(text, sizeof text, "%s\n", header);
-    for (int i = 0; i < 200; i++) {
-        size += (size_t)snprintf(text + size, sizeof text - size, "%d,%d,1\n", i, i);
-    }
     struct trace_file file = trace_file_plain(text, size);
     long refused = 0;
     for (bool fine = false; !fine; refused++) {
         struct sim_error error = {0};
         allocations_left = refused;
-        fine = read_all(file.path, &error);
+        fine = read_all_as(file.path, format, &error);
         bool is_spent = allocations_left < 0;
         allocations_left = ALLOCATIONS_WITHOUT_END;
         assert_true(fine != is_spent);
@@ -52,6 +47,38 @@ static void read_with_refusals(const char *header)
     /* The trace, its path, the buffer, and the table's three arrays, grown at least once. */
     assert_true(refused > 7);
     trace_file_remove(&file);
+}
+
+static void read_with_refusals(const char *header)
+{
+    static char text[200 * 32];
+    const struct wl_trace_format plain = {.sort = false};
+    size_t size = (size_t)snprintf(text, sizeof text, "%s\n", header);
+    for (int i = 0; i < 200; i++) {
+        size += (size_t)snprintf(text + size, sizeof text - size, "%d,%d,1\n", i, i);
+    }
+    read_text_with_refusals(text, size, &plain);
+}
+
+static void test_trace_by_columns_without_memory_fails_clean(void **state)
+{
+    static char time[] = "1", key[] = "2", part[] = "3", json_key[] = "k", json_time[] = "t";
+    static char csv[200 * 48], json[200 * 48];
+    const struct wl_trace_format by_number = {.columns = {.time = time, .key = {key, part}, .key_count = 2}};
+    const struct wl_trace_format by_name = {
+        .columns = {.time = json_time, .key = {json_key}, .key_count = 1}};
+    struct wl_trace_format sorted = by_number;
+    size_t csv_size = 0, json_size = 0;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        csv_size += (size_t)snprintf(csv + csv_size, sizeof csv - csv_size, "%d;\"a\"\"%d\";b\n", i, i);
+        json_size +=
+            (size_t)snprintf(json + json_size, sizeof json - json_size, "{\"t\": %d, \"k\": \"%d\"}\n", i, i);
+    }
+    sorted.sort = true;
+    read_text_with_refusals(csv, csv_size, &by_number);
+    read_text_with_refusals(csv, csv_size, &sorted);
+    read_text_with_refusals(json, json_size, &by_name);
 }
 
 static void test_trace_of_bytes_without_memory_fails_clean(void **state)
@@ -71,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trace_of_bytes_without_memory_fails_clean),
         cmocka_unit_test(test_trace_of_counts_without_memory_fails_clean),
+        cmocka_unit_test(test_trace_by_columns_without_memory_fails_clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
