@@ -43,7 +43,7 @@ static bool make_one(const struct lab_result *result, enum report_kind kind, enu
              report_render(&scene, typesetter, format, chart->title, chart->start_ns,
                            &batch->contents[batch->count], error);
         if (ok) {
-            char *path = report_output_path(folder, result->scenario_name, chart->name,
+            char *path = report_output_path(folder, result->scenario_name, result->is_tuned, chart->name,
                                             report_format_extension(format));
             batch->paths[batch->count] = path;
             ok = path != NULL ? true : sim_fail_memory(error);

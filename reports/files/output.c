@@ -150,7 +150,8 @@ bool report_output(const char *folder, char *const *paths, const struct report_b
 }
 
 /* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
-char *report_output_path(const char *folder, const char *scenario, const char *chart, const char *extension)
+char *report_output_path(const char *folder, const char *scenario, bool is_tuned, const char *chart,
+                         const char *extension)
 {
     char stem[STEM_SIZE_MAX + 1];
     size_t used = 0;
@@ -167,11 +168,11 @@ char *report_output_path(const char *folder, const char *scenario, const char *c
     stem[used] = 0;
     size_t folder_length = strlen(folder);
     const char *slash = folder_length == 0 || folder[folder_length - 1] == '/' ? "" : "/";
-    size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 16;
+    size_t size = folder_length + used + (chart != NULL ? strlen(chart) : 0) + strlen(extension) + 32;
     char *path = malloc(size);
     if (path != NULL) {
-        snprintf(path, size, "%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
-                 chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
+        snprintf(path, size, "%s%s%s%s%s%s.%s", folder, slash, used > 0 ? stem : "scenario",
+                 is_tuned ? "-tune" : "", chart != NULL ? "-" : "", chart != NULL ? chart : "", extension);
     }
     return path;
 }

@@ -144,9 +144,9 @@ class TuneScenarioTest(ProgramTest):
                       r"\nstrategies:\n  - \w+: \{.*\}\n",
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
-        names = ["small-costs", "small-nodes", "small-partitions-bytes", "small-partitions-rows",
-                 "small-reads", "small-survival-bytes", "small-survival-rows", "small-timeline", "small-tune-front",
-                 "small-tune-thresholds"]
+        names = ["small-tune-" + name for name in
+                 ["costs", "front", "nodes", "partitions-bytes", "partitions-rows", "reads", "survival-bytes",
+                  "survival-rows", "thresholds", "timeline"]]
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
         shown = self.good("show", "last")
         self.assertNotIn("Choose", shown)
@@ -165,7 +165,7 @@ class TuneScenarioTest(ProgramTest):
         self.good("report", "last", "--format", "html", "--out", "y")
         pages = []
         for folder in ["x", "y"]:
-            with open(os.path.join(self.folder, folder, "small.html"), encoding="utf-8") as file:
+            with open(os.path.join(self.folder, folder, "small-tune.html"), encoding="utf-8") as file:
                 pages.append(file.read())
         self.assertEqual(pages[0], pages[1])
         self.assertRegex(pages[0], r'<p class="verdict">\S+ is (the cheapest|as cheap as any) that ')

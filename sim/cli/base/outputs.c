@@ -184,7 +184,7 @@ static void add_folder(struct cli_outputs *outputs, const char *folder, const ch
     file->is_written = true;
     for (size_t i = 0; i < count; i++)
         file->endings[i] = endings[i];
-    file->stem = report_output_path("", name, NULL, "");
+    file->stem = report_output_path("", name, false, NULL, "");
     if (file->stem == NULL)
         outputs->out_of_memory = true;
     else

@@ -3,35 +3,25 @@
 #include "cli/contest_charts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "contest_views.h"
+#include "reports/output.h"
 #include "reports/reports.h"
 
 /* FOLDER/SCENARIO-tune-CHART.EXT, put behind the others. */
 static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
                              struct sim_error *error)
 {
-    static const char *const endings[REPORT_FORMAT_COUNT] = {"png", "svg", "pdf"};
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     struct report_files *files = &charts->files[format];
-    const char *folder = charts->folder;
-    size_t folder_size = strlen(folder), size = folder_size + strlen(scenario) + strlen(chart) + 16;
     char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
     if (paths != NULL)
         files->paths = paths;
-    char *path = malloc(size);
+    char *path = report_output_path(charts->folder, scenario, true, chart,
+                                    report_format_extension((enum report_format)format));
     if (paths == NULL || path == NULL) {
         free(path);
         sim_fail_memory(error);
         return NULL;
-    }
-    bool has_slash = folder_size > 0 && folder[folder_size - 1] == '/';
-    int used = snprintf(path, size, "%s%s", folder, has_slash ? "" : "/");
-    snprintf(path + used, size - (size_t)used, "%s-tune-%s.%s", scenario, chart, endings[format]);
-    for (char *c = path + used; c < path + used + strlen(scenario); c++) {
-        if (strchr(safe, *c) == NULL)
-            *c = '-';
     }
     files->paths[files->count++] = path;
     return path;
