@@ -84,7 +84,8 @@ static void archive_expect(struct lab_expect_result *expect, struct sim_archive 
     sim_archive_bool(archive, &expect->ok);
 }
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 40 && sizeof(struct lab_result) == 152,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 40 && sizeof(struct lab_prices) == 56 &&
+                      sizeof(struct lab_result) == 208,
                   "results have other fields: archive them");
 
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
@@ -104,6 +105,7 @@ void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
     sim_archive_u64(archive, &result->limits.tiny_rows);
     sim_archive_double(archive, &result->limits.over_limit_share);
     sim_archive_double(archive, &result->limits.confidence);
+    sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* doubles alone */
     size_t strategies = result->strategy_count, expects = result->expect_count;
     sim_archive_size(archive, &strategies);
     if (archive->is_loading)
