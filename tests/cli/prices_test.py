@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the prices of operations that stand in place of those a scenario leaves out are what was measured, as docs/scenario.md
-says, and prices rank strategies and reach no digest. Method: the recording of a node, the page, and a run's costs added up
-again from its metrics."""
+"""Aim: the prices of operations that stand in place of those a scenario leaves out are what was measured, as
+docs/scenario.md says, and prices rank strategies and reach no digest. Method: the recording of a node, the page,
+and a run's costs added up again from its metrics."""
 import json
 import os
 import re
@@ -9,23 +9,25 @@ import unittest
 
 from program import SMALL, SOURCE, ProgramTest
 
-KINDS = {"counter_increment": "counter", "state_read": "state_read", "state_write": "state_write", "lwt": "lwt", "lock": "lwt",
-         "partition_read": "read_1"}
-METRICS = {"counter_increment": "counter_increments", "state_read": "state_reads", "state_write": "state_writes", "lwt": "lwt",
-           "lock": "lock_ops", "row_scanned": "rows_scanned"}
+KINDS = {"counter_increment": "counter", "state_read": "state_read", "state_write": "state_write", "lwt": "lwt",
+         "lock": "lwt", "partition_read": "read_1"}
+METRICS = {"counter_increment": "counter_increments", "state_read": "state_reads", "lwt": "lwt",
+           "state_write": "state_writes", "lock": "lock_ops", "row_scanned": "rows_scanned"}
 
 
 def page():
     """Price -> its default, by docs/scenario.md."""
     with open(os.path.join(SOURCE, "docs", "scenario.md"), encoding="utf-8") as file:
         table = file.read().split("### `prices`\n")[1].split("\n### ")[0]
-    return {name: float(value) for name, value in re.findall(r"^\| `(\w+)` \| number[^|]*\| ([\d.]+) \|", table, re.M)}
+    rows = re.findall(r"^\| `(\w+)` \| number[^|]*\| ([\d.]+) \|", table, re.M)
+    return {name: float(value) for name, value in rows}
 
 
 def seconds():
     """Kind of operation -> seconds of one, with 128 in flight."""
     with open(os.path.join(SOURCE, "tests", "cassandra5", "latency", "one-v1.json"), encoding="utf-8") as file:
-        return {point["kind"]: 1 / point["per_second"] for point in json.load(file)["points"] if point["in_flight"] == 128}
+        points = json.load(file)["points"]
+    return {point["kind"]: 1 / point["per_second"] for point in points if point["in_flight"] == 128}
 
 
 class PricesTest(ProgramTest):
@@ -62,7 +64,8 @@ class PricesTest(ProgramTest):
 
     def test_bad_prices_are_told(self):
         self.write("s.yaml", SMALL)
-        for price, cure in [("insert=0", "a number above 0"), ("lwt=-1", "at least 0"), ("lw=1", "did you mean 'lwt'?")]:
+        cures = [("insert=0", "a number above 0"), ("lwt=-1", "at least 0"), ("lw=1", "did you mean 'lwt'?")]
+        for price, cure in cures:
             self.assertIn(cure, self.bad(2, "run", "s.yaml", "--set", "prices." + price))
 
 

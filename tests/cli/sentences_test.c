@@ -159,8 +159,8 @@ static void test_why_says_what_a_strategy_requires(void **state)
         "have "
         "a CV of 10 %.";
     static const char *const ends[TUNE_REQUIREMENT_COUNT] = {
-        [TUNE_REQUIRES_SEQUENCE] = " That is if rows already carry a gapless sequence number; otherwise "
-                                   "nothing that was tried stays within the limits.",
+        [TUNE_REQUIRES_SEQUENCE] = (" That is if rows already carry a gapless sequence number; otherwise "
+                                    "nothing that was tried stays within the limits."),
         [TUNE_REQUIRES_FAN_OUT] = " It needs readers that query all partitions of a key.",
         [TUNE_REQUIRES_LEAD] = " It needs a lead, and caches and clocks that keep their bounds.",
         [TUNE_REQUIRES_LWT] = " It needs conditional updates (LWT).",
