@@ -31,7 +31,7 @@ static void put_answer(const struct report_chart *chart, struct report_pen *pen)
     box = report_pen_text(pen, &subtitle, REPORT_LEFT, content_left, box.y + box.height + 1);
     pen->y = box.y + box.height + 7;
     for (size_t i = 0; i < chart->sentence_count; i++) {
-        const struct report_type type = {chart->sentences[i], fonts[i], content_width, 3};
+        const struct report_type type = {chart->sentences[i], fonts[i], content_width, i == 0 ? 5 : 3};
         box = report_pen_text(pen, &type, REPORT_LEFT, content_left, pen->y);
         pen->y = box.y + box.height + 3;
     }

@@ -91,7 +91,7 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
         return;
     }
     panel->figure_count = FIGURES;
-    panel->figures[0] = (struct report_figure){.name = "operations and reads per 1000 rows",
+    panel->figures[0] = (struct report_figure){.name = "cost in inserts per 1000 rows",
                                                .text = metric_text(arena, score->cost)};
     panel->figures[1] =
         (struct report_figure){.name = "partitions above a limit",

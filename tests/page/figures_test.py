@@ -39,7 +39,7 @@ COST = re.compile(r"(.*): ([\d.]+) extra operations per 1000 rows", re.DOTALL)
 ASKED = re.compile(r"(.*): ([\d.]+) partitions? per read in the mean, 99th percentile ([\d.]+)", re.DOTALL)
 OVER = re.compile(r"(.*): ([\d,]+) of ([\d,]+) partitions over a limit", re.DOTALL)
 TINY = re.compile(r"(.*): ([\d,]+) of ([\d,]+) closed partitions below 24 rows", re.DOTALL)
-SPOT = re.compile(r"([^;]*); operations in addition to the inserts, and partitions read, per 1000 rows: ([\d.,]+); .*")
+SPOT = re.compile(r"([^;]*); cost in inserts per 1000 rows: ([\d.,]+); .*")
 
 
 def whole(text):

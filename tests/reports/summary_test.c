@@ -76,14 +76,14 @@ static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
         "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
         "  band tiny -0.15..1.362\n"
         "  bar closed 1.9031..2.0000 0..50\n"
-        "  figure 'operations and reads per 1000 rows' 1\n"
+        "  figure 'cost in inserts per 1000 rows' 1\n"
         "  figure 'partitions above a limit' 10% !\n"
         "  figure 'partitions per read' 1.5\n"
         "panel chosen 'count 1' 'count: 200 rows' ''\n"
         "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
         "  band tiny -0.15..1.362\n"
         "  bar closed 2.1987..2.3010 0..50\n"
-        "  figure 'operations and reads per 1000 rows' 2\n"
+        "  figure 'cost in inserts per 1000 rows' 2\n"
         "  figure 'partitions above a limit' 0\n"
         "  figure 'partitions per read' 1.5\n");
     free(text);

@@ -91,10 +91,8 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
         .title = out->front_title,
         .subtitle = "what they cost, and how large their partitions are",
         .foot = "means over seeds with intervals; less is better in both; the front also weighs the CV and "
-                "partitions "
-                "per read",
-        .x = {"operations in addition to the inserts, and partitions read, per 1000 rows", REPORT_UNIT_PLAIN,
-              REPORT_LOG},
+                "partitions per read",
+        .x = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
         .y = {"bytes of partitions, p99", REPORT_UNIT_BYTES, REPORT_LOG},
         .points = out->points,
     };
@@ -189,8 +187,7 @@ static bool make_heatmap(const json_t *answer, struct cli_contest_views *out, st
         .inside = is_shown(answer) ? NULL : "was not seen to fail",
         .outside = is_shown(answer) ? NULL : "failed, or another was better",
         .foot = "means over seeds; empty: not tried",
-        .value = {"operations in addition to the inserts, and partitions read, per 1000 rows",
-                  REPORT_UNIT_PLAIN, REPORT_LOG},
+        .value = {"cost in inserts per 1000 rows", REPORT_UNIT_PLAIN, REPORT_LOG},
         .cells = grid->cells};
     json_array_foreach(list, index, candidate)
     {
