@@ -24,7 +24,7 @@ struct fixture {
 
 static struct fixture begin(void)
 {
-    struct fixture fixture = {.scenario.limits = {0, 0, 0}};
+    struct fixture fixture = {.scenario.limits = {0}};
     assert_true(lab_tally_init(&fixture.tally, NODES));
     return fixture;
 }

@@ -31,11 +31,32 @@ void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writ
     lab_writer_add(writer, "identifiers: {think: %s}\n", lab_span_text(think_ns, span));
 }
 
+/* Mostly random, as clients that wait alike meet again. */
+static void draw_backoff(const struct lab_fuzz_plan *plan, int64_t wait_ns, struct lab_writer *writer)
+{
+    struct sim_random random;
+    char wait[LAB_SPAN_SIZE], cap[LAB_SPAN_SIZE];
+    lab_draw_init(&random, plan, LAB_DRAW_BACKOFF);
+    bool is_random = lab_draw_chance(&random, 0.7), is_constant = lab_draw_chance(&random, 0.3);
+    bool gives_up = lab_draw_chance(&random, 0.3);
+    lab_writer_add(writer, "      backoff: {%s: %s",
+                   is_random     ? "random"
+                   : is_constant ? "constant"
+                                 : "exponential",
+                   lab_span_text(wait_ns, wait));
+    if (!is_random && !is_constant)
+        lab_writer_add(writer, ", cap: %s",
+                       lab_span_text(wait_ns * (int64_t)lab_draw_whole(&random, 1, 20), cap));
+    if (gives_up)
+        lab_writer_add(writer, ", attempts: %" PRIu64, lab_draw_whole(&random, 1, 8));
+    lab_writer_add(writer, "}\n      label: idgen\n");
+}
+
 void lab_fuzz_draw_idgen(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     static const char *const locks[] = {"columns", "lwt"};
     struct sim_random random;
-    char lasts[LAB_SPAN_SIZE], lease[LAB_SPAN_SIZE], wait[LAB_SPAN_SIZE];
+    char lasts[LAB_SPAN_SIZE], lease[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_IDGEN);
     const char *lock = locks[lab_draw_whole(&random, 0, 1)];
     uint64_t batch = lab_draw_whole(&random, 1, 40), stripes = lab_draw_chance(&random, 0.3) ? 2 : 1;
@@ -47,5 +68,5 @@ void lab_fuzz_draw_idgen(const struct lab_fuzz_plan *plan, struct lab_writer *wr
                    batch, stripes);
     lab_writer_add(writer, "      lock: %s\n      lock_lasts: %s\n      lease: %s\n", lock,
                    lab_span_text(lasts_ns, lasts), lab_span_text(lease_ns, lease));
-    lab_writer_add(writer, "      backoff: {random: %s}\n      label: idgen\n", lab_span_text(wait_ns, wait));
+    draw_backoff(plan, wait_ns, writer);
 }

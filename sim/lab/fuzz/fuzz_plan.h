@@ -64,6 +64,7 @@ enum lab_draw {
     LAB_DRAW_COUNTS,
     LAB_DRAW_ONE_WRITER,
     LAB_DRAW_TWIN,
+    LAB_DRAW_BACKOFF,
     LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
 };
 

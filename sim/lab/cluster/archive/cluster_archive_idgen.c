@@ -8,7 +8,7 @@
 /* More than a client's checkpoint takes. */
 #define CHECKPOINT_MAX 512u
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 56, "what is watched has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 72, "what is watched has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) ==
                           80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
@@ -47,6 +47,9 @@ static void watch_of(const struct lab_cluster_run *run, struct sim_archive *arch
     sim_archive_bool(archive, &watch->is_holder);
     sim_archive_bool(archive, &watch->is_releasing);
     sim_archive_bool(archive, &watch->is_blurred);
+    sim_archive_bool(archive, &watch->is_late);
+    sim_archive_bool(archive, &watch->is_found);
+    sim_archive_i64(archive, &watch->last);
 }
 
 static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)

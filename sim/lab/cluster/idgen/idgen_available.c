@@ -76,6 +76,26 @@ static bool is_alone(const struct lab_idgen *idgen, uint32_t number, const struc
     return is_there && is_alone;
 }
 
+static bool is_in_lease(const struct lab_cluster_run *run, const struct lab_id_watch *watch)
+{
+    return watch->clock_ns >= watch->begun_ns &&
+           watch->clock_ns - watch->begun_ns < run->idgen->config.lease_ns;
+}
+
+static void hear_of_last(const struct lab_cluster_run *run, uint32_t number,
+                         const struct bk_idgen_outcome *outcome)
+{
+    const struct lab_id_client *client = &run->idgen->clients[number];
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    bool is_read = client->action == BK_IDGEN_READ_LAST && outcome->kind == BK_IDGEN_APPLIED;
+    if (client->action == BK_IDGEN_WRITE_LAST)
+        watch->is_late = outcome->kind == BK_IDGEN_APPLIED && !watch->is_blurred && !is_in_lease(run, watch);
+    if (!is_read && (client->action != BK_IDGEN_CAS_LAST || outcome->kind != BK_IDGEN_NOT_APPLIED))
+        return;
+    watch->is_found = outcome->found;
+    watch->last = outcome->values[0];
+}
+
 void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_outcome *outcome)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
@@ -91,6 +111,7 @@ void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_
         watch->owes = watch->is_holder = is_applied || (was_denied && is_own) || has_failed(outcome->kind);
     if (client->action == BK_IDGEN_CAS_LOCK && has_failed(outcome->kind))
         watch->is_holder = false;
+    hear_of_last(run, number, outcome);
     if (client->action == BK_IDGEN_READ_COLUMNS && is_applied)
         watch->is_holder = is_alone(run->idgen, number, outcome);
 }
@@ -158,9 +179,7 @@ static bool may_stop_trying(const struct lab_cluster_run *run, const struct lab_
     bool is_store = client->action == BK_IDGEN_WRITE_LAST || client->action == BK_IDGEN_CAS_LAST;
     if (client->action != BK_IDGEN_READ_LAST && !is_store)
         return false;
-    bool is_in_lease =
-        watch->clock_ns >= watch->begun_ns && watch->clock_ns - watch->begun_ns < run->idgen->config.lease_ns;
-    return watch->is_blurred || !is_in_lease ||
+    return watch->is_blurred || !is_in_lease(run, watch) ||
            (client->action == BK_IDGEN_CAS_LAST && watch->outcome == BK_IDGEN_UNKNOWN);
 }
 
@@ -206,8 +225,11 @@ static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct
         violate(run, number, "fails to lease though it may try again");
     if (action->kind == BK_IDGEN_FAILED && watch->owes)
         violate(run, number, "fails to lease, and has not given back its lock");
+    if (action->kind == BK_IDGEN_READY && watch->is_late)
+        violate(run, number, "hands out a batch that was acknowledged after its lease");
     watch->attempts = 0;
     watch->first_wait_ns = 0;
+    watch->is_late = false;
 }
 
 void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
@@ -222,6 +244,9 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_
                       next->kind == BK_IDGEN_CAS_LAST;
     if (needs_lock && !watch->is_holder && !watch->is_blurred)
         violate(run, number, "leases a batch under a lock that it was not told to have");
+    if (next->kind == BK_IDGEN_CAS_LAST && !next->is_retry &&
+        (next->if_absent == watch->is_found || (watch->is_found && next->expected[0] != watch->last)))
+        violate(run, number, "stores a batch on a condition that it was not told to hold");
     if (asks_for_lock(next)) {
         if (end_of(next) != watch->until_ns)
             begin_attempt(run, number, end_of(next));

@@ -18,6 +18,9 @@ struct lab_id_watch {
     bool owes;         /* it has asked for a lock, and not to give it back */
     bool is_holder, is_releasing;
     bool is_blurred; /* it stood still, or its clock jumped, as the attempt began */
+    bool is_late;    /* its batch was acknowledged when its lease was over */
+    bool is_found;   /* of the last identifier, as it was told: there is one, */
+    int64_t last;    /* and which */
 };
 
 struct lab_id_client {

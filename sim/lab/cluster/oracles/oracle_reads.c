@@ -170,5 +170,10 @@ void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         walk->rows = walk->partitions = 0;
     }
     judge_asked(&place);
+    demand(&place,
+           place.query.partitions_max == 0 ||
+               walk->partitions + (uint64_t)(next->step.bucket_high - next->step.bucket_low) <
+                   place.query.partitions_max,
+           "asks more partitions than its limit");
     walk->width = (uint64_t)(next->step.bucket_high - next->step.bucket_low) + 1;
 }

@@ -6,11 +6,18 @@
 
 #include "cluster_run.h"
 
-__extension__ typedef __int128 wide;
-
-static wide floor_of(wide dividend, wide divisor)
+static int64_t floor_of(int64_t dividend, int64_t divisor)
 {
     return dividend / divisor - (dividend % divisor < 0);
+}
+
+/* Not judged of the times of a clock that has jumped to where a difference overflows. */
+static bool is_window_right(const struct bk_strategy *strategy, int64_t time_ns, int64_t bucket)
+{
+    int64_t since_ns;
+    return strategy->of.time.calendar != BK_CALENDAR_NONE ||
+           __builtin_sub_overflow(time_ns, strategy->of.time.epoch_ns, &since_ns) ||
+           bucket == floor_of(since_ns, strategy->of.time.window_ns);
 }
 
 static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation,
@@ -20,9 +27,7 @@ static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab
     case BK_UNBUCKETED:
         return bucket == 0;
     case BK_TIME:
-        return strategy->of.time.calendar != BK_CALENDAR_NONE ||
-               bucket == floor_of((wide)operation->row_time_ns - strategy->of.time.epoch_ns,
-                                  strategy->of.time.window_ns);
+        return is_window_right(strategy, operation->row_time_ns, bucket);
     case BK_COUNT:
         return source != BK_SOURCE_EXTERNAL || (uint64_t)bucket == operation->row / strategy->of.count.rows;
     case BK_HASH:
