@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define REFERENCE_SIZE 131072
+#define REFERENCE_SIZE 262144
 
 struct reference {
     const char *name;    /* below docs/ */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -35,7 +36,10 @@ static struct lab_scenario *load(const char *path)
     if (!lab_scenario_load(path, NULL, 0, NULL, &scenario, &error))
         fail_msg("%s", error.text);
     bool has_limits = scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0;
-    if (!has_limits || scenario->strategy_count == 0 || scenario->identifiers.present ||
+    bool has_rows = scenario->trace_path == NULL || access(scenario->trace_path, R_OK) == 0;
+    if (!has_rows)
+        print_message("%s: left out, as its trace is not here\n", path);
+    if (!has_rows || !has_limits || scenario->strategy_count == 0 || scenario->identifiers.present ||
         (!is_all && scenario->engine == LAB_ENGINE_CLUSTER)) {
         lab_scenario_destroy(scenario);
         return NULL;

@@ -39,9 +39,10 @@ static bool is_bucket_right(const struct bk_strategy *strategy, const struct lab
 
 static bool is_firing_right(const struct bk_strategy *strategy, const struct lab_host_operation *operation)
 {
+    if (strategy->kind != BK_PROBABILISTIC || strategy->of.probabilistic.chance_denominator != 0)
+        return true;
     uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
-    return strategy->kind != BK_PROBABILISTIC || strategy->of.probabilistic.chance_denominator != 0 ||
-           operation->fires == ((operation->row_id & mask) == mask);
+    return operation->fires == ((operation->row_id & mask) == mask);
 }
 
 void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
