@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ids from a CSV file: which kind they are, and their bytes. */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,9 +9,9 @@
 #include "ids/ids.h"
 #include "kernel/grow.h"
 #include "workload/csv.h"
+#include "workload/ulid.h"
 
 #define UUID_TEXT       36u
-#define ULID_TEXT       26u
 #define SHOWN           40 /* characters of a wrong id */
 #define SNOWFLAKE_LEAST (INT64_C(1) << 41)
 
@@ -23,30 +22,6 @@ struct reader {
     size_t field, capacity, bytes_capacity;
     struct ids_sample *sample;
 };
-
-/* Crockford's 32 digits, in both cases; -1: none of them. */
-static int ulid_digit(char c)
-{
-    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    const char *at = c == '\0' ? NULL : strchr(digits, toupper((unsigned char)c));
-    return at == NULL ? -1 : (int)(at - digits);
-}
-
-/* 26 digits of 5 bits, of which the first has only 3. */
-static bool read_ulid(const char *text, size_t size, uint8_t *out)
-{
-    if (size != ULID_TEXT || text[0] > '7')
-        return false;
-    memset(out, 0, 16);
-    for (size_t i = 0; i < ULID_TEXT; i++) {
-        int digit = ulid_digit(text[i]);
-        if (digit < 0)
-            return false;
-        for (int byte = 0; byte < 16; byte++)
-            out[byte] = (uint8_t)(out[byte] << 5 | (byte < 15 ? out[byte + 1] >> 3 : digit));
-    }
-    return true;
-}
 
 static bool read_number(const char *text, size_t size, int64_t *out)
 {
@@ -60,7 +35,7 @@ static bool read_number(const char *text, size_t size, int64_t *out)
 
 static enum bk_id_kind kind_of(const char *text, size_t size)
 {
-    uint8_t ulid[16];
+    uint8_t ulid[WL_ULID_BYTES];
     int64_t number;
     if (size == UUID_TEXT && text[8] == '-' && text[13] == '-') {
         switch (text[14]) {
@@ -74,7 +49,7 @@ static enum bk_id_kind kind_of(const char *text, size_t size)
             return BK_ID_BYTES;
         }
     }
-    if (read_ulid(text, size, ulid))
+    if (wl_ulid_parse(text, size, ulid))
         return BK_ID_ULID;
     return read_number(text, size, &number) && number >= SNOWFLAKE_LEAST ? BK_ID_SNOWFLAKE : BK_ID_BYTES;
 }
@@ -88,11 +63,11 @@ static bool bytes_of(enum bk_id_kind kind, const char *text, size_t size, uint8_
     int64_t number;
     uint64_t bits;
     if (kind == BK_ID_ULID) {
-        *out_size = 16;
-        *out = malloc(16);
+        *out_size = WL_ULID_BYTES;
+        *out = malloc(WL_ULID_BYTES);
         if (*out == NULL)
             return sim_fail_memory(error);
-        return read_ulid(text, size, *out) || sim_fail(error, SIM_ERROR_INPUT, "no ULID");
+        return wl_ulid_parse(text, size, *out) || sim_fail(error, SIM_ERROR_INPUT, "no ULID");
     }
     if (kind != BK_ID_BYTES)
         type = kind == BK_ID_SNOWFLAKE ? CASS_BIGINT : CASS_UUID;

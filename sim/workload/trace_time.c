@@ -2,12 +2,10 @@
 /* Reads times: ISO 8601, epochs in four units, and ids that hold a time. */
 #include "trace_time.h"
 
-#include <string.h>
-
 #include "kernel/time.h"
+#include "workload/ulid.h"
 
 #define UUID_TEXT 36u
-#define ULID_TEXT 26u
 /* 100 ns from 1582-10-15, where RFC 9562 counts from, to 1970. */
 #define GREGORIAN_TO_UNIX INT64_C(0x01B21DD213814000)
 /* Whole numbers below these are seconds, ms and us since 1970: each until the year 5138, and from 1973 on. */
@@ -28,15 +26,6 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* Crockford's 32 digits, in both cases; -1: none of them. */
-static int ulid_digit(char c)
-{
-    static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    const char upper = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-    const char *at = upper == '\0' ? NULL : strchr(digits, upper);
-    return at == NULL ? -1 : (int)(at - digits);
-}
-
 static bool is_uuid(const char *text, size_t size)
 {
     for (size_t i = 0; size == UUID_TEXT && i < size; i++) {
@@ -45,15 +34,6 @@ static bool is_uuid(const char *text, size_t size)
             return false;
     }
     return size == UUID_TEXT;
-}
-
-static bool is_ulid(const char *text, size_t size)
-{
-    for (size_t i = 0; size == ULID_TEXT && i < size; i++) {
-        if (ulid_digit(text[i]) < 0)
-            return false;
-    }
-    return size == ULID_TEXT && text[0] <= '7';
 }
 
 /* [-]digits[.digits]: the whole part, and the decimals as 10^-9. */
@@ -92,7 +72,8 @@ enum wl_trace_time trace_time_kind(const char *text, size_t size)
                : whole < MS_BELOW    ? WL_TIME_MS
                : whole < US_BELOW    ? WL_TIME_US
                                      : WL_TIME_NS;
-    if (is_ulid(text, size))
+    uint8_t ulid[WL_ULID_BYTES];
+    if (wl_ulid_parse(text, size, ulid))
         return WL_TIME_ULID;
     return sim_time_parse_zoned(text, size, &time_ns, &flag) == 0 ? WL_TIME_ISO : WL_TIME_AUTO;
 }
@@ -130,14 +111,14 @@ static bool parse_snowflake(const char *text, size_t size, int64_t epoch_ns, int
            from_units(whole >> 22, SIM_MS, epoch_ns, out_ns);
 }
 
-/* The first 48 bits of 50, in ten digits. */
 static bool parse_ulid(const char *text, size_t size, int64_t *out_ns)
 {
+    uint8_t bytes[WL_ULID_BYTES];
     int64_t value = 0;
-    if (!is_ulid(text, size))
+    if (!wl_ulid_parse(text, size, bytes))
         return false;
-    for (size_t i = 0; i < 10; i++)
-        value = value << 5 | ulid_digit(text[i]);
+    for (size_t i = 0; i < 6; i++)
+        value = value << 8 | bytes[i];
     return from_units(value, SIM_MS, 0, out_ns);
 }
 

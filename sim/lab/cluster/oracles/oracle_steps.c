@@ -389,8 +389,8 @@ static void judge_number(const struct step *step)
 
 /* --- Rows that are counted now and then. */
 
-/* What is kept of a key for its agent; NULL: not judged, or without memory. Judged until a fault begins:
- * agents that crash, or go back to a checkpoint, forget keys, and count from a random number. */
+/* The agent's number of this key, by cluster_run.h. NULL once a fault has begun, since agents that crash, or
+ * go back to a checkpoint, forget keys and count from a random number; and without memory. */
 static uint64_t *kept_of(const struct step *step)
 {
     struct lab_cluster_run *run = step->run;
