@@ -8,7 +8,8 @@
 #define LOGNORMAL     "engine: exact\nrow: {bytes: {lognormal: {mean: 350, sigma: 1.0}}}\n"
 #define THINNED       "engine: thinned\nrow: {bytes: 350}\n"
 #define ALL_FIVE                                                                                             \
-    "strategies:\n  - unbucketed: {}\n  - time: {window: 1d}\n  - count: {rows: 20480}\n  - hash: "          \
+    "strategies:\n  - unbucketed: {}\n  - time: {window: 1d}\n  - count: {rows: 20480, counter: "            \
+    "external}\n  - hash: "                                                                                  \
     "{buckets: "                                                                                             \
     "256}\n"                                                                                                 \
     "  - probabilistic: {bits: 9, threshold: 40}\n"
@@ -102,8 +103,8 @@ const struct bench_case bench_cases[] = {
     EXACT_CASE("unbucketed", "unbucketed, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - unbucketed: {}\n",
                NO_BUDGET),
     EXACT_CASE("time", "time, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - time: {window: 1d}\n", NO_BUDGET),
-    EXACT_CASE("count", "count, 10^3 keys", 2e7, 1e3, EXACT "strategies:\n  - count: {rows: 20480}\n",
-               NO_BUDGET),
+    EXACT_CASE("count", "count, 10^3 keys", 2e7, 1e3,
+               EXACT "strategies:\n  - count: {rows: 20480, counter: external}\n", NO_BUDGET),
     EXACT_CASE("hash", "hash, 10^3 keys", 5e6, 1e3, EXACT "strategies:\n  - hash: {buckets: 256}\n",
                NO_BUDGET),
     EXACT_CASE("all", "all five, lognormal, 10^3", 5e6, 1e3, LOGNORMAL ALL_FIVE, NO_BUDGET),

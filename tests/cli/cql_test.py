@@ -291,7 +291,7 @@ class CqlTest(ProgramTest):
         return self.good_json("cql", "x.yaml", "--json", *arguments)
 
     def every_strategy(self, but=""):
-        lines = ["unbucketed: {}", "time: {window: 1h}", "count: {rows: 100}", "hash: {buckets: 8}"]
+        lines = ["unbucketed: {}", "time: {window: 1h}", "count: {rows: 100, counter: external}", "hash: {buckets: 8}"]
         for coordination in ("single", "locked", "three-state"):
             for counter in ("rmw", "lwt", "counter"):
                 lead = ", lead: 5s" if coordination == "three-state" else ""

@@ -183,6 +183,14 @@ static void test_why_says_what_a_strategy_requires(void **state)
              "uneven, with a CV of 65 %%).",
              begin_of_why);
     expect_why(&made, whole);
+    made.entrants[0].requirements = 0;
+    made.entrants[1].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
+    snprintf(
+        whole, sizeof whole,
+        "%s That is without a number in each row; if rows already carry a gapless sequence number, b (3) "
+        "stays within the limits too.",
+        begin_of_why);
+    expect_why(&made, whole);
 }
 
 static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
@@ -249,12 +257,15 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     made.entrants[4].failed = TUNE_NOT_TINY;
     set_figure(&made, 4, TUNE_TINY, 0.07);
     made.contest.margin_count = 3;
+    made.entrants[2].requirements = 1U << TUNE_REQUIRES_LEAD | 1U << TUNE_REQUIRES_LWT;
     made.margins[1].entrant = 2;
     made.margins[2].entrant = 5;
-    snprintf(whole, sizeof whole,
-             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
-             "the cheapest within the limits: c (3.25), f (6.25).",
-             begin_of_why);
+    snprintf(
+        whole, sizeof whole,
+        "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
+        "the cheapest within the limits: c (3.25; needs a lead with bounded caches and clocks and LWT), f "
+        "(6.25).",
+        begin_of_why);
     expect_why(&made, whole);
     made.entrants[2].is_endless = made.entrants[5].is_endless = true;
     snprintf(whole, sizeof whole,

@@ -27,7 +27,7 @@ class StoreTest(ProgramTest):
         run = self.good("run", "small.yaml", "--no-charts", "--quiet", "--set", "strategies[2].count.rows=500")
         show = self.good("show", "last")
         self.assertTrue(show.startswith(run.split("\nrun 1 in")[0]), show)
-        self.assertIn("  count          count: rows 500\n", show)
+        self.assertIn("  count          count: rows 500, counter external\n", show)
         self.assertIn("  probabilistic  probabilistic: bits 4, threshold 40\n", show)
         self.assertIn("--set 'strategies[2].count.rows=500'", show)
         self.assertIn("again: bucketlab replay 1 --db bucketlab.db\n", show)
@@ -131,6 +131,18 @@ class StoreTest(ProgramTest):
         self.assertIn("same digest", self.good(*arguments, **elsewhere))
         self.write("rows.csv", "timestamp_ms,key,bytes\n1000,k,100\n")
         self.assertIn("a trace that changed", self.bad(1, *arguments, **elsewhere))
+
+    def test_replay_of_a_run_whose_count_names_no_source_takes_external(self):
+        text = self.read("small.yaml").decode()
+        self.assertIn("rows: 1000, counter: external", text)
+        result = self.good_json("run", "small.yaml", "--json", "--no-charts")
+        self.write("small.yaml", text.replace(", counter: external", ""))
+        self.assertRegex(self.bad(2, "run", "small.yaml"), "'counter' is missing under 'count'; add where")
+        with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
+            database.execute("UPDATE run SET scenario_text = replace(scenario_text, ', counter: external', '')")
+        database.close()
+        self.assertEqual(self.good("replay", "last", "--quiet"), f"run 1: same digest {result['digest']}\n")
+        self.good("run", "--continue", "1", "--for", "1d", "--no-charts")
 
     def test_replay_of_a_falsified_run_names_the_strategy(self):
         self.good("run", "small.yaml", "--quiet", "--no-charts")

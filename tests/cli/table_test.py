@@ -155,13 +155,13 @@ class TableTest(ProgramTest):
     def test_show_tells_how_settings_change_and_how_readers_read(self):
         self.run_text(SMALL.split("strategies:")[0] + """\
 strategies:
-  - count: {rows: 500, then: [{at: 6h, rows: 700}, {at: 1d, rows: 900, keep_old: false}]}
+  - count: {rows: 500, counter: external, then: [{at: 6h, rows: 700}, {at: 1d, rows: 900, keep_old: false}]}
   - time: {window: 6h, read: {plan: parallel, at_once: 4, remember_empty: true, late: 5m}}
   - hash: {buckets: 4}
 """)
         told = self.good("show", "last").split("\nsettings\n")[1]
         self.assertTrue(told.startswith("""\
-  count          count: rows 500
+  count          count: rows 500, counter external
                  then from 6h on: rows 700
                  then from 1d on: rows 900; the settings before it are forgotten
   time           time: window 6h from 1970-01-01T00:00:00Z

@@ -243,7 +243,7 @@ class TuneScenarioTest(ProgramTest):
         self.write("trace.csv", "timestamp_ms,key,bytes\n" +
                    "".join(f"{1000 * i},k{i % 3},{100 + i % 7}\n" for i in range(3000)))
         self.write("trace.yaml", "trace: {file: trace.csv}\nlimits: {partition_rows: 200}\nstrategies:\n"
-                   "  - count: {rows: 100}\n  - time: {window: 30m}\n")
+                   "  - count: {rows: 100, counter: external}\n  - time: {window: 30m}\n")
         answer = self.good_json("tune", "trace.yaml", "--json", "--no-charts", "--quiet")
         self.assertEqual(answer["margin"], [])
         self.assertIn("The rows are a trace's", answer["notes"])

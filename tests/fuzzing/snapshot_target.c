@@ -24,14 +24,14 @@ static const char trace_text[] =
 static const char *const texts[] = {
     "duration: 200s\nkeys: {count: 3, popularity: {zipf: 1}}\narrivals: {rate: 10/s}\nengine: exact\n"
     "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n  - probabilistic: {bits: 3, threshold: 4}\n"
-    "  - time: {window: 20s}\n  - hash: {buckets: 5}\n  - count: {rows: 50}\n",
+    "  - time: {window: 20s}\n  - hash: {buckets: 5}\n  - count: {rows: 50, counter: external}\n",
     "duration: 200s\nkeys: {count: 3}\narrivals: {rate: 20/s, bursts: {on: 5s, off: 20s, factor: 10}}\n"
     "row: {bytes: {lognormal: {mean: 300, sigma: 1.0}}}\nengine: exact\n"
     "reads: {range: {rate: 1/s, age: 10s, span: 5s}}\nstrategies:\n"
     "  - weighted: {bytes: 2KB, threshold: 10}\n  - unbucketed: {}\n",
     "duration: 1000s\nkeys: {count: 3}\narrivals: {rate: 100/s}\nengine: thinned\n"
     "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n  - probabilistic: {bits: 5, threshold: 8}\n"
-    "  - time: {window: 100s}\n  - count: {rows: 500}\n",
+    "  - time: {window: 100s}\n  - count: {rows: 500, counter: external}\n",
     "duration: 20s\nkeys: {count: 2}\narrivals: {rate: 10/s}\ncluster: {nodes: 3, replication_factor: 3}\n"
     "agents: {count: 2, cache_ttl: 2s}\nreads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n"
     "  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 4s}\n"
@@ -42,7 +42,7 @@ static const char *const texts[] = {
     "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n"
     "  - time: {window: 20s, then: [{at: 100s, window: 40s}]}\n"
     "  - hash: {buckets: 4, then: [{at: 50s, buckets: 8}, {at: 100s, buckets: 2, keep_old: false}]}\n"
-    "  - count: {rows: 50, then: [{at: 100s, rows: 80}]}\n"
+    "  - count: {rows: 50, counter: external, then: [{at: 100s, rows: 80}]}\n"
     "  - probabilistic: {bits: 3, threshold: 4, then: [{at: 100s, bits: 2, threshold: 4}]}\n",
 };
 #define SCENARIOS (sizeof texts / sizeof *texts)

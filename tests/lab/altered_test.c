@@ -53,14 +53,16 @@ static const struct {
      "  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, lead: 4s}\n"},
     {"a trace", 2, 300,
      "trace: {file: " SMALL "}\nduration: 6h\n" RING
-     "agents: {count: 2, cache_entries: 8, operations: 4}\nstrategies: [count: {rows: 9}]\n"},
+     "agents: {count: 2, cache_entries: 8, operations: 4}\nstrategies: [count: {rows: 9, counter: "
+     "external}]\n"},
     {"identifiers", 2, 700,
      "duration: 2s\nidentifiers: {each: 300}\n" RING "agents: {count: 3}\nfaults:\n"
      "  - {agent_crash: {agent: 2, at: 10ms, lasts: 1s}}\nstrategies: [idgen: {batch: 5, stripes: 2}]\n"},
     {"lanes", 9, 0,
      "duration: 2000s\nkeys: {count: 2}\narrivals: {rate: 10/s, late: {share: 10%, by: 20s}}\nengine: exact\n"
      "reads: {latest: {rows: 20, rate: 1/s}}\nstrategies:\n"
-     "  - time: {window: 20s}\n  - hash: {buckets: 5}\n  - count: {rows: 50, max_age: 60s}\n"},
+     "  - time: {window: 20s}\n  - hash: {buckets: 5}\n  - count: {rows: 50, counter: external, max_age: "
+     "60s}\n"},
     {"rolls", 9, 0,
      "duration: 2000s\nkeys: {count: 2}\narrivals: {rate: 10/s}\nengine: exact\nreads: {latest: {rows: 20, "
      "rate: 1/s}, range: {span: 2s, rate: 1/s}, all: {rate: 0.01/s}}\nstrategies:\n"
@@ -68,7 +70,8 @@ static const struct {
      "  - time: {window: 9s, read: {remember_empty: true}}\n"},
     {"rows that expire", 9, 0,
      "duration: 2000s\nkeys: {count: 2}\narrivals: {rate: 10/s}\nrow: {bytes: 100, ttl: 200s}\n"
-     "deletes: {share: 10%, after: 30s}\nstrategies: [time: {window: 9s}, count: {rows: 40}]\n"},
+     "deletes: {share: 10%, after: 30s}\nstrategies: [time: {window: 9s}, count: {rows: 40, counter: "
+     "external}]\n"},
     {"eras", 9, 0,
      "duration: 2000s\nkeys: {count: 2}\narrivals: {rate: 10/s}\nreads: {latest: {rows: 40, rate: 1/s}}\n"
      "strategies:\n  - {label: a, time: {window: 90s, then: [{at: 300s, window: 30s}]}}\n"

@@ -191,9 +191,11 @@ static void a_run_is_what_the_changes_say(void **unused)
         "  - {hash: {buckets: 11, then: [{at: 43h, buckets: 3}]}, label: fewer}\n"
         "  - {hash: {buckets: 3, then: [{at: 43h, buckets: 11, keep_old: false}]}, label: hash-forgets}\n"
         "  - {hash: {buckets: 11, then: [{at: 43h, buckets: 3, keep_old: false}]}, label: fewer-forget}\n"
-        "  - {count: {rows: 40, then: [{at: 43h, rows: 15}]}, label: count}\n"
-        "  - {count: {rows: 15, then: [{at: 43h, rows: 40, keep_old: false}]}, label: count-forgets}\n"
-        "  - {count: {rows: 40, then: [{at: 43h, rows: 15, keep_old: false}]}, label: fewer-rows-forget}\n");
+        "  - {count: {rows: 40, counter: external, then: [{at: 43h, rows: 15}]}, label: count}\n"
+        "  - {count: {rows: 15, counter: external, then: [{at: 43h, rows: 40, keep_old: false}]}, label: "
+        "count-forgets}\n"
+        "  - {count: {rows: 40, counter: external, then: [{at: 43h, rows: 15, keep_old: false}]}, label: "
+        "fewer-rows-forget}\n");
     struct lab_result *result;
     struct sim_error error;
     if (!lab_run(scenario, 2, NULL, &result, &error))

@@ -35,7 +35,7 @@
     "strategies:\n"                                                                                          \
     "  - unbucketed: {}\n"                                                                                   \
     "  - time: {window: 7m}\n"                                                                               \
-    "  - count: {rows: 100}\n"                                                                               \
+    "  - count: {rows: 100, counter: external}\n"                                                            \
     "  - hash: {buckets: 16}\n"                                                                              \
     "  - probabilistic: {bits: 3, threshold: 12}\n"
 

@@ -50,7 +50,7 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
 /* One row a partition, and a read of up to `rows`: the partitions that it asks are the rows that it sees. */
 static struct fixture begin(uint64_t rows)
 {
-    return begin_with("count: {rows: 1}", rows);
+    return begin_with("count: {rows: 1, counter: external}", rows);
 }
 
 static void end(struct fixture *fixture)
@@ -149,7 +149,8 @@ static void test_read_at_the_end_of_the_run_is_none(void **state)
 static void test_read_of_a_key_without_rows_asks_once(void **state)
 {
     (void)state;
-    static const char *const strategies[] = {"unbucketed: {}", "count: {rows: 1}", "time: {window: 1us}"};
+    static const char *const strategies[] = {"unbucketed: {}", "count: {rows: 1, counter: external}",
+                                             "time: {window: 1us}"};
     for (size_t i = 0; i < 3; i++) {
         struct fixture fixture = begin_with(strategies[i], 9);
         fixture.key.next_read_ns = 5000;

@@ -17,7 +17,7 @@ keys: {{count: 100000}}
 arrivals: {{rate: {rate}/s}}
 strategies:
   - time: {{window: 10d}}
-  - count: {{rows: 2048}}
+  - count: {{rows: 2048, counter: external}}
   - probabilistic: {{bits: 9, threshold: 4}}
 """
 

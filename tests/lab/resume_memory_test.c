@@ -51,7 +51,7 @@ static const char lanes[] = "name: memory\n"
                             "strategies:\n"
                             "  - time: {window: 20s, read: {remember_empty: true}}\n"
                             "  - hash: {buckets: 40}\n"
-                            "  - count: {rows: 10, max_age: 50s}\n"
+                            "  - count: {rows: 10, counter: external, max_age: 50s}\n"
                             "  - weighted: {bytes: 2KB, threshold: 4}\n";
 static const char eras[] = "name: memory\n"
                            "duration: 300s\n"
@@ -67,7 +67,7 @@ static const char gone[] = "name: memory\n"
                            "arrivals: {rate: 3/s, late: {share: 10%, by: 20s}}\n"
                            "row: {ttl: 100s}\n"
                            "deletes: {share: 20%, after: 20s}\n"
-                           "strategies: [time: {window: 20s}, count: {rows: 40}]\n";
+                           "strategies: [time: {window: 20s}, count: {rows: 40, counter: external}]\n";
 static const char stored[] = "name: memory\n"
                              "duration: 300s\n"
                              "keys: {count: 3}\n"

@@ -22,7 +22,7 @@
     "strategies:\n"                                                                                          \
     "  - unbucketed: {}\n"                                                                                   \
     "  - time: {window: 3h}\n"                                                                               \
-    "  - count: {rows: 300, max_age: 2d}\n"                                                                  \
+    "  - count: {rows: 300, counter: external, max_age: 2d}\n"                                               \
     "  - probabilistic: {bits: 3, threshold: 40}\n"                                                          \
     "  - {label: aged, probabilistic: {bits: 3, threshold: 40, max_age: 1d}}\n"                              \
     "  - weighted: {bytes: 2KB, threshold: 40}\n"                                                            \
@@ -46,19 +46,20 @@ static const struct {
              "arrivals: {rate: 100/h, late: {share: 5%, by: 2h}, resolution: 1s, "
              "backfill: {before: 2d, rate: 60/h, lasts: 1d, order: reverse}}\nrow: {bytes: 100}\n"
              "reads: {latest: {rows: 40, rate: 30/h}}\nstrategies:\n  - time: {window: 1h}\n"
-             "  - count: {rows: 200}\n"},
+             "  - count: {rows: 200, counter: external}\n"},
     {"remembers", "name: x\nengine: exact\nduration: 4d\nkeys: {count: 5}\narrivals: {rate: 20/h}\n"
                   "row: {bytes: 100}\nreads: {latest: {rows: 40, rate: 30/h}}\nstrategies:\n"
                   "  - time: {window: 10m, read: {remember_empty: true}}\n"},
     {"gone", "name: x\nengine: exact\nduration: 4d\nkeys: {count: 5}\narrivals: {rate: 100/h}\n"
              "row: {bytes: 100, ttl: 1d}\ndeletes: {share: 20%, after: 2h}\n" KINDS},
-    {"changes", "name: x\nduration: 20d\nkeys: {count: 5}\narrivals: {rate: 50/h}\nrow: {bytes: 100}\n"
-                "reads: {latest: {rows: 40, rate: 10/h}}\nstrategies:\n"
-                "  - {label: a, time: {window: 1d, then: [{at: 10d, window: 2d}]}}\n"
-                "  - {label: b, hash: {buckets: 4, then: [{at: 10d, buckets: 16, keep_old: false}]}}\n"
-                "  - {label: c, count: {rows: 300, then: [{at: 10d, rows: 200, keep_old: false}]}}\n"
-                "  - {label: d, probabilistic: {bits: 3, threshold: 16, then: [{at: 10d, bits: 2, "
-                "threshold: 16}]}}\n"},
+    {"changes",
+     "name: x\nduration: 20d\nkeys: {count: 5}\narrivals: {rate: 50/h}\nrow: {bytes: 100}\n"
+     "reads: {latest: {rows: 40, rate: 10/h}}\nstrategies:\n"
+     "  - {label: a, time: {window: 1d, then: [{at: 10d, window: 2d}]}}\n"
+     "  - {label: b, hash: {buckets: 4, then: [{at: 10d, buckets: 16, keep_old: false}]}}\n"
+     "  - {label: c, count: {rows: 300, counter: external, then: [{at: 10d, rows: 200, keep_old: false}]}}\n"
+     "  - {label: d, probabilistic: {bits: 3, threshold: 16, then: [{at: 10d, bits: 2, "
+     "threshold: 16}]}}\n"},
     {"table-by-key", "name: x\nduration: 2d\nkeys: {count: 8, popularity: {zipf: 1.1}}\n"
                      "arrivals: {rate: 500/h}\nrow: {bytes: 200}\ntable:\n  name: logs\n"
                      "  columns: {log_hour: bucket, server: key, log_level: {values: 5}, message: data}\n"

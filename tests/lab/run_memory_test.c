@@ -42,7 +42,7 @@ static const char cluster_traced[] = "name: memory\n"
 #define STRATEGIES                                                                                           \
     "reads: {latest: {rows: 40, rate: 0.05/s}}\n"                                                            \
     "strategies:\n"                                                                                          \
-    "  - count: {rows: 1}\n"                                                                                 \
+    "  - count: {rows: 1, counter: external}\n"                                                              \
     "  - hash: {buckets: 100}\n"                                                                             \
     "  - probabilistic: {bits: 1, threshold: 20}\n"
 static const char stream[] =

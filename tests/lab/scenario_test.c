@@ -340,7 +340,7 @@ static void test_bounds_themselves_are_taken(void **state)
         "duration: 1ns\nkeys: {count: 4294967295, popularity: {zipf: 10}}\narrivals: {rate: 1e9/s, daily: "
         "{amplitude: 0, peak: 0s}}\nstrategies:\n  - probabilistic: {bits: 32, threshold: 1000000000}\n  - "
         "probabilistic: {chance: 1/1, threshold: 1, label: b}\n  - hash: {buckets: 2147483647}\n  - "
-        "time: {window: 1us}\n  - count: {rows: 1}\n");
+        "time: {window: 1us}\n  - count: {rows: 1, counter: external}\n");
     (void)state;
     assert_true(s->workload.key_count == UINT32_MAX && s->workload.popularity.s == 10.0);
     assert_int_equal(s->strategies[0].settings.strategy.of.probabilistic.bits, 32);

@@ -124,7 +124,7 @@ static const char *const written[] = {
     "time: {window: 1h, then: [{window: 2h, at: 1h, rollout: 1m, keep_old: false}, {calendar: day, at: 2h}]}",
     "count: {rows: 10, counter: lease, batch: 7}",
     "count: {rows: 10, counter: scan, every_rows: 2, every_time: 3s}",
-    "count: {rows: 10, max_age: 7d}",
+    "count: {rows: 10, counter: external, max_age: 7d}",
     "probabilistic: {bits: 0, threshold: 4, coordination: three-state, counter: lwt, lead: 0s}",
     "probabilistic: {chance: 2/7, threshold: 4, coordination: locked, lock: {lasts: 2s, backoff: 30ms}}",
     "weighted: {bytes: 512KB, threshold: 40, coordination: guarded, counter: counter, grant: 90s}",

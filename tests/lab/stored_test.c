@@ -37,7 +37,7 @@ static const char workload_text[] = "name: stored\n"
 static const char strategies_text[] = "strategies:\n"
                                       "  - unbucketed: {}\n"
                                       "  - time: {window: 25m}\n"
-                                      "  - count: {rows: 100}\n"
+                                      "  - count: {rows: 100, counter: external}\n"
                                       "  - probabilistic: {bits: 2, threshold: 9}\n"
                                       "  - hash: {buckets: 3}\n";
 #define COLUMNS                                                                                              \

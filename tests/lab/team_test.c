@@ -109,7 +109,8 @@ void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *con
     "name: team\nduration: 1h\nkeys: {count: 300, popularity: {zipf: 1.1}}\narrivals: {rate: 1/s}\n"         \
     "row: {bytes: {lognormal: {mean: 300, sigma: 1}}}\nreads: {latest: {rows: 20, rate: 60/h}}\n"
 static const char stream[] = STREAM
-    "strategies:\n  - time: {window: 10m}\n  - {label: c, count: {rows: 20, max_age: 5m}}\n"
+    "strategies:\n  - time: {window: 10m}\n  - {label: c, count: {rows: 20, counter: external, max_age: "
+    "5m}}\n"
     "  - hash: {buckets: 4}\n  - probabilistic: {bits: 2, threshold: 4}\nexpect: [c.writes.rows > 0]\n";
 static const char table[] =
     "name: team\nduration: 1h\nkeys: {count: 300, popularity: {zipf: 1.1}}\n"

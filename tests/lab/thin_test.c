@@ -33,7 +33,7 @@ static const char kinds[] = "strategies:\n"
                             "  - unbucketed: {}\n"
                             "  - time: {window: 1h}\n"
                             "  - time: {calendar: day, label: day}\n"
-                            "  - count: {rows: 60}\n"
+                            "  - count: {rows: 60, counter: external}\n"
                             "  - count: {rows: 60, counter: lease, batch: 7, label: lease}\n"
                             "  - hash: {buckets: 5}\n"
                             "  - hash: {buckets: 500, label: many}\n"
@@ -44,7 +44,7 @@ static const char kinds[] = "strategies:\n"
                             "  - weighted: {bytes: 300B, threshold: 40, label: always}\n";
 static const char aged[] = "strategies:\n"
                            "  - probabilistic: {bits: 3, threshold: 6, max_age: 2h}\n"
-                           "  - count: {rows: 60, max_age: 3h}\n"
+                           "  - count: {rows: 60, counter: external, max_age: 3h}\n"
                            "  - weighted: {bytes: 3000B, threshold: 5, max_age: 1d}\n";
 
 static const struct {

@@ -237,7 +237,7 @@ static void test_trace_of_counts_rows_lie_evenly_in_their_step(void **state)
     struct lab_result *result =
         run_of(COUNTS T0 "00000,a,1500\n" T0 "07000,a,11\n",
                "start: 2026-01-01T00:00:01.2Z\nduration: 7800ms\nrow: {bytes: 1000}\n"
-               "strategies: [unbucketed: {}, time: {window: 500ms}, count: {rows: 100}]");
+               "strategies: [unbucketed: {}, time: {window: 500ms}, count: {rows: 100, counter: external}]");
     assert_int_equal(result->rows, rows);
     assert_metric(result, "unbucketed.partitions.all.bytes.max", 1000.0 * (double)rows);
     assert_metric(result, "time.partitions.total", (double)total);
@@ -253,8 +253,8 @@ static void test_trace_of_counts_draws_sizes_from_the_distribution(void **state)
 {
     (void)state;
     static const char csv[] = COUNTS "0,a,4000\n1000,b,4000\n";
-    static const char fields[] =
-        "row: {bytes: {uniform: [100, 300]}}\nstrategies: [unbucketed: {}, count: {rows: 1}]";
+    static const char fields[] = "row: {bytes: {uniform: [100, 300]}}\nstrategies: [unbucketed: {}, count: "
+                                 "{rows: 1, counter: external}]";
     struct lab_result *result = run_of(csv, fields), *again = run_of(csv, fields);
     assert_metric(result, "count.partitions.all.bytes.min", 100);
     assert_metric(result, "count.partitions.all.bytes.max", 300);
@@ -274,8 +274,9 @@ static void test_trace_of_counts_draws_sizes_from_the_distribution(void **state)
 static void test_trace_peak_is_counted_in_whole_seconds(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(SIZES "-1500,a,1\n-1000,a,1\n-999,a,1\n-1,a,1\n1,a,1\n999,a,1\n",
-                                       "strategies: [unbucketed: {}, hash: {buckets: 1}, count: {rows: 2}]");
+    struct lab_result *result =
+        run_of(SIZES "-1500,a,1\n-1000,a,1\n-999,a,1\n-1,a,1\n1,a,1\n999,a,1\n",
+               "strategies: [unbucketed: {}, hash: {buckets: 1}, count: {rows: 2, counter: external}]");
     assert_metric(result, "unbucketed.peak.rows_per_second_one_partition", 3);
     assert_metric(result, "hash.peak.rows_per_second_one_partition", 3);
     assert_metric(result, "count.peak.rows_per_second_one_partition", 2);
@@ -326,7 +327,7 @@ static void test_trace_loads_the_replicas_of_its_keys(void **state)
     static const uint64_t bytes[] = {60, 70, 30, 40};
     struct lab_result *result = run_of(SIZES "0,alpha,60\n1,beta,70\n2,gamma delta,30\n3,alpha,40\n",
                                        "seed: 5\ncluster: {nodes: 5, replication_factor: 2, num_tokens: 8}\n"
-                                       "strategies: [unbucketed: {}, count: {rows: 1}]");
+                                       "strategies: [unbucketed: {}, count: {rows: 1, counter: external}]");
     assert_loads(result, "unbucketed", keys, zeros, bytes, 4);
     assert_loads(result, "count", keys, buckets, bytes, 4);
     lab_result_destroy(result);
@@ -398,8 +399,9 @@ static void test_trace_too_many_bytes_stay_at_the_top(void **state)
 static void test_trace_sizes_beyond_a_terabyte_are_cut(void **state)
 {
     (void)state;
-    struct lab_result *result = run_of(COUNTS "0,a,600\n", "row: {bytes: {pareto: {min: 1B, alpha: 0.01}}}\n"
-                                                           "strategies: [unbucketed: {}, count: {rows: 1}]");
+    struct lab_result *result =
+        run_of(COUNTS "0,a,600\n", "row: {bytes: {pareto: {min: 1B, alpha: 0.01}}}\n"
+                                   "strategies: [unbucketed: {}, count: {rows: 1, counter: external}]");
     assert_metric(result, "count.partitions.all.bytes.max", 0x1p40);
     assert_true(metric(result, "unbucketed.partitions.all.bytes.max") > 300 * 0x1p40);
     assert_true(metric(result, "unbucketed.partitions.all.bytes.max") < 600 * 0x1p40);

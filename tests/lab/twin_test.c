@@ -39,7 +39,7 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
         "unbucketed: {}",
         "time: {window: 5s, read: {remember_empty: true, late: 1s}}",
         "hash: {buckets: 4}",
-        "count: {rows: 20}",
+        "count: {rows: 20, counter: external}",
         "count: {rows: 20, counter: counter}",
         "count: {rows: 20, counter: lwt}",
         "count: {rows: 20, counter: lease, batch: 7}",

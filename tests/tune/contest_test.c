@@ -197,7 +197,8 @@ static void test_distribution_of_entrants_refuses_and_shows(void **state)
                              "  - probabilistic: {bits: 10, threshold: 4, label: wild}\n"
                              "  - probabilistic: {bits: 4, threshold: 40, label: tame}\n"
                              "  - probabilistic: {bits: 10, threshold: 4, max_age: 1d, label: aged}\n"
-                             "  - count: {rows: 2001, label: over}\n  - count: {rows: 2000, label: full}\n");
+                             "  - count: {rows: 2001, counter: external, label: over}\n  - count: {rows: "
+                             "2000, counter: external, label: full}\n");
     begin(&contest, scenario);
     assert_int_equal(find(&contest, "wild")->status, TUNE_REFUSED);
     assert_true(find(&contest, "wild")->exact_share > 0.5);
@@ -349,7 +350,8 @@ static void test_text_of_a_strategy_is_that_strategy(void **state)
         "  - unbucketed: {}\n  - unbucketed: {read: {plan: pair}, label: 'on'}\n"
         "  - time: {window: 90m, epoch: 2015-06-07T08:09:10Z, label: \"it's\"}\n"
         "  - time: {calendar: week, read: {remember_empty: true, late: 1500ms}, label: '7'}\n"
-        "  - count: {rows: 7, max_age: 36h, label: 'a: {b}, #c'}\n  - count: {rows: 8, counter: lwt, label: "
+        "  - count: {rows: 7, counter: external, max_age: 36h, label: 'a: {b}, #c'}\n  - count: {rows: 8, "
+        "counter: lwt, label: "
         "é}\n"
         "  - count: {rows: 8, counter: lease, batch: 5, label: l}\n"
         "  - count: {rows: 8, counter: scan, every_rows: 3, label: -s}\n"

@@ -123,6 +123,24 @@ static void figure(double value, char *buffer)
         cli_compact(value, 5, buffer);
 }
 
+/* What a setting asks of the table and its clients, in a few words behind its cost. */
+static void say_needs(const struct tune_entrant *entrant, struct cli_saying *out)
+{
+    static const char *const needs[TUNE_REQUIREMENT_COUNT] = {
+        [TUNE_REQUIRES_SEQUENCE] = "a gapless number in each row",
+        [TUNE_REQUIRES_FAN_OUT] = "readers that query all partitions of a key",
+        [TUNE_REQUIRES_LEAD] = "a lead with bounded caches and clocks",
+        [TUNE_REQUIRES_LWT] = "LWT",
+    };
+    const char *join = "; needs ";
+    for (int i = 0; i < TUNE_REQUIREMENT_COUNT; i++) {
+        if ((entrant->requirements >> i & 1) != 0) {
+            cli_say(out, "%s%s", join, needs[i]);
+            join = " and ";
+        }
+    }
+}
+
 /* The next cheaper one that failed, and the cheapest of another kind that holds. */
 static void say_rivals(const struct tune_contest *contest, struct cli_saying *out)
 {
@@ -152,7 +170,9 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
             if (entrant->is_endless)
                 continue;
             figure(tune_mean_of(entrant, TUNE_COST), cost);
-            cli_say(out, "%s%s (%s)", join, entrant->strategy.label, cost);
+            cli_say(out, "%s%s (%s", join, entrant->strategy.label, cost);
+            say_needs(entrant, out);
+            cli_say(out, ")");
             join = ", ";
         }
         if (join[1] == ' ')
@@ -160,19 +180,33 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
     }
 }
 
-/* The cheapest that stays within the limits and needs no number in each row; NULL: none. */
-static const struct tune_entrant *without_sequence(const struct tune_contest *contest)
+/* The cheapest that stays within the limits and needs a number in each row, or does not; NULL: none. */
+static const struct tune_entrant *cheapest(const struct tune_contest *contest, uint32_t has_sequence)
 {
     const struct tune_race *race = &contest->race;
     const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         if (tune_is_rival(race, entrant) && !entrant->is_endless &&
-            (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0 &&
+            (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == has_sequence &&
             (best == NULL || tune_is_cheaper(entrant, best)))
             best = entrant;
     }
     return best;
+}
+
+/* Where rows have a number and nothing is won by it. */
+static void say_with_sequence(const struct tune_contest *contest, struct cli_saying *out)
+{
+    char cost[CLI_NUMBER_SIZE];
+    const struct tune_entrant *numbered = cheapest(contest, 1);
+    if (numbered == NULL)
+        return;
+    figure(tune_mean_of(numbered, TUNE_COST), cost);
+    cli_say(out,
+            " That is without a number in each row; if rows already carry a gapless sequence number, %s (%s) "
+            "stays within the limits too.",
+            numbered->strategy.label, cost);
 }
 
 static void say_requirements(const struct tune_contest *contest, const struct tune_entrant *best,
@@ -187,9 +221,11 @@ static void say_requirements(const struct tune_contest *contest, const struct tu
         cli_say(out, " It needs conditional updates (LWT).");
     if ((best->requirements >> TUNE_REQUIRES_FAN_OUT & 1) != 0)
         cli_say(out, " It needs readers that query all partitions of a key.");
-    if ((best->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0)
+    if ((best->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0) {
+        say_with_sequence(contest, out);
         return;
-    const struct tune_entrant *otherwise = without_sequence(contest);
+    }
+    const struct tune_entrant *otherwise = cheapest(contest, 0);
     cli_say(out, " That is if rows already carry a gapless sequence number; otherwise ");
     if (otherwise == NULL) {
         cli_say(out, "nothing that was tried stays within the limits.");

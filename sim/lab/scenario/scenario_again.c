@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernel/text.h"
-#include "lab/scenario.h"
+#include "lab/scenario_part.h"
 
 static size_t count_lines(const char *text)
 {
@@ -38,7 +38,7 @@ bool lab_scenario_again(const char *path, const char *text, const char *override
         split_lines(copy, all);
         if (more_count > 0)
             memcpy(all + count, more, more_count * sizeof *more);
-        is_fine = lab_scenario_parse(path, text, strlen(text), all, count + more_count, &seed, out, error);
+        is_fine = lab_scenario_parse_kept(path, text, all, count + more_count, seed, out, error);
     }
     free(all);
     free(copy);

@@ -280,14 +280,15 @@ static bool join_overrides(struct lab_reader *reader, const struct lab_override 
     return true;
 }
 
-bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
-                        size_t override_count, const uint64_t *seed, struct lab_scenario **out,
-                        struct sim_error *error)
+static bool parse(const char *path, const char *text, size_t size, bool is_kept,
+                  const struct lab_override *overrides, size_t override_count, const uint64_t *seed,
+                  struct lab_scenario **out, struct sim_error *error)
 {
     struct sim_error unseen = {0};
     *out = NULL;
     struct lab_reader reader = {.tree = {.path = path, .error = error != NULL ? error : &unseen},
-                                .scenario = calloc(1, sizeof *reader.scenario)};
+                                .scenario = calloc(1, sizeof *reader.scenario),
+                                .is_kept = is_kept};
     if (reader.scenario == NULL)
         return sim_fail_memory(error);
     struct lab_node *root;
@@ -302,6 +303,20 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
     set_seed(reader.scenario, seed);
     *out = reader.scenario;
     return true;
+}
+
+bool lab_scenario_parse(const char *path, const char *text, size_t size, const struct lab_override *overrides,
+                        size_t override_count, const uint64_t *seed, struct lab_scenario **out,
+                        struct sim_error *error)
+{
+    return parse(path, text, size, false, overrides, override_count, seed, out, error);
+}
+
+bool lab_scenario_parse_kept(const char *path, const char *text, const struct lab_override *overrides,
+                             size_t override_count, uint64_t seed, struct lab_scenario **out,
+                             struct sim_error *error)
+{
+    return parse(path, text, strlen(text), true, overrides, override_count, &seed, out, error);
 }
 
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,

@@ -299,7 +299,8 @@ size_t lab_settings_tell(const struct lab_settings *settings, uint32_t change, b
                      is_drawn && setting->drawn_words != NULL
                          ? setting->drawn_words[number]
                          : lab_setting_word(setting->words, (int)number));
-        add_told(&text, template, value, number == 1);
+        if (value[0] != '\0')
+            add_told(&text, template, value, number == 1);
     }
     return text.used;
 }

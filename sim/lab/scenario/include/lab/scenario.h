@@ -148,7 +148,8 @@ bool lab_scenario_parse(const char *path, const char *text, size_t size, const s
                         size_t override_count, const uint64_t *seed, struct lab_scenario **out,
                         struct sim_error *error);
 /* The same from what was kept of a scenario (its path, text and overrides), with more overrides after those,
- * which win, and a seed. more may be NULL when more_count is 0. */
+ * which win, and a seed. more may be NULL when more_count is 0. What earlier programs accepted is accepted:
+ * `count` without `counter` is `external`. */
 bool lab_scenario_again(const char *path, const char *text, const char *overrides,
                         const struct lab_override *more, size_t more_count, uint64_t seed,
                         struct lab_scenario **out, struct sim_error *error);

@@ -12,6 +12,7 @@
 struct lab_reader {
     struct lab_tree tree;
     struct lab_scenario *scenario;
+    bool is_kept; /* what was accepted before, perhaps by an earlier program */
 };
 
 struct lab_field;

@@ -104,6 +104,11 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
  * without overrides. On failure *out is NULL, and the tree's error is set. */
 bool lab_scenario_of_tree(struct lab_tree *tree, const struct lab_node *root, const char *text,
                           struct lab_scenario **out);
+/* scenario_read.c: as lab_scenario_parse(), of a text that was accepted before, perhaps by an earlier
+ * program. */
+bool lab_scenario_parse_kept(const char *path, const char *text, const struct lab_override *overrides,
+                             size_t override_count, uint64_t seed, struct lab_scenario **out,
+                             struct sim_error *error);
 /* A malloc'ed file name that is relative becomes one relative to the scenario's folder. */
 bool lab_resolve(struct lab_reader *reader, char **path);
 /* Whether the top node is a mapping. */
