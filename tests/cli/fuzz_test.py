@@ -74,6 +74,43 @@ class FuzzTest(ProgramTest):
         cell = next(cell for cell in found["guarantees"] if (cell["strategy"], cell["oracle"]) == ("hash", "findable"))
         self.assertEqual(cell["judged"], 20)
         self.assertEqual((cell["broken"], cell["excused_runs"]), (0, cell["violated"]))
+        self.assertEqual((found["last"], found["next"]), (20, 21))
+
+    def test_table_says_where_nothing_is_guaranteed_and_why(self):
+        """Whatever excused a violation is among what took the guarantee away."""
+        out = self.good("fuzz", "--seeds", "1..60", "--quiet")
+        found = self.json(0, "--seeds", "1..60")["guarantees"]
+        for cell in found:
+            if cell["guaranteed"] is None:
+                self.assertRegex(out, rf"\n  {cell['oracle']} +{cell['judged']} +- +- +{cell['violated']}  never ")
+                self.assertEqual(cell["not_guaranteed"], {})
+                continue
+            lapsed = cell["judged"] - cell["guaranteed"]
+            self.assertLessEqual(cell["excused_runs"], lapsed)
+            self.assertLessEqual(max(cell["not_guaranteed"].values(), default=0), lapsed)
+            self.assertGreaterEqual(sum(cell["not_guaranteed"].values()), lapsed)
+            for condition, runs in cell["excused"].items():
+                self.assertLessEqual(runs, cell["not_guaranteed"][condition])
+        self.assertRegex(out, r"\n  \w+ +(\d+) +0 +0 +\d+  not in \1: \w+ \d+")
+        self.assertTrue(any(cell["excused"] for cell in found))
+        # A condition that is held is no reason any more.
+        held = self.json(0, "--seeds", "1..60", "--hold", "uneven_settings")["guarantees"]
+        self.assertIn("uneven_settings", {name for cell in found for name in cell["not_guaranteed"]})
+        self.assertNotIn("uneven_settings", {name for cell in held for name in cell["not_guaranteed"]})
+
+    def test_time_decides_how_many_seeds_and_nothing_within_one(self):
+        self.write("fine.yaml", FINE)
+        out = self.good("fuzz", "fine.yaml", "--for", "1s", "--seeds", "5..", "--jobs", "2", "--quiet")
+        match = re.match(r"(\d+) seeds from 5 on", out)
+        seeds = int(match[1])
+        self.assertTrue(out.endswith(f"\nnext seeds: bucketlab fuzz fine.yaml --seeds {5 + seeds}.. --for 1s\n"), out)
+        same = self.good("fuzz", "fine.yaml", "--seeds", f"5..{4 + seeds}", "--jobs", "1", "--quiet")
+        self.assertEqual(re.sub(r", \d+ seeds/s", "", out).split("\n\nnext seeds")[0],
+                         re.sub(r", \d+ seeds/s", "", same).rstrip("\n"))
+        # One that has all of its seeds behind it has nothing left; the shortest time is enough for one seed.
+        self.assertNotIn("next", self.good("fuzz", "fine.yaml", "--for", "1h", "--seeds", "5..6", "--quiet"))
+        found = self.json(0, "fine.yaml", "--for", "1ms")
+        self.assertEqual((found["first"], found["last"], found["next"]), (1, found["seeds"], found["seeds"] + 1))
 
     def test_threads_change_nothing_but_the_time(self):
         self.bold()
@@ -287,6 +324,10 @@ class FuzzTest(ProgramTest):
                 ("not a range", ["--seeds", "-1..3"]),
                 ("smaller number first", ["--seeds", "3..1"]),
                 ("seeds are 0 to ", ["--seeds", "1..9999999999999999999"]),
+                ("not a range", ["--seeds", "5.."]),
+                ("seeds are 0 to ", ["--seeds", "9999999999999999999..", "--for", "1s"]),
+                ("--for 60: ", ["--for", "60"]),
+                ("leave --for out", ["--for", "60s", "--print"]),
                 ("bad.yaml:2:12: unknown field 'bukets'", ["bad.yaml"]),
                 ("none.yaml:1:1: cannot be opened", ["none.yaml"]),
                 ("leave 'agents' out to have them drawn", ["stream.yaml"]),
@@ -312,6 +353,7 @@ class FuzzTest(ProgramTest):
         seeds = json.loads(out)["seeds"]
         self.assertGreater(seeds, 0)
         self.assertEqual(process.returncode, 130)
+        self.assertEqual(json.loads(out)["next"], seeds + 1)
         self.assertEqual(err.decode(), f"interrupted after {seeds} seeds; what they found is above\n")
 
     def read(self, name):

@@ -139,7 +139,8 @@ class ManualTest(ProgramTest):
         objects = documented_objects(title)
         seen, named = fields_of_value(value, root, objects), fields_of_page(title)
         # Of these objects the page says that their fields are names of the run's own, or text.
-        for path in ("strategies[].metrics", "points[].settings", "guarantees[].excused", "probes"):
+        for path in ("strategies[].metrics", "points[].settings", "guarantees[].excused",
+                     "guarantees[].not_guaranteed", "probes"):
             if path + ".NAME" not in objects:
                 seen = {field for field in seen if not field.startswith(path + ".")}
         self.assertLessEqual(seen, named, f"JSON of {title}: not in the page")

@@ -130,7 +130,8 @@ static bool sum_up(void *context, uint64_t job, void *made, bool *is_enough, str
     bool is_fine = (lab_fuzz_tally_add(&campaign->tally, &outcome->of_run) &&
                     (!outcome->has_breach || keep_breach(campaign, &outcome->breach))) ||
                    sim_fail_memory(error);
-    *is_enough = outcome->has_breach && !campaign->keeps_going;
+    campaign->is_out_of_time = campaign->for_ms > 0 && cli_passed_ms(campaign->begin_ms) >= campaign->for_ms;
+    *is_enough = (outcome->has_breach && !campaign->keeps_going) || campaign->is_out_of_time;
     free(outcome);
     return is_fine;
 }
@@ -140,6 +141,7 @@ static bool run(void *context, struct lab_progress *progress, struct sim_error *
     struct cli_campaign *campaign = context;
     const struct lab_crew crew = {.context = campaign,
                                   .count = campaign->last - campaign->first + 1,
+                                  .is_open = campaign->for_ms > 0,
                                   .work = run_seed,
                                   .take = sum_up,
                                   .drop = free,
@@ -154,6 +156,7 @@ bool cli_campaign_run(struct cli_campaign *campaign, struct cli_signals *signals
     const struct cli_task task = {
         .name = "fuzz", .unit = "seeds/s", .is_quiet = campaign->is_quiet, .run = run, .context = campaign};
     lab_fuzz_tally_init(&campaign->tally);
+    campaign->begin_ms = cli_now_ms();
     return cli_attend(&task, signals, &campaign->elapsed_ms, error);
 }
 

@@ -186,7 +186,7 @@ bool lab_crew_run(const struct lab_crew *jobs, uint32_t threads, struct lab_prog
     struct crew crew = {.jobs = jobs, .progress = progress, .is_fine = true};
     *taken = 0;
     if (progress != NULL)
-        progress->total = jobs->count;
+        progress->total = jobs->is_open ? 0 : jobs->count;
     if (jobs->count == 0)
         return true;
     uint32_t count;

@@ -26,6 +26,7 @@ static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_ru
         out->broken |= (uint32_t)is_broken << oracle;
         for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
             out->excuses[oracle] |= verdict->violations[oracle].excuses[set];
+        out->lapsed[oracle] = verdict->lapsed[oracle];
     }
 }
 
@@ -53,6 +54,7 @@ void lab_fuzz_hold(struct lab_result *result, uint32_t held)
         for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
             for (uint32_t set = 0; set < verdict->violations[oracle].excuse_count; set++)
                 verdict->violations[oracle].excuses[set] &= ~held;
+            verdict->lapsed[oracle] &= ~held;
         }
     }
 }
@@ -100,8 +102,11 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
         cell->violated += is_violated;
         cell->broken += is_broken;
         cell->excused += guarantee != NULL && is_violated && !is_broken;
-        for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++)
+        cell->guaranteed += guarantee != NULL && run->lapsed[oracle] == 0;
+        for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++) {
             cell->excuses[condition] += excuses >> condition & 1;
+            cell->lapsed[condition] += run->lapsed[oracle] >> condition & 1;
+        }
     }
 }
 

@@ -11,14 +11,19 @@
 #include "cli/commands/fuzz.h"
 #include "cli/json.h"
 #include "cli/outputs.h"
+#include "cli/resume.h"
 #include "cli/warnings.h"
 #include "fuzz_baseline.h"
 #include "fuzz_report.h"
 #include "kernel/text.h"
+#include "kernel/time.h"
 #include "lab/quantity.h"
 
 static const struct cli_option options[] = {
-    {"seeds", "A..B", "which seeds (default 1..1000)"},
+    {"seeds", "A..B", "which seeds (default 1..1000); A.. with --for"},
+    {"for", "DURATION",
+     "as many seeds as fit into so much real time, as in\n"
+     "60s; from 1 on, or from A on with --seeds A.."},
     {"set", "PATH=VALUE",
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},
@@ -50,6 +55,7 @@ struct job {
     struct cli_fuzz_baseline baseline;
     const char *folder;
     char *replay; /* of the first seed that failed */
+    char *rest;   /* the line that goes on, when seeds are left untried; or NULL */
     bool is_json;
 };
 
@@ -114,6 +120,20 @@ static int conclude(const struct job *job, struct sim_error *error)
     return 0;
 }
 
+/* A campaign that the clock or a signal ended is one of fewer seeds, and says how to go on. */
+static bool end_early(struct job *job, struct sim_error *error)
+{
+    struct cli_campaign *campaign = &job->campaign;
+    uint64_t tried = campaign->tally.seeds;
+    if ((!campaign->is_out_of_time && job->signals.caught == 0) ||
+        (campaign->breach_count > 0 && !campaign->keeps_going) || tried > campaign->last - campaign->first)
+        return true;
+    job->rest = cli_fuzz_rest(campaign);
+    if (campaign->is_out_of_time)
+        campaign->last = campaign->first + tried - 1;
+    return job->rest != NULL || sim_fail_memory(error);
+}
+
 static int fuzz(struct job *job, struct sim_error *error)
 {
     struct cli_campaign *campaign = &job->campaign;
@@ -126,13 +146,13 @@ static int fuzz(struct job *job, struct sim_error *error)
             is_fine = cli_finding_make(&job->base, &campaign->breaches[0], job->replay, job->folder,
                                        campaign->is_quiet, &job->signals, &job->finding, error);
     }
-    is_fine = is_fine && use_baseline(job, error);
+    is_fine = is_fine && end_early(job, error) && use_baseline(job, error);
     if (is_fine && job->is_json)
         is_fine = cli_json_print(
             cli_fuzz_json(campaign, &job->base, &job->finding, cli_fuzz_baseline_json(&job->baseline)),
             error);
     else if (is_fine)
-        cli_fuzz_print(campaign, job->replay, &job->finding);
+        cli_fuzz_print(campaign, job->replay, job->rest, &job->finding);
     if (is_fine && !job->is_json && job->baseline.worse != NULL)
         cli_fuzz_baseline_print(&job->baseline);
     int code = is_fine ? conclude(job, error) : (int)error->class;
@@ -185,21 +205,36 @@ static bool read_base(const struct cli_args *args, struct job *job, struct sim_e
 
 static bool read_seeds(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
 {
-    const char *text = cli_value(args, "seeds", "1..1000"), *dots = strstr(text, "..");
+    const char *text = cli_value(args, "seeds", campaign->for_ms > 0 ? "1.." : "1..1000");
+    const char *dots = strstr(text, "..");
     char first[24] = "";
+    bool is_open = dots != NULL && dots[2] == '\0' && campaign->for_ms > 0;
+    campaign->last = INT64_MAX;
     if (dots != NULL && (size_t)(dots - text) < sizeof first)
         snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
     if (dots == NULL || lab_quantity_whole(first, &campaign->first) != NULL ||
-        lab_quantity_whole(dots + 2, &campaign->last) != NULL)
+        (!is_open && lab_quantity_whole(dots + 2, &campaign->last) != NULL))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds %s: not a range; give two whole numbers, as in --seeds 1..1000",
                         text);
-    if (campaign->last < campaign->first)
+    if (campaign->last < campaign->first && !is_open)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds %s: ends before it begins; write the smaller number first", text);
-    if (campaign->last > INT64_MAX)
+    if (campaign->last > INT64_MAX || campaign->first > INT64_MAX)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds %s: out of range; seeds are 0 to %" PRId64, text, INT64_MAX);
+    return true;
+}
+
+static bool read_time(const struct cli_args *args, struct cli_campaign *campaign, struct sim_error *error)
+{
+    int64_t for_ns = 0;
+    if (cli_has(args, "for") && cli_has(args, "print"))
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --for and --print exclude each other: nothing is run; leave --for out");
+    if (!cli_duration_option(args, "for", &for_ns, error))
+        return false;
+    campaign->for_ms = for_ns / (SIM_SECOND / 1000);
     return true;
 }
 
@@ -211,8 +246,8 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     campaign->keeps_going = cli_has(args, "keep-going");
     job->folder = cli_value(args, "out", "bucketlab-out");
     if (!cli_jobs(args, &campaign->jobs, error) || !cli_team(args, &campaign->team, error) ||
-        !read_seeds(args, campaign, error) || !read_base(args, job, error) ||
-        !cli_folder_check(job->folder, error))
+        !read_time(args, campaign, error) || !read_seeds(args, campaign, error) ||
+        !read_base(args, job, error) || !cli_folder_check(job->folder, error))
         return false;
     job->baseline.path = cli_value(args, "baseline", NULL);
     job->baseline.is_update = cli_has(args, "update-baseline");
@@ -269,6 +304,7 @@ static void free_job(struct job *job)
     cli_finding_clear(&job->finding);
     cli_fuzz_baseline_clear(&job->baseline);
     free(job->replay);
+    free(job->rest);
     free(job->overrides);
     free(job->text);
 }
@@ -298,6 +334,7 @@ const struct cli_command cli_fuzz = {
     .example = "  bucketlab fuzz --seeds 1..10000\n"
                "  bucketlab fuzz my.yaml --seeds 1..500 --jobs 2\n"
                "  bucketlab fuzz my.yaml --seeds 1..500 --baseline shares.json\n"
+               "  bucketlab fuzz --for 60s\n"
                "  bucketlab fuzz --seeds 17..17 --print\n",
     .options = options,
     .least = 0,

@@ -9,13 +9,16 @@
 
 #include "cli/json.h"
 #include "cli/text.h"
+#include "kernel/time.h"
+#include "lab/quantity.h"
 
 #define LISTED_MAX 20u /* of broken guarantees, for people */
 
-char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
+static char *line_of(const struct lab_fuzz_base *base, const char *seeds)
 {
     /* A quote of the text may take four characters. */
-    size_t size = 96 + LAB_CONDITION_COUNT * 40 + (base->path == NULL ? 0 : 4 * strlen(base->path));
+    size_t size =
+        64 + strlen(seeds) + LAB_CONDITION_COUNT * 40 + (base->path == NULL ? 0 : 4 * strlen(base->path));
     for (size_t i = 0; i < base->override_count; i++)
         size += 16 + 4 * strlen(base->overrides[i].text);
     char *line = malloc(size);
@@ -35,8 +38,31 @@ char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
             used += (size_t)snprintf(line + used, size - used, " --hold %s",
                                      lab_condition_name((enum lab_condition)i));
     }
-    snprintf(line + used, size - used, " --seeds %" PRIu64 "..%" PRIu64, seed, seed);
+    snprintf(line + used, size - used, " --seeds %s", seeds);
     return line;
+}
+
+char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed)
+{
+    char seeds[2 * CLI_NUMBER_SIZE];
+    snprintf(seeds, sizeof seeds, "%" PRIu64 "..%" PRIu64, seed, seed);
+    return line_of(base, seeds);
+}
+
+char *cli_fuzz_rest(const struct cli_campaign *campaign)
+{
+    char seeds[4 * CLI_NUMBER_SIZE], last[CLI_NUMBER_SIZE] = "", time[CLI_NUMBER_SIZE];
+    if (campaign->last < INT64_MAX)
+        snprintf(last, sizeof last, "%" PRIu64, campaign->last);
+    size_t used = (size_t)snprintf(seeds, sizeof seeds, "%" PRIu64 "..%s",
+                                   campaign->first + campaign->tally.seeds, last);
+    if (campaign->for_ms > 0) {
+        lab_quantity_duration_text(campaign->for_ms * (SIM_SECOND / 1000), time, sizeof time);
+        used += (size_t)snprintf(seeds + used, sizeof seeds - used, " --for %s", time);
+    }
+    if (campaign->keeps_going)
+        snprintf(seeds + used, sizeof seeds - used, " --keep-going");
+    return line_of(campaign->base, seeds);
 }
 
 static double rate_of(const struct cli_campaign *campaign)
@@ -80,38 +106,49 @@ static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle 
     return lab_guarantee_find(kind, protocol, oracle) != NULL;
 }
 
-/* What is guaranteed, and by which conditions a run was excused from it, most frequent first. */
-static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
-                       const struct lab_fuzz_cell *cell)
+/* In which runs a condition took the guarantee away for some key at some time, most frequent first, and in
+ * how many of these that excused a violation. */
+static void print_lapses(const struct lab_fuzz_cell *cell)
 {
-    if (cell->judged == 0)
-        return;
-    printf("  %-22s %8" PRIu64 " %8" PRIu64, lab_oracle_name(oracle), cell->judged, cell->violated);
-    if (!is_guaranteed(kind, protocol, oracle)) {
-        printf(" %8s %8s\n", "-", "-");
-        return;
-    }
-    printf(" %8" PRIu64 " %8" PRIu64, cell->excused, cell->broken);
     bool is_told[LAB_CONDITION_COUNT] = {false};
+    printf("  not in %" PRIu64 ":", cell->judged - cell->guaranteed);
     for (unsigned told = 0; told < LAB_CONDITION_COUNT; told++) {
         unsigned most = LAB_CONDITION_COUNT;
         for (unsigned i = 0; i < LAB_CONDITION_COUNT; i++) {
-            if (!is_told[i] && cell->excuses[i] > (most == LAB_CONDITION_COUNT ? 0 : cell->excuses[most]))
+            if (!is_told[i] && cell->lapsed[i] > (most == LAB_CONDITION_COUNT ? 0 : cell->lapsed[most]))
                 most = i;
         }
         if (most == LAB_CONDITION_COUNT)
             break;
         is_told[most] = true;
-        printf("%s%s %" PRIu64, told == 0 ? "  but: " : ", ", lab_condition_name((enum lab_condition)most),
-               cell->excuses[most]);
+        printf("%s%s %" PRIu64, told == 0 ? " " : ", ", lab_condition_name((enum lab_condition)most),
+               cell->lapsed[most]);
+        if (cell->excuses[most] > 0)
+            printf(" (%" PRIu64 " violated)", cell->excuses[most]);
     }
+}
+
+/* In how many runs the oracle is guaranteed and broken, and why not in the others. */
+static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
+                       const struct lab_fuzz_cell *cell)
+{
+    if (cell->judged == 0)
+        return;
+    printf("  %-22s %8" PRIu64, lab_oracle_name(oracle), cell->judged);
+    if (!is_guaranteed(kind, protocol, oracle)) {
+        printf(" %10s %8s %8" PRIu64 "  never guaranteed\n", "-", "-", cell->violated);
+        return;
+    }
+    printf(" %10" PRIu64 " %8" PRIu64 " %8" PRIu64, cell->guaranteed, cell->broken, cell->violated);
+    if (cell->guaranteed < cell->judged)
+        print_lapses(cell);
     putchar('\n');
 }
 
 static void print_guarantees(const struct lab_fuzz_tally *tally)
 {
     uint64_t not_live = 0;
-    printf("\n%-24s %8s %8s %8s %8s\n", "in numbers of runs", "judged", "violated", "excused", "broken");
+    printf("\n%-24s %8s %10s %8s %8s\n", "in numbers of runs", "judged", "guaranteed", "broken", "violated");
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
             uint64_t runs = tally->runs[kind][protocol];
@@ -140,7 +177,7 @@ static void print_probes(const struct lab_fuzz_tally *tally)
     }
 }
 
-void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay, const char *rest,
                     const struct cli_finding *finding)
 {
     if (finding->path != NULL) {
@@ -162,6 +199,11 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
     if (campaign->breach_count == 0 || campaign->keeps_going) {
         print_guarantees(&campaign->tally);
         print_probes(&campaign->tally);
+    }
+    if (rest != NULL) {
+        printf("\nnext seeds: ");
+        cli_print_text(stdout, rest);
+        putchar('\n');
     }
 }
 
@@ -200,20 +242,28 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
     return list;
 }
 
+/* Numbers of runs by condition, those of none left out. */
+static json_t *conditions_of(const uint64_t runs[LAB_CONDITION_COUNT])
+{
+    json_t *object = json_object();
+    bool is_fine = true;
+    for (unsigned i = 0; is_fine && i < LAB_CONDITION_COUNT; i++) {
+        if (runs[i] > 0)
+            is_fine =
+                cli_json_set(object, lab_condition_name((enum lab_condition)i), cli_json_whole(runs[i]));
+    }
+    return cli_json_complete(object, is_fine);
+}
+
 static json_t *cell_of(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
     bool has_guarantee = is_guaranteed(kind, protocol, oracle);
-    json_t *object = json_object(), *excuses = json_object();
-    bool is_fine = true;
-    for (unsigned i = 0; is_fine && i < LAB_CONDITION_COUNT; i++) {
-        if (cell->excuses[i] > 0)
-            is_fine = cli_json_set(excuses, lab_condition_name((enum lab_condition)i),
-                                   cli_json_whole(cell->excuses[i]));
-    }
-    excuses = cli_json_complete(excuses, is_fine);
-    is_fine =
-        cli_json_set(object, "excused", excuses) &&
+    json_t *object = json_object();
+    bool is_fine =
+        cli_json_set(object, "excused", conditions_of(cell->excuses)) &&
+        cli_json_set(object, "not_guaranteed", conditions_of(cell->lapsed)) &&
+        cli_json_set(object, "guaranteed", has_guarantee ? cli_json_whole(cell->guaranteed) : json_null()) &&
         cli_json_set(object, "strategy", json_string(lab_protocol_name(kind, protocol))) &&
         cli_json_set(object, "oracle", json_string(lab_oracle_name(oracle))) &&
         cli_json_set(object, "judged", cli_json_whole(cell->judged)) &&
@@ -249,6 +299,7 @@ json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz
                    cli_json_set(object, "seeds_per_second", cli_json_number(rate_of(campaign))) &&
                    cli_json_set(object, "first", cli_json_whole(campaign->first)) &&
                    cli_json_set(object, "last", cli_json_whole(campaign->last)) &&
+                   cli_json_set(object, "next", cli_json_whole(campaign->first + tally->seeds)) &&
                    cli_json_set(object, "rows_median", cli_json_whole(lab_fuzz_median(&tally->rows))) &&
                    cli_json_set(object, "rolls_median", cli_json_whole(lab_fuzz_median(&tally->rolls))) &&
                    cli_json_set(object, "guarantees", guarantees_of(tally)) &&

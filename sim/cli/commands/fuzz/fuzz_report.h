@@ -10,8 +10,13 @@
 
 /* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL without memory. */
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
-/* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. */
-void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay,
+/* "bucketlab fuzz my.yaml --seeds 1001.. --for 60s": what a campaign left untried, options that find nothing
+ * aside. */
+char *cli_fuzz_rest(const struct cli_campaign *campaign);
+/* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. rest may be
+ * NULL.
+ */
+void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay, const char *rest,
                     const struct cli_finding *finding);
 /* Takes `baseline` over. NULL without memory, or when that is NULL. */
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,

@@ -368,6 +368,7 @@ void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdic
     for (int i = 0; i < LAB_ORACLE_COUNT; i++) {
         struct lab_violation *violation = &verdict->violations[i];
         sim_archive_bool(archive, &verdict->is_judged[i]);
+        sim_archive_u32(archive, &verdict->lapsed[i]);
         sim_archive_u64(archive, &violation->count);
         sim_archive_u32(archive, &violation->key);
         sim_archive_i64(archive, &violation->time_ns);

@@ -278,6 +278,8 @@ void lab_oracles_end(struct lab_cluster_run *run)
     lab_live_end(run);
     lab_conditions_end(run);
     lab_excuses_settle(run, true);
+    for (int i = 0; i < LAB_ORACLE_COUNT; i++)
+        run->oracles.verdict.lapsed[i] = run->oracles.except[i] & run->oracles.verdict.conditions;
 }
 
 void lab_oracles_destroy(struct lab_cluster_run *run)

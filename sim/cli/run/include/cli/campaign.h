@@ -25,6 +25,7 @@ struct cli_campaign {
     /* What is asked. */
     const struct lab_fuzz_base *base;
     uint64_t first, last; /* at most INT64_MAX */
+    int64_t for_ms;       /* no seed is summed up after the first that comes later; 0: all are */
     uint32_t jobs;
     struct lab_team team;
     bool is_quiet;
@@ -33,7 +34,8 @@ struct cli_campaign {
     struct lab_fuzz_tally tally;
     struct cli_breach *breaches; /* by seed */
     size_t breach_count, breach_capacity;
-    int64_t elapsed_ms;
+    int64_t begin_ms, elapsed_ms;
+    bool is_out_of_time;
 };
 
 /* Between cli_signals_hold() and release. A signal ends it early: true, and signals->caught is set. False

@@ -60,6 +60,7 @@ struct lab_fuzz_run {
     unsigned protocol;
     uint32_t judged, violated, broken;
     uint32_t excuses[LAB_ORACLE_COUNT]; /* of its violations; bit c: condition c */
+    uint32_t lapsed[LAB_ORACLE_COUNT];  /* conditions that the guarantee excepts, violated or not */
     uint64_t rolls;
 };
 struct lab_fuzz_outcome {
@@ -81,6 +82,8 @@ struct lab_fuzz_cell {
     uint64_t excused; /* guaranteed and violated, and each violation was excused */
     uint64_t broken;
     uint64_t excuses[LAB_CONDITION_COUNT]; /* of those excused; several may excuse at once */
+    /* Runs in which the guarantee held for every key at every time, and by condition those in which not. */
+    uint64_t guaranteed, lapsed[LAB_CONDITION_COUNT];
     /* In numbers of seeds, which are independent of each other also where a seed has several such runs:
      * uncovered has a violation that no guarantee covers, as none is made or it was excused. */
     uint64_t seeds_judged, seeds_uncovered;

@@ -161,6 +161,8 @@ struct lab_verdict {
     bool is_judged[LAB_ORACLE_COUNT]; /* false: means nothing here, or (live) faults never ended for long */
     struct lab_violation violations[LAB_ORACLE_COUNT];
     uint32_t conditions; /* bit c: LAB_CONDITION_c held for some key at some time */
+    /* Of a run that has ended, those of them that the oracle's guarantee excepts; 0 without a guarantee. */
+    uint32_t lapsed[LAB_ORACLE_COUNT];
     uint64_t probes[LAB_PROBE_COUNT];
     uint64_t increments_lost, increments_doubled; /* of those that were due, as told by the database */
     uint64_t rolls;
