@@ -31,7 +31,7 @@ static size_t assign_lanes(const struct report_chart *chart, struct report_curve
 static struct report_curves_plot make_plot(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_curves_plot plot = {.chart = chart};
-    const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
+    const double page_right = report_pen_right(pen);
     plot.box.x = report_curves_plot_left(chart, pen);
     const double names = report_curves_names_width(chart, pen);
     plot.has_names = names > 0;
@@ -149,6 +149,10 @@ static void put_markers(const struct report_curves_plot *plot, size_t line, stru
         data->is_dense && !data->is_distribution ? report_curves_markers(plot, line, pen, &points) : 0;
     for (size_t i = 0; i < count; i++) {
         report_pen_marker(pen, data->ink, points[i].x, points[i].y);
+    }
+    if (count > 0) {
+        const struct report_sample *end = &data->samples[data->sample_count - 1];
+        report_pen_marker(pen, data->ink, report_curves_x(plot, end->x), report_curves_y(plot, line, end->y));
     }
 }
 

@@ -78,7 +78,7 @@ static bool crosses(const struct report_rule_place *name, double stem)
 static bool is_free(const struct report_curves_plot *plot, size_t index, double stem)
 {
     const struct report_rule_place *place = &plot->rules[index];
-    if (place->x < REPORT_PAGE_MARGIN || place->x + place->width > REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN) {
+    if (place->x < REPORT_PAGE_MARGIN || place->x + place->width > plot->right) {
         return false;
     }
     for (size_t i = 0; i < index; i++) {
@@ -125,6 +125,7 @@ static bool place_from(struct report_curves_plot *plot, size_t index)
 void report_curves_place_rules(struct report_curves_plot *plot, struct report_pen *pen)
 {
     const size_t count = plot->chart->rule_count;
+    plot->right = report_pen_right(pen);
     for (size_t i = 0; i < count; i++) {
         plot->rules[i].width = report_pen_width(pen, plot->chart->rules[i].text, REPORT_FONT_STAGE);
         plot->rule_rows += plot->rules[i].width > 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spots by two figures, the best of them joined by a staircase. Names are placed greedily: the recommended
- * spot's first, then those on the front, each at the first place around its spot that touches nothing. */
+/* Spots by two figures, the best of them joined by a staircase. Named are the spots that one may choose: the
+ * recommended one, the best of each kind, and those of the staircase, in this order. A name takes the first
+ * place around its spot that touches nothing, or else the nearest free one, with a line that leads to it. */
 #include "layout.h"
 
 #include <math.h>
@@ -13,11 +14,13 @@ static const double cap_width = 5;
 static const double clearance = 1.5;
 static const double name_width_max = 190;
 static const double inset = 2; /* from the plot's sides */
+/* A line to a name is no longer, but for the recommended one's. */
+static const double far_name_max = 260;
 
-/* Boxes that no name may touch. */
+/* Boxes that no name may touch; those of names no line may touch either. */
 struct taken {
-    struct report_box *boxes;
-    size_t count, capacity;
+    struct report_box *boxes, *names;
+    size_t count, capacity, name_count;
 };
 
 /* 0 lies in the middle of its strip. */
@@ -53,45 +56,82 @@ static bool is_free(const struct report_curves_plot *plot, const struct taken *t
     return true;
 }
 
+static void take_name(struct taken *taken, const struct report_box *box)
+{
+    take(taken, box->x, box->y, box->x + box->width, box->y + box->height);
+    taken->names[taken->name_count++] = *box;
+}
+
+/* Whether a line between them crosses no name. */
+static bool is_clear(const struct taken *taken, const struct report_point *from,
+                     const struct report_point *to)
+{
+    enum { STEPS = 64 };
+    static const double room = 2;
+    for (size_t i = 0; i < taken->name_count; i++) {
+        const struct report_box *name = &taken->names[i];
+        for (int k = 0; k < STEPS; k++) {
+            const double x = from->x + (to->x - from->x) * k / STEPS;
+            const double y = from->y + (to->y - from->y) * k / STEPS;
+            if (x > name->x - room && x < name->x + name->width + room && y > name->y - room &&
+                y < name->y + name->height + room) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* From the marker's rim; names stand clear of it. */
-static void put_leader(const struct report_point *from, const struct report_point *to, struct taken *taken,
-                       struct report_pen *pen)
+static void put_leader(const struct report_point *from, const struct report_point *to, bool is_chosen,
+                       struct taken *taken, struct report_pen *pen)
 {
     static const double rim = 7, pitch = 4, room = 2;
     const double dx = to->x - from->x, dy = to->y - from->y, length = sqrt(dx * dx + dy * dy);
     const double x = from->x + dx * rim / length, y = from->y + dy * rim / length;
-    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_HALO, x, y, to->x, to->y, 3);
-    report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_CHOSEN, x, y, to->x, to->y, 1);
+    if (is_chosen) {
+        report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_HALO, x, y, to->x, to->y, 3);
+    }
+    report_pen_line(pen, REPORT_SHAPE_LINE, is_chosen ? REPORT_INK_CHOSEN : REPORT_INK_AXIS, x, y, to->x,
+                    to->y, is_chosen ? 1 : 0.7);
     for (double at = rim; at < length; at += pitch) {
         const struct report_point on = {from->x + dx * at / length, from->y + dy * at / length};
         take(taken, on.x - room, on.y - room, on.x + room, on.y + room);
     }
 }
 
-/* The one that all look for has its name in any crowd: at the nearest free place, with a line to it. */
+static enum report_ink ink_of(const struct report_spot *spot)
+{
+    return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
+}
+
+/* In any crowd: at the nearest free place, with a line to it. */
 static bool put_far_name(const struct report_curves_plot *plot, const struct report_spot *spot,
                          const struct report_type *type, struct taken *taken, struct report_pen *pen)
 {
     static const double first = 16, step = 4;
+    /* Cosine and sine of sixteen directions, rightwards first, then leftwards. */
+    static const double turns[][2] = {{1, 0},        {-1, 0},        {0.92, 0.38},  {0.92, -0.38},
+                                      {0.71, 0.71},  {0.71, -0.71},  {0.38, 0.92},  {0.38, -0.92},
+                                      {-0.92, 0.38}, {-0.92, -0.38}, {-0.71, 0.71}, {-0.71, -0.71},
+                                      {-0.38, 0.92}, {-0.38, -0.92}, {0, 1},        {0, -1}};
     const struct report_extent extent = report_typeset_measure(pen->typesetter, type);
     const struct report_point from = {report_curves_x(plot, spot->x), y_of(plot, spot->y)};
-    for (double away = first; away < plot->box.width; away += step) {
-        /* Rings of boxes that stand off the marker by `away`, the sides first. */
-        const double left = from.x - away - extent.width, right = from.x + away;
-        const double above = from.y - away - extent.height, below = from.y + away;
-        const double lefts[] = {right, left, from.x - extent.width / 2};
-        const double tops[] = {from.y - extent.height / 2, above, below};
-        for (size_t i = 0; i < 9; i++) {
-            const struct report_box box = {lefts[i % 3], tops[i / 3], extent.width, extent.height};
-            if (i != 2 && is_free(plot, taken, &box)) {
-                /* To the middle of the side that faces the marker. */
-                const double x = i % 3 == 0 ? box.x - 2 : i % 3 == 1 ? box.x + box.width + 2 : from.x;
-                const double y = i % 3 != 2   ? box.y + box.height / 2
-                                 : i / 3 == 1 ? box.y + box.height
-                                              : box.y;
-                put_leader(&from, &(struct report_point){x, y}, taken, pen);
+    const double farthest = spot->is_chosen ? plot->box.width : spot->is_best ? far_name_max : 0;
+    for (double away = first; away < farthest; away += step) {
+        for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+            /* To the middle of a side of the name, or to its corner. */
+            const double cosine = turns[i][0], sine = turns[i][1];
+            const struct report_point to = {from.x + away * cosine, from.y + away * sine};
+            const double left = cosine > 0   ? to.x + 2
+                                : cosine < 0 ? to.x - extent.width - 2
+                                             : to.x - extent.width / 2;
+            const double top = to.y - extent.height / 2 + sine * extent.height / 2;
+            const struct report_box box = {left, top, extent.width, extent.height};
+            if (is_free(plot, taken, &box) && is_clear(taken, &from, &to)) {
+                put_leader(&from, &to, spot->is_chosen, taken, pen);
                 report_pen_text(pen, type, REPORT_LEFT, box.x, box.y);
-                take(taken, box.x, box.y, box.x + box.width, box.y + box.height);
+                take_name(taken, &box);
                 return true;
             }
         }
@@ -108,9 +148,9 @@ static bool put_name(const struct report_curves_plot *plot, const struct report_
     } sides[] = {{1, 0}, {1, -1}, {1, 1}, {-1, 0}, {0, -1}, {0, 1}, {-1, -1}, {-1, 1}};
     struct report_type type = {
         .text = spot->label,
-        .font = spot->is_chosen     ? REPORT_FONT_LABEL
-                : spot->is_on_front ? REPORT_FONT_LEGEND
-                                    : REPORT_FONT_TICK,
+        .font = spot->is_chosen ? REPORT_FONT_LABEL
+                : spot->is_best ? REPORT_FONT_LEGEND
+                                : REPORT_FONT_TICK,
         .lines = 1,
     };
     if (report_pen_width(pen, type.text, type.font) > name_width_max) {
@@ -126,28 +166,11 @@ static bool put_name(const struct report_curves_plot *plot, const struct report_
                                        extent.width, extent.height};
         if (is_free(plot, taken, &box)) {
             report_pen_text(pen, &type, REPORT_LEFT, box.x, box.y);
-            take(taken, box.x, box.y, box.x + box.width, box.y + box.height);
+            take_name(taken, &box);
             return true;
         }
     }
-    return spot->is_chosen && put_far_name(plot, spot, &type, taken, pen);
-}
-
-/* Names as many spots as have room, the recommended one first, then those on the front; returns how many are
- * left out. */
-static size_t put_names(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
-{
-    size_t left_out = 0;
-    for (int layer = 0; layer < 3; layer++) {
-        for (size_t i = 0; i < plot->chart->spot_count; i++) {
-            const struct report_spot *spot = &plot->chart->spots[i];
-            const int own = spot->is_chosen ? 0 : spot->is_on_front ? 1 : 2;
-            if (layer == own && spot->label[0] != 0) {
-                left_out += !put_name(plot, spot, taken, pen);
-            }
-        }
-    }
-    return left_out;
+    return put_far_name(plot, spot, &type, taken, pen);
 }
 
 /* The leftmost of those on the front that are lower than the last one; of equally left ones the lowest. */
@@ -162,6 +185,31 @@ static const struct report_spot *next_stair(const struct report_chart *chart, co
         }
     }
     return best;
+}
+
+static bool is_stair(const struct report_chart *chart, const struct report_spot *spot)
+{
+    const struct report_spot *stair = next_stair(chart, NULL);
+    while (stair != NULL && stair != spot) {
+        stair = next_stair(chart, stair);
+    }
+    return stair != NULL;
+}
+
+/* Returns how many of them are left out. */
+static size_t put_names(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
+{
+    size_t left_out = 0;
+    for (int layer = 0; layer < 3; layer++) {
+        for (size_t i = 0; i < plot->chart->spot_count; i++) {
+            const struct report_spot *spot = &plot->chart->spots[i];
+            const int own = spot->is_chosen ? 0 : spot->is_best ? 1 : is_stair(plot->chart, spot) ? 2 : 3;
+            if (layer == own && spot->label[0] != 0) {
+                left_out += !put_name(plot, spot, taken, pen);
+            }
+        }
+    }
+    return left_out;
 }
 
 /* Dashed where it leaves a strip: the distance there says nothing. */
@@ -193,11 +241,6 @@ static void put_stairs(const struct report_curves_plot *plot, struct taken *take
         }
         last = next;
     }
-}
-
-static enum report_ink ink_of(const struct report_spot *spot)
-{
-    return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
 }
 
 static void put_range(const struct report_curves_plot *plot, const struct report_spot *spot,
@@ -240,11 +283,12 @@ static void put_spots(const struct report_curves_plot *plot, int layer, struct t
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_curves_plot plot = {.chart = chart};
-    const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
+    const double page_right = report_pen_right(pen);
     /* A marker, a range and two steps a spot, and its name; and a line to a name that is far. */
     struct taken taken = {.capacity = 5 * chart->spot_count + 256};
     taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
-    if (taken.boxes == NULL) {
+    taken.names = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.names);
+    if (taken.boxes == NULL || taken.names == NULL) {
         return;
     }
     plot.box.x = report_curves_plot_left(chart, pen);

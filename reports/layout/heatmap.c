@@ -43,8 +43,7 @@ static void put_scale(const struct report_grid *grid, struct report_pen *pen)
     const double height = report_pen_height(pen, REPORT_FONT_TICK);
     const double left = REPORT_PAGE_MARGIN;
     pen->y += 2;
-    const struct report_type title = {scale->title, REPORT_FONT_TICK,
-                                      REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN, 1};
+    const struct report_type title = {scale->title, REPORT_FONT_TICK, report_pen_content_width(pen), 1};
     const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, left, pen->y);
     const double top = report_snap(box.y + fmax(box.height, height) + 3);
     for (size_t i = 0; i < SCALE_STEPS; i++) {
@@ -74,7 +73,7 @@ static void put_scale(const struct report_grid *grid, struct report_pen *pen)
 static struct place make_place(const struct report_grid *grid, struct report_pen *pen)
 {
     struct place place = {.grid = grid};
-    const double room = REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN;
+    const double room = report_pen_content_width(pen);
     const struct report_type title = {grid->y_title, REPORT_FONT_TICK, room, 1};
     const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
     double names = report_pen_width(pen, "0", REPORT_FONT_TICK);
@@ -83,7 +82,7 @@ static struct place make_place(const struct report_grid *grid, struct report_pen
     }
     place.box.x = ceil(REPORT_PAGE_MARGIN + fmin(names, names_max) + text_gap);
     place.box.y = report_snap(box.y + box.height + 5);
-    const double width = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN - place.box.x;
+    const double width = report_pen_right(pen) - place.box.x;
     place.column = fmin(column_width_max, floor(2 * width / (double)grid->column_count) / 2);
     place.row = fmin(row_height_max, fmax(row_height_min, floor(grid_height / (double)grid->row_count)));
     place.box.width = place.column * (double)grid->column_count;
@@ -200,11 +199,11 @@ static void put_column_names(const struct place *place, struct report_pen *pen)
             type.width = 0;
         }
         const double half = report_typeset_measure(pen->typesetter, &type).width / 2;
-        const double most = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN / 2 - half;
+        const double most = pen->scene->width - REPORT_PAGE_MARGIN / 2 - half;
         report_pen_text(pen, &type, REPORT_CENTRE, fmin(middle, most), top);
     }
     const double height = report_pen_height(pen, REPORT_FONT_TICK);
-    const double room = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN - place->box.x;
+    const double room = report_pen_right(pen) - place->box.x;
     const struct report_type title = {grid->x_title, REPORT_FONT_TICK, room, 1};
     const double width = fmin(room, report_pen_width(pen, grid->x_title, REPORT_FONT_TICK));
     const double middle = fmax(place->box.x + place->box.width / 2, place->box.x + width / 2);
@@ -218,7 +217,9 @@ void report_layout_heatmap(const struct report_chart *chart, struct report_pen *
     if (grid->row_count == 0) {
         return;
     }
-    put_scale(grid, pen);
+    if (!grid->is_even) {
+        put_scale(grid, pen);
+    }
     const struct place place = make_place(grid, pen);
     for (size_t row = 0; row < grid->row_count; row++) {
         for (size_t column = 0; column < grid->column_count; column++) {

@@ -171,9 +171,12 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
                       struct report_pen *pen)
 {
     pen->y += panel_gap;
-    report_pen_panel_head(pen, panel, plot_left);
+    const bool is_narrow = pen->scene->width < REPORT_PAGE_WIDTH;
+    report_pen_panel_head(pen, panel, is_narrow ? REPORT_PAGE_MARGIN : plot_left);
     struct plot plot = {.x = &panel->x,
-                        .box = {.x = plot_left, .y = pen->y + 4, .width = plot_width},
+                        .box = {.x = plot_left,
+                                .y = pen->y + 4,
+                                .width = is_narrow ? report_pen_right(pen) - plot_left : plot_width},
                         .pitch = pitch_of(panel->lane_count, chart->panel_count)};
     const double figures_top = plot.box.y;
     const double lines_top = put_moment_names(panel, &plot, pen);
@@ -182,6 +185,11 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
     put_bands(panel, &plot, pen);
     put_lanes(panel, &plot, pen);
     put_moments(panel, &plot, lines_top, pen);
+    if (is_narrow) {
+        put_x_axis(&plot, pen);
+        pen->y = report_pen_figures_below(pen, panel, pen->y + 4);
+        return;
+    }
     double figures_end = report_pen_figures(pen, panel, figures_top);
     put_x_axis(&plot, pen);
     pen->y = figures_end > pen->y ? figures_end : pen->y;

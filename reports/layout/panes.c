@@ -48,7 +48,7 @@ static struct page make_page(const struct report_chart *chart, struct report_pen
 {
     static const double heights[] = {300, 220, 180};
     enum { HEIGHT_COUNT = sizeof heights / sizeof heights[0] };
-    const double page_right = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN;
+    const double page_right = report_pen_right(pen);
     const size_t count = chart->panel_count;
     struct page page = {.height = heights[count < HEIGHT_COUNT ? count - 1 : HEIGHT_COUNT - 1]};
     double numbers = 0;

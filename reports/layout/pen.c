@@ -72,10 +72,20 @@ double report_pen_height(struct report_pen *pen, enum report_font font)
     return report_typeset_measure(pen->typesetter, &type).height;
 }
 
-void report_pen_panel_head(struct report_pen *pen, const struct report_panel *panel, double left)
+double report_pen_right(const struct report_pen *pen)
+{
+    return pen->scene->width - REPORT_PAGE_MARGIN;
+}
+
+double report_pen_content_width(const struct report_pen *pen)
+{
+    return report_pen_right(pen) - REPORT_PAGE_MARGIN;
+}
+
+void report_pen_head(struct report_pen *pen, const struct report_panel *panel, double left, double right)
 {
     static const double gap = 10;
-    const double room = REPORT_FIGURES_RIGHT - left;
+    const double room = right - left;
     struct report_type label = {panel->label, REPORT_FONT_LABEL, room, 2};
     struct report_type detail = {panel->detail, REPORT_FONT_DETAIL, room, 2};
     struct report_extent first = report_typeset_measure(pen->typesetter, &label);
@@ -101,16 +111,37 @@ void report_pen_panel_head(struct report_pen *pen, const struct report_panel *pa
     }
 }
 
+void report_pen_panel_head(struct report_pen *pen, const struct report_panel *panel, double left)
+{
+    report_pen_head(pen, panel, left, report_pen_right(pen));
+}
+
+static const double figure_line = 13;
+
+double report_pen_figures_below(struct report_pen *pen, const struct report_panel *panel, double top)
+{
+    static const double width = 150;
+    for (size_t i = 0; i < panel->figure_count; i++) {
+        const struct report_figure *figure = &panel->figures[i];
+        const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
+        const struct report_type name = {.text = figure->name, .font = REPORT_FONT_FIGURE, .lines = 1};
+        const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
+        report_pen_text(pen, &name, REPORT_LEFT, REPORT_PAGE_MARGIN, top);
+        report_pen_text(pen, &text, REPORT_LEFT, REPORT_PAGE_MARGIN + width, top);
+        top += figure_line;
+    }
+    return top;
+}
+
 double report_pen_figures(struct report_pen *pen, const struct report_panel *panel, double top)
 {
-    static const double figure_line = 13;
     for (size_t i = 0; i < panel->figure_count; i++) {
         const struct report_figure *figure = &panel->figures[i];
         const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
         const struct report_type name = {.text = figure->name, .font = REPORT_FONT_FIGURE, .lines = 1};
         const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
         report_pen_text(pen, &name, REPORT_LEFT, REPORT_FIGURES_LEFT, top);
-        report_pen_text(pen, &text, REPORT_RIGHT, REPORT_FIGURES_RIGHT, top);
+        report_pen_text(pen, &text, REPORT_RIGHT, report_pen_right(pen), top);
         top += figure_line;
     }
     return top;
@@ -124,11 +155,11 @@ void report_pen_legend(struct report_pen *pen, const struct report_legend *entri
     for (size_t i = 0; i < count; i++) {
         struct report_type type = {.text = entries[i].text, .font = REPORT_FONT_LEGEND, .lines = 1};
         double width = before_text + report_typeset_measure(pen->typesetter, &type).width;
-        if (width > REPORT_CONTENT_WIDTH) {
-            type.width = REPORT_CONTENT_WIDTH - before_text;
-            width = REPORT_CONTENT_WIDTH;
+        if (width > report_pen_content_width(pen)) {
+            type.width = report_pen_content_width(pen) - before_text;
+            width = report_pen_content_width(pen);
         }
-        if (x > REPORT_PAGE_MARGIN && x + width > REPORT_PAGE_MARGIN + REPORT_CONTENT_WIDTH) {
+        if (x > REPORT_PAGE_MARGIN && x + width > REPORT_PAGE_MARGIN + report_pen_content_width(pen)) {
             x = REPORT_PAGE_MARGIN;
             pen->y += line + 4;
         }

@@ -29,13 +29,15 @@ double report_pen_height(struct report_pen *pen, enum report_font font);
 struct report_box report_pen_text_on(struct report_pen *pen, const struct report_type *type,
                                      enum report_align align, double x, double baseline);
 
+/* The right end of what stands on the page, and the room from its left end. */
+double report_pen_right(const struct report_pen *pen);
+double report_pen_content_width(const struct report_pen *pen);
 /* A key whose entries flow like words. */
 void report_pen_legend(struct report_pen *pen, const struct report_legend *entries, size_t count);
 void report_pen_swatch(struct report_pen *pen, enum report_ink ink, double x, double middle);
-#define REPORT_CONTENT_WIDTH (REPORT_PAGE_WIDTH - 2 * REPORT_PAGE_MARGIN)
-#define REPORT_SWATCH_WIDTH  18.0
-#define REPORT_SWATCH_GAP    6.0
-#define REPORT_MARKER_SIZE   5.5
+#define REPORT_SWATCH_WIDTH 18.0
+#define REPORT_SWATCH_GAP   6.0
+#define REPORT_MARKER_SIZE  5.5
 /* The marker of an ink around (x, y). */
 void report_pen_marker(struct report_pen *pen, enum report_ink ink, double x, double y);
 /* Names next to the ends of up to REPORT_CURVES_MAX lines, at x with a leader each, in the order of the ends
@@ -54,11 +56,12 @@ void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct 
                       double stroke);
 
 /* Of both forms that have panels: numbers or names left, plot, key figures right. */
-#define REPORT_FIGURES_LEFT  628.0
-#define REPORT_FIGURES_RIGHT (REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN)
-/* Label, settings and note, from `left` on. */
+#define REPORT_FIGURES_LEFT 628.0
+/* Label, settings and note, from `left` to the page's right margin, or to `right`. */
 void report_pen_panel_head(struct report_pen *pen, const struct report_panel *panel, double left);
-/* Returns where they end. */
+void report_pen_head(struct report_pen *pen, const struct report_panel *panel, double left, double right);
+/* Figures right of the plot, or one below the other from the left margin on. Return where they end. */
+double report_pen_figures_below(struct report_pen *pen, const struct report_panel *panel, double top);
 double report_pen_figures(struct report_pen *pen, const struct report_panel *panel, double top);
 
 #endif

@@ -15,6 +15,7 @@ struct report_rule_place {
 struct report_curves_plot {
     const struct report_chart *chart;
     struct report_box box; /* with the strips */
+    double right;          /* of the page's content */
     double strip_top;      /* of the strip for y = 0 */
     size_t lanes[REPORT_LINES_MAX];
     bool has_names; /* all of them, at the lines' ends */

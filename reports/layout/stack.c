@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels one below the other over a shared x axis: numbers left, plot, key figures right. A panel has bars, a
- * curve or sizes over time: of each stretch a box from the smallest to the largest, a darker one around the
- * middle, and the medians as a line of steps. */
+/* Panels over a shared x axis: one below the other, with numbers left, plot, key figures right; or many of
+ * them, or a few on a narrow page, as small ones side by side, with the most important figures below. A panel
+ * has bars, a curve or sizes over time: of each stretch a box from the smallest to the largest, a darker one
+ * around the middle, and the medians as a line of steps. */
 #include "layout.h"
+
+#include <math.h>
 
 static const double plot_left = 76;
 static const double plot_width = 530;
 static const double panel_gap = 13;
+/* Of small panels. */
+static const double small_width_min = 220;
+static const double small_gap = 20;
+static const double small_height = 56;
+static const double number_gap = 6;
+enum { FIGURE_COLUMNS = 2 };
 static const double tick_length = 4;
 static const double bar_height_min = 1;
 static const double step_height_min = 1.5;
-/* So many panels, and the numbers of the x axis stand below every eighth too. */
-enum { TALL_PANELS = 12, REPEAT_EVERY = 8 };
-
 /* The plot of a panel among several over one x axis. */
 struct plot {
     const struct report_axis *x, *y;
@@ -148,19 +154,27 @@ static void put_bands(const struct report_panel *panel, const struct plot *plot,
     }
 }
 
-static void put_y_axis(const struct plot *plot, struct report_pen *pen)
+static void put_y_numbers(const struct plot *plot, struct report_pen *pen)
 {
     const double right = plot->box.x + plot->box.width;
+    double above = HUGE_VAL;
     for (size_t i = 0; i < plot->y->tick_count; i++) {
         const struct report_tick *tick = &plot->y->ticks[i];
         double y = report_snap(y_of(plot, tick->at));
-        if (i > 0) {
+        if (y < plot->box.y + plot->box.height - 1) {
             report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, plot->box.x, y, right, y, 1);
         }
         const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
         double height = report_pen_height(pen, REPORT_FONT_TICK);
-        report_pen_text(pen, &type, REPORT_RIGHT, plot->box.x - 6, y - height / 2);
+        if (tick->text[0] != 0 && y + height / 2 <= above) {
+            report_pen_text(pen, &type, REPORT_RIGHT, plot->box.x - number_gap, y - height / 2);
+            above = y - height / 2;
+        }
     }
+}
+
+static void put_y_title(const struct plot *plot, struct report_pen *pen)
+{
     const struct report_type title = {.text = plot->y->title, .font = REPORT_FONT_TICK, .lines = 1};
     struct report_extent extent = report_typeset_measure(pen->typesetter, &title);
     struct report_box box = {.x = REPORT_PAGE_MARGIN,
@@ -180,7 +194,7 @@ static void put_bars(const struct report_panel *panel, const struct plot *plot, 
         const struct report_bar *bar = &panel->bars[i];
         double left = report_snap(x_of(plot, bar->from));
         double right = report_snap(x_of(plot, bar->to));
-        double bottom = bar->low > 0 ? below : floor_y;
+        double bottom = bar->low > plot->y->low ? below : floor_y;
         double top = report_snap(y_of(plot, bar->high));
         /* What is rare is seen nevertheless: it is what breaks limits. */
         top = top > bottom - bar_height_min ? bottom - bar_height_min : top;
@@ -223,20 +237,33 @@ static void put_x_axis(const struct plot *plot, bool has_numbers, struct report_
     const double y = plot->box.y + plot->box.height;
     report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, plot->box.x, y, plot->box.x + plot->box.width, y,
                     1);
-    double end = y;
+    const double most = pen->scene->width - REPORT_PAGE_MARGIN / 2;
+    double end = y, taken = 0;
     for (size_t i = 0; i < plot->x->tick_count; i++) {
         const struct report_tick *tick = &plot->x->ticks[i];
         double x = report_snap(x_of(plot, tick->at));
         bool is_decade = tick->text[0] != 0;
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_AXIS, x, y, x,
                         y + (is_decade ? tick_length : tick_length / 2), 1);
-        if (has_numbers && is_decade) {
+        const double width = report_pen_width(pen, tick->text, REPORT_FONT_TICK);
+        if (has_numbers && is_decade && x - width / 2 >= taken) {
             const struct report_type type = {.text = tick->text, .font = REPORT_FONT_TICK, .lines = 1};
-            struct report_box box = report_pen_text(pen, &type, REPORT_CENTRE, x, y + tick_length + 2);
+            taken = x + width / 2 + number_gap;
+            struct report_box box =
+                report_pen_text(pen, &type, REPORT_CENTRE, fmin(x, most - width / 2), y + tick_length + 2);
             end = box.y + box.height;
         }
     }
     pen->y = end > y ? end : y + tick_length;
+}
+
+static void put_plot(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
+{
+    put_bands(panel, plot, pen);
+    put_y_numbers(plot, pen);
+    put_bars(panel, plot, pen);
+    put_steps(panel, plot, pen);
+    put_curve(panel, plot, pen);
 }
 
 static void put_panel(const struct report_chart *chart, const struct report_panel *panel, bool has_numbers,
@@ -250,27 +277,127 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
                                       .y = report_snap(pen->y + 4),
                                       .width = plot_width,
                                       .height = plot_height(chart->panel_count)}};
-    put_bands(panel, &plot, pen);
-    put_y_axis(&plot, pen);
-    put_bars(panel, &plot, pen);
-    put_steps(panel, &plot, pen);
-    put_curve(panel, &plot, pen);
+    put_y_title(&plot, pen);
+    put_plot(panel, &plot, pen);
     double figures_end = report_pen_figures(pen, panel, plot.box.y);
     pen->y = plot.box.y + plot.box.height;
     put_x_axis(&plot, has_numbers, pen);
     pen->y = figures_end > pen->y ? figures_end : pen->y;
 }
 
+/* Small panels: how many stand side by side, and their parts. */
+struct small {
+    size_t columns;
+    double width, numbers; /* of a panel with its numbers; of the numbers */
+    double height;         /* of its plot */
+};
+
+static struct small measure_small(const struct report_chart *chart, struct report_pen *pen)
+{
+    const double room = report_pen_content_width(pen);
+    struct small small = {.columns = (size_t)((room + small_gap) / (small_width_min + small_gap)),
+                          .height = small_height};
+    small.columns = small.columns < 1 ? 1 : small.columns;
+    small.columns = small.columns < chart->panel_count ? small.columns : chart->panel_count;
+    small.height += small.columns == 1 && chart->panel_count <= REPORT_WIDE_PANELS_MAX ? 24 : 0;
+    small.width = (room + small_gap) / (double)small.columns - small_gap;
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        const struct report_axis *y = &chart->panels[i].y;
+        for (size_t k = 0; k < y->tick_count; k++) {
+            small.numbers = fmax(small.numbers, report_pen_width(pen, y->ticks[k].text, REPORT_FONT_TICK));
+        }
+    }
+    small.numbers += number_gap;
+    return small;
+}
+
+static double small_left(const struct small *small, size_t column)
+{
+    return floor(REPORT_PAGE_MARGIN + (double)column * (small->width + small_gap));
+}
+
+/* The most important figures in two columns below the plot. Returns where they end. */
+static double put_small_figures(const struct report_panel *panel, double left, double width, double top,
+                                struct report_pen *pen)
+{
+    const double line = report_pen_height(pen, REPORT_FONT_FIGURE) + 1;
+    const double gap = 14, room = (width - gap) / FIGURE_COLUMNS;
+    size_t used = 0;
+    for (size_t i = 0; i < panel->figure_count; i++) {
+        const struct report_figure *figure = &panel->figures[i];
+        if (!figure->is_key && !figure->is_alarm) {
+            continue;
+        }
+        const enum report_font font = figure->is_alarm ? REPORT_FONT_ALARM : REPORT_FONT_FIGURE;
+        const double x = left + (double)(used % FIGURE_COLUMNS) * (room + gap);
+        const double y = top + (double)(used / FIGURE_COLUMNS) * line;
+        const struct report_type text = {.text = figure->text, .font = font, .lines = 1};
+        const struct report_type name = {figure->name, REPORT_FONT_FIGURE,
+                                         room - 4 - report_pen_width(pen, figure->text, font), 1};
+        report_pen_text(pen, &name, REPORT_LEFT, x, y);
+        report_pen_text(pen, &text, REPORT_RIGHT, x + room, y);
+        used++;
+    }
+    return top + (double)((used + FIGURE_COLUMNS - 1) / FIGURE_COLUMNS) * line;
+}
+
+static void put_small_row(const struct report_chart *chart, const struct small *small, size_t first,
+                          bool has_numbers, struct report_pen *pen)
+{
+    const double top = pen->y + panel_gap;
+    double plot_top = top, end = top;
+    const size_t count =
+        small->columns < chart->panel_count - first ? small->columns : chart->panel_count - first;
+    for (size_t i = 0; i < count; i++) {
+        pen->y = top;
+        const double left = small_left(small, i);
+        report_pen_head(pen, &chart->panels[first + i], left, left + small->width);
+        plot_top = fmax(plot_top, pen->y);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct report_panel *panel = &chart->panels[first + i];
+        const double left = small_left(small, i);
+        const struct plot plot = {.x = &chart->x,
+                                  .y = &panel->y,
+                                  .box = {.x = ceil(left + small->numbers),
+                                          .y = report_snap(plot_top + 7),
+                                          .width = floor(small->width - small->numbers),
+                                          .height = small->height}};
+        put_plot(panel, &plot, pen);
+        put_x_axis(&plot, has_numbers || first + i + small->columns >= chart->panel_count, pen);
+        end = fmax(end, put_small_figures(panel, left, small->width, pen->y + 2, pen));
+    }
+    pen->y = end;
+}
+
+static void put_small(const struct report_chart *chart, struct report_pen *pen)
+{
+    const struct small small = measure_small(chart, pen);
+    const double room = report_pen_content_width(pen);
+    const char *y_title = chart->panels[0].y.title;
+    const struct report_type title = {y_title, REPORT_FONT_TICK, room, 1};
+    const struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y);
+    pen->y = box.y + box.height - panel_gap + 6;
+    for (size_t i = 0; i < chart->panel_count; i += small.columns) {
+        const size_t row = i / small.columns;
+        put_small_row(chart, &small, i, row % 3 == 2, pen);
+    }
+}
+
 void report_layout_stack(const struct report_chart *chart, struct report_pen *pen)
 {
-    for (size_t i = 0; i < chart->panel_count; i++) {
-        bool is_last = i + 1 == chart->panel_count;
-        bool repeats = chart->panel_count >= TALL_PANELS && (i + 1) % REPEAT_EVERY == 0 &&
-                       chart->panel_count - i > REPEAT_EVERY / 2;
-        put_panel(chart, &chart->panels[i], is_last || repeats, pen);
+    const bool is_small =
+        chart->panel_count > REPORT_WIDE_PANELS_MAX || pen->scene->width < REPORT_PAGE_WIDTH;
+    for (size_t i = 0; i < chart->panel_count && !is_small; i++) {
+        put_panel(chart, &chart->panels[i], i + 1 == chart->panel_count, pen);
     }
-    const struct report_type title = {.text = chart->x.title, .font = REPORT_FONT_TICK, .lines = 1};
-    struct report_box box =
-        report_pen_text(pen, &title, REPORT_CENTRE, plot_left + plot_width / 2, pen->y + 3);
+    if (is_small) {
+        put_small(chart, pen);
+    }
+    const double left = is_small ? REPORT_PAGE_MARGIN : plot_left;
+    const double width = is_small ? report_pen_content_width(pen) : plot_width;
+    const struct report_type title = {chart->x.title, REPORT_FONT_TICK, width, 1};
+    const double half = fmin(report_pen_width(pen, chart->x.title, REPORT_FONT_TICK), width) / 2;
+    struct report_box box = report_pen_text(pen, &title, REPORT_LEFT, left + width / 2 - half, pen->y + 3);
     pen->y = box.y + box.height;
 }

@@ -64,7 +64,7 @@ static double x_of(const struct report_axis *axis, double value)
     return strip_left + (value - axis->low) / (axis->high - axis->low) * strip_width;
 }
 
-/* Each on a scale of its own: it is the place and the shape that tell, the counts stand in other charts. */
+/* All on one scale: the counts stand in other charts. */
 static void put_strip(const struct report_chart *chart, const struct report_panel *panel,
                       const struct report_box *box, struct report_pen *pen)
 {
@@ -84,8 +84,9 @@ static void put_strip(const struct report_chart *chart, const struct report_pane
         const struct report_bar *bar = &panel->bars[i];
         const double left = report_snap(x_of(&chart->x, bar->from)),
                      right = report_snap(x_of(&chart->x, bar->to));
-        const double foot = bar->low > 0 ? below : bottom;
-        double top = report_snap(bottom - bar->high / panel->y.high * full);
+        const double foot = bar->low > panel->y.low ? below : bottom;
+        const double share = (bar->high - panel->y.low) / (panel->y.high - panel->y.low);
+        double top = report_snap(bottom - share * full);
         /* What is rare is seen nevertheless: it is what breaks limits. */
         top = top > foot - 2 ? foot - 2 : top;
         below = top;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A line a strategy, a column of bars a figure; the value stands behind its bar, so that no axis is needed.
- */
+ * On a narrow page the columns stand one below the other, each with all names. */
 #include "layout.h"
 
 static const double label_width = 190;
@@ -43,7 +43,7 @@ static struct grid measure(const struct report_chart *chart, struct report_pen *
     if (grid.values_width == NULL) {
         return grid;
     }
-    double room = REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN - grid.left;
+    double room = report_pen_right(pen) - grid.left;
     for (size_t i = 0; i < chart->column_count; i++) {
         for (size_t row = 0; row < chart->row_count; row++) {
             double width = report_pen_width(pen, chart->columns[i].cells[row].text, REPORT_FONT_FIGURE);
@@ -137,8 +137,41 @@ static void put_cell(const struct report_column *column, const struct report_cel
     }
 }
 
+static void put_narrow_column(const struct report_chart *chart, const struct report_column *column,
+                              struct report_pen *pen)
+{
+    static const double name_width = 120, gap = 8;
+    const double right = report_pen_right(pen);
+    double widest = 0;
+    for (size_t row = 0; row < chart->row_count; row++) {
+        const double width = report_pen_width(pen, column->cells[row].text, REPORT_FONT_FIGURE);
+        widest = width > widest ? width : widest;
+    }
+    const double left = REPORT_PAGE_MARGIN + name_width + gap;
+    const struct grid grid = {.left = left,
+                              .bar_width = right - left - value_gap - widest,
+                              .row = report_snap(report_pen_height(pen, REPORT_FONT_FIGURE) + row_padding)};
+    const struct report_type title = {column->title, REPORT_FONT_LABEL, report_pen_content_width(pen), 2};
+    const struct report_box box =
+        report_pen_text(pen, &title, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y + 2 * row_padding);
+    pen->y = report_snap(box.y + box.height + row_padding / 2);
+    for (size_t row = 0; row < chart->row_count; row++) {
+        const struct report_type name = {chart->rows[row].label, REPORT_FONT_FIGURE, name_width, 1};
+        const double height = report_pen_height(pen, REPORT_FONT_FIGURE);
+        report_pen_text(pen, &name, REPORT_LEFT, REPORT_PAGE_MARGIN, pen->y + (grid.row - height) / 2);
+        put_cell(column, &column->cells[row], &grid, left, pen);
+        pen->y += grid.row;
+    }
+}
+
 void report_layout_table(const struct report_chart *chart, struct report_pen *pen)
 {
+    if (pen->scene->width < REPORT_PAGE_WIDTH) {
+        for (size_t i = 0; i < chart->column_count; i++) {
+            put_narrow_column(chart, &chart->columns[i], pen);
+        }
+        return;
+    }
     struct grid grid = measure(chart, pen);
     if (grid.values_width == NULL) {
         return;
@@ -148,7 +181,7 @@ void report_layout_table(const struct report_chart *chart, struct report_pen *pe
     for (size_t row = 0; row < chart->row_count; row++) {
         double rule = report_snap(pen->y);
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, REPORT_PAGE_MARGIN, rule,
-                        REPORT_PAGE_WIDTH - REPORT_PAGE_MARGIN, rule, 1);
+                        report_pen_right(pen), rule, 1);
         put_row_label(&chart->rows[row], &grid, pen);
         for (size_t i = 0; i < chart->column_count; i++) {
             const struct report_column *column = &chart->columns[i];

@@ -252,17 +252,19 @@ static void fill_figures(const struct report_change *change, struct report_arena
     const bool is_at_once = report_change_is_at_once(change);
     const bool is_before = !is_at_once && change->until < 0;
     const struct report_figure figures[FIGURES_MAX] = {
-        {"agents", report_text(arena, "%" PRIu32, change->views->agents), false},
-        {"old bucket", change->has_old ? report_text(arena, "%" PRId64, change->old_bucket) : "–", false},
-        {"new bucket", change->has_new ? report_text(arena, "%" PRId64, change->new_bucket) : "–", false},
+        {"agents", report_text(arena, "%" PRIu32, change->views->agents), false, false},
+        {"old bucket", change->has_old ? report_text(arena, "%" PRId64, change->old_bucket) : "–", false,
+         false},
+        {"new bucket", change->has_new ? report_text(arena, "%" PRId64, change->new_bucket) : "–", false,
+         false},
         {"change time",
          is_at_once ? "at once"
                     : report_text(arena, is_before ? "%s before" : "after %s",
                                   report_time(arena, fabs(change->until))),
-         is_before},
+         is_before, false},
         {is_split ? "agents disagree for" : "agents disagree",
-         is_split ? report_time(arena, change->split_ns) : "never", is_split},
-        {"a look every", report_time(arena, change->gap), false},
+         is_split ? report_time(arena, change->split_ns) : "never", is_split, false},
+        {"a look every", report_time(arena, change->gap), false, false},
     };
     /* A single look has no distance to another. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the strategies cost, side by side: a line a strategy, a column a figure. */
 
+#include <math.h>
+
 #include "bins.h"
+#include "lab/choice.h"
 #include "reports/format.h"
 #include "reports/model.h"
 #include "reports/strategy.h"
@@ -51,8 +54,8 @@ static void finish_column(struct report_chart *chart, struct report_column *colu
     }
 }
 
-static void add_operations(const struct lab_result *result, struct report_arena *arena,
-                           struct report_chart *chart)
+/* As tune and the summary have it: what writers do besides the inserts, and the partitions that reads ask. */
+static void add_cost(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
 {
     struct report_column *column = add_column(chart, arena);
     if (column == NULL) {
@@ -61,16 +64,22 @@ static void add_operations(const struct lab_result *result, struct report_arena 
     column->ink = REPORT_INK_COST;
     for (size_t i = 0; i < chart->row_count; i++) {
         struct report_cell *cell = &column->cells[i];
-        if (report_metric(&result->strategies[i], "writes.extra_ops_per_1000_rows", &cell->value)) {
+        const struct lab_cost cost = lab_cost_of(&result->prices, &result->strategies[i]);
+        const bool is_known = result->strategies[i].settings.observed == WL_OBSERVED_AUTO;
+        cell->value = cost.write + cost.read;
+        if (is_known && !isnan(cell->value)) {
             cell->present = true;
             cell->text = report_number(arena, cell->value);
-            cell->hint = report_text(arena, "%s: %s extra operation%s per 1000 rows", chart->rows[i].label,
-                                     report_full(arena, cell->value), cell->value == 1 ? "" : "s");
+            cell->hint = report_text(arena,
+                                     "%s: %s inserts' worth per 1000 rows, %s of them by writers and %s by "
+                                     "reads",
+                                     chart->rows[i].label, report_full(arena, cell->value),
+                                     report_full(arena, cost.write), report_full(arena, cost.read));
         }
     }
     finish_column(chart, column, true);
     column->title =
-        column->is_log ? "extra operations per 1000 rows (log\u00A0scale)" : "extra operations per 1000 rows";
+        column->is_log ? "cost in inserts per 1000 rows (log\u00A0scale)" : "cost in inserts per 1000 rows";
 }
 
 static void add_reads(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
@@ -145,7 +154,7 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
         chart->rows[i].label = report_clean(arena, result->strategies[i].label);
         chart->rows[i].detail = report_settings(arena, &result->strategies[i]);
     }
-    add_operations(result, arena, chart);
+    add_cost(result, arena, chart);
     add_reads(result, arena, chart);
     if (result->limits.partition_rows != 0 || result->limits.partition_bytes != 0) {
         add_share(result, arena, chart, REPORT_INK_ALARM, "partitions over a limit", "partitions.over_limit",

@@ -86,6 +86,7 @@ void report_front_fill(const struct report_front *front, struct report_arena *ar
             .low = report_curves_map(&y, report_curves_flush(point->low)),
             .high = report_curves_map(&y, report_curves_flush(point->high)),
             .is_on_front = point->is_on_front,
+            .is_best = point->is_best,
             .is_chosen = front->has_recommended && i == front->recommended,
         };
         chart->spots[i].hint = hint_of(front, i, chart->spots[i].label, arena);

@@ -69,6 +69,7 @@ static void fill_scale(const struct report_heatmap *heatmap, struct report_arena
     if (extremes.least > extremes.most) {
         report_extremes_meet(&extremes, heatmap->least > 0 ? heatmap->least : 1);
     }
+    grid->is_even = extremes.least == extremes.most;
     *mapping = report_curves_axis_fill(&heatmap->value, &extremes, arena, &grid->scale);
     /* The least colour is then exactly that of the least value. */
     if (grid->is_cut && heatmap->least > 0 && grid->scale.ticks != NULL) {
@@ -135,6 +136,28 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
     grid->row_count = rows;
 }
 
+/* One colour that stands for one value needs no scale. */
+static const char *even_note(const struct report_heatmap *heatmap, struct report_arena *arena,
+                             const struct report_grid *grid)
+{
+    size_t tried = 0;
+    const char *value = "";
+    for (size_t i = 0; i < grid->column_count * grid->row_count; i++) {
+        tried += grid->tiles[i].is_tried;
+        value = grid->tiles[i].is_tried ? grid->tiles[i].text : value;
+    }
+    const char *title = report_clean(arena, heatmap->value.title);
+    if (tried == 0) {
+        return report_text(arena, "Nothing was tried: there is no %s to show.", title);
+    }
+    if (grid->is_cut && heatmap->least > 0) {
+        return report_text(arena, "All %zu values are equal or too small to tell apart, at most %s: %s.",
+                           tried, report_curves_text(heatmap->value.unit, heatmap->least, arena), title);
+    }
+    return tried == 1 ? report_text(arena, "There is but one value, %s: %s.", value, title)
+                      : report_text(arena, "All %zu values are equal, %s: %s.", tried, value, title);
+}
+
 /* Of what the chart has alone. */
 static void add_key(const struct report_heatmap *heatmap, struct report_arena *arena,
                     struct report_chart *chart)
@@ -178,5 +201,8 @@ void report_heatmap_fill(const struct report_heatmap *heatmap, struct report_are
     struct report_mapping mapping;
     fill_scale(heatmap, arena, grid, &mapping);
     fill_tiles(heatmap, &mapping, arena, grid);
+    if (grid->is_even) {
+        chart->note = even_note(heatmap, arena, grid);
+    }
     add_key(heatmap, arena, chart);
 }

@@ -83,8 +83,8 @@ static void fill_figures(const struct lab_strategy_result *strategy, double tota
     const struct report_figure figures[FIGURES_MAX] = {
         {.name = "nodes", .text = report_number(arena, (double)count)},
         {.name = "fullest holds", .text = report_size(arena, (double)most, REPORT_BYTES)},
-        {.name = "fullest / even", .text = report_number(arena, (double)most / mean)},
-        {.name = "emptiest / even", .text = report_number(arena, (double)least / mean)},
+        {.name = "fullest / even", .text = report_number(arena, (double)most / mean), .is_key = true},
+        {.name = "emptiest / even", .text = report_number(arena, (double)least / mean), .is_key = true},
     };
     for (size_t i = 0; i < FIGURES_MAX; i++) {
         panel->figures[panel->figure_count++] = figures[i];

@@ -146,9 +146,8 @@ static const char *hint_of(const struct place *place, uint64_t count, uint64_t u
                        report_percent(arena, (double)upto / (double)all));
 }
 
-/* Returns the highest bar's height. */
-static double fill_bars(const struct lab_histogram *reads, const struct scale *scale,
-                        struct report_arena *arena, struct report_panel *panel)
+static void fill_bars(const struct lab_histogram *reads, const struct scale *scale,
+                      struct report_arena *arena, struct report_panel *panel)
 {
     size_t bin_count = 0;
     struct lab_bin *bins = reads->count > 0 ? lab_histogram_sorted(reads, &bin_count) : NULL;
@@ -156,10 +155,9 @@ static double fill_bars(const struct lab_histogram *reads, const struct scale *s
     if (panel->bars == NULL || (bins == NULL && reads->count > 0)) {
         arena->out_of_memory = true;
         free(bins);
-        return 0;
+        return;
     }
     uint64_t upto = 0;
-    double top = 0;
     for (size_t i = 0, bin = 0; i < scale->count; i++) {
         const struct place *place = &scale->places[i];
         uint64_t count = 0;
@@ -175,11 +173,9 @@ static double fill_bars(const struct lab_histogram *reads, const struct scale *s
                                     .high = (double)count,
                                     .ink = REPORT_INK_CLOSED,
                                     .hint = hint_of(place, count, upto, reads->count, arena)};
-            top = (double)count > top ? (double)count : top;
         }
     }
     free(bins);
-    return top;
 }
 
 static void fill_figures(const struct lab_strategy_result *strategy, struct report_arena *arena,
@@ -214,8 +210,11 @@ static void fill_figures(const struct lab_strategy_result *strategy, struct repo
                 name = report_text(arena, "%s at %s", name,
                                    report_number(arena, (double)strategy->read_partitions.most));
             }
-            panel->figures[panel->figure_count++] = (struct report_figure){
-                .name = name, .text = report_number(arena, value), .is_alarm = i >= ALARMS_FROM};
+            panel->figures[panel->figure_count++] =
+                (struct report_figure){.name = name,
+                                       .text = report_number(arena, value),
+                                       .is_alarm = i >= ALARMS_FROM,
+                                       .is_key = i == 1 || i == 2};
         }
     }
 }
@@ -227,9 +226,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, const struct 
     panel->note = strategy->settings.observed != WL_OBSERVED_AUTO ? "observed: nothing was read"
                   : strategy->read_partitions.count == 0          ? "no read was answered"
                                                                   : "";
-    const double top = fill_bars(&strategy->read_partitions, scale, arena, panel);
-    report_sizes_y_axis(arena, top, &panel->y);
-    panel->y.title = "reads";
+    fill_bars(&strategy->read_partitions, scale, arena, panel);
     fill_figures(strategy, arena, panel);
 }
 
@@ -257,4 +254,5 @@ void report_reads_fill(const struct lab_result *result, struct report_arena *are
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_panel(&result->strategies[i], &scale, arena, &chart->panels[i]);
     }
+    report_counts_scale(arena, chart->panels, chart->panel_count, "reads");
 }

@@ -162,16 +162,16 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
     const struct {
         const char *name, *metric;
         enum report_unit unit;
-        bool alarms;
+        bool alarms, is_key;
     } wanted[] = {
-        {"partitions", "partitions.total", REPORT_ROWS, false},
-        {"closed", "partitions.closed", REPORT_ROWS, false},
+        {"partitions", "partitions.total", REPORT_ROWS, false, true},
+        {"closed", "partitions.closed", REPORT_ROWS, false, false},
         {report_text(arena, "p50 of %s", of), report_text(arena, "partitions.%s.%s.p50", of, what), unit,
-         false},
+         false, false},
         {report_text(arena, "p99 of %s", of), report_text(arena, "partitions.%s.%s.p99", of, what), unit,
-         false},
-        {"largest", report_text(arena, "partitions.all.%s.max", what), unit, false},
-        {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, true},
+         false, true},
+        {"largest", report_text(arena, "partitions.all.%s.max", what), unit, false, true},
+        {"over the limit", report_text(arena, "partitions.over_limit_%s", what), REPORT_ROWS, true, true},
     };
     enum { WANTED_COUNT = sizeof wanted / sizeof wanted[0] };
     panel->figures = report_take(arena, WANTED_COUNT, sizeof *panel->figures);
@@ -181,7 +181,8 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
             panel->figures[panel->figure_count++] =
                 (struct report_figure){.name = wanted[i].name,
                                        .text = report_size(arena, value, wanted[i].unit),
-                                       .is_alarm = wanted[i].alarms && value > 0};
+                                       .is_alarm = wanted[i].alarms && value > 0,
+                                       .is_key = wanted[i].is_key};
         }
     }
 }
@@ -205,17 +206,7 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     if (has_distribution(strategy, is_bytes)) {
         report_sizes_distribution(arena, &strategy->settings.strategy, bins, closed->count, panel);
     }
-    double top = 0;
-    for (size_t i = 0; i < panel->bar_count; i++) {
-        top = panel->bars[i].high > top ? panel->bars[i].high : top;
-    }
-    for (size_t i = 0; i < panel->curve_count; i++) {
-        top = panel->curve[i].y > top ? panel->curve[i].y : top;
-    }
-    report_sizes_y_axis(arena, top, &panel->y);
-    if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
-        panel->y.title = "% of partitions";
-    }
+    panel->counts_are_shares = strategy->settings.observed == WL_OBSERVED_PERCENTILES;
     fill_figures(strategy, is_bytes, arena, panel);
 }
 
@@ -281,6 +272,19 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
     }
 }
 
+/* What several small panels would each say. */
+static void join_notes(struct report_chart *chart)
+{
+    bool has_note = false;
+    for (size_t i = 0; i < chart->panel_count && chart->panel_count > REPORT_WIDE_PANELS_MAX; i++) {
+        has_note |= chart->panels[i].curve_count > 0 && chart->panels[i].note[0] != 0;
+        chart->panels[i].note = chart->panels[i].curve_count > 0 ? "" : chart->panels[i].note;
+    }
+    if (has_note) {
+        chart->note = "Where bars lie left of their curve, large partitions are open still.";
+    }
+}
+
 static void fill(const struct lab_result *result, bool is_bytes, struct report_arena *arena,
                  struct report_chart *chart)
 {
@@ -304,6 +308,8 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
         fill_panel(&result->strategies[i], is_bytes, &bins, arena, &chart->panels[i]);
         fill_bands(chart, &domain, is_bytes ? 0 : result->limits.tiny_rows, arena, &chart->panels[i]);
     }
+    report_counts_scale(arena, chart->panels, chart->panel_count, "partitions");
+    join_notes(chart);
     fill_legend(result, &domain, is_bytes, arena, chart);
 }
 

@@ -20,6 +20,11 @@ void report_sizes_x_axis(struct report_arena *arena, const struct report_bins *b
 /* From 0 to a little above top, numbers at 0 and at one to four round values. */
 void report_sizes_y_axis(struct report_arena *arena, double top, struct report_axis *out);
 
+/* Gives the panels of a histogram, whose bars count, one axis of counts; those in per cent share another.
+ * Returns whether counts are on a log scale, which then holds for bars and curves. */
+bool report_counts_scale(struct report_arena *arena, struct report_panel *panels, size_t count,
+                         const char *title);
+
 /* The exact distribution of a probabilistic strategy's closed partitions. */
 struct tune_distribution report_sizes_distribution_of(const struct bk_strategy *strategy);
 /* That distribution as expected partitions per bin, of `closed` partitions. At the middle

@@ -162,16 +162,11 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
         return "none closed: nothing to compare with the distribution";
     }
     if (closed < REPORT_CLOSED_MIN) {
-        return report_text(
-            arena,
-            "%" PRIu64
-            " closed: too few to compare with the distribution; what closes before the end is small",
-            closed);
+        return report_text(arena, "%" PRIu64 " closed: too few to compare with the distribution", closed);
     }
     if (open >= closed / 10) {
         return report_text(arena,
-                           "%s still open and %s closed: the end cuts large ones off, so the closed lie "
-                           "left of the distribution",
+                           "%s open, %s closed: large ones are open still, the closed lie left of the curve",
                            report_number(arena, (double)open), report_number(arena, (double)closed));
     }
     return "";

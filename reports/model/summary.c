@@ -148,7 +148,8 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
     chart->sentences[chart->sentence_count++] = answer.verdict;
     chart->sentences[chart->sentence_count++] = answer.beware;
     chart->x = sizes.x;
-    chart->x.title = is_bytes ? "bytes per partition" : "rows per partition";
+    chart->x.title = report_text(arena, "%s per partition%s", is_bytes ? "bytes" : "rows",
+                                 sizes.panels[0].y.is_log ? " (log counts)" : "");
     if (answer.chosen != SIZE_MAX) {
         report_legend_add(chart, REPORT_INK_CHOSEN, "the choice");
     }

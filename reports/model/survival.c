@@ -19,8 +19,8 @@ struct entry {
     struct report_survival_distribution distribution;
 };
 
-/* The axis goes on below the last step, so that one sees how long it is. */
-static const double below_last = 0.6;
+/* A line ends at the share of one partition; the axis a little below. */
+static const double below_last = 0.8;
 
 /* What of a result is drawn: at most a line a colour. */
 struct selection {
@@ -227,17 +227,19 @@ static void fill_hints(const struct entry *entry, bool is_bytes, const struct la
         struct report_sample *sample = &line->samples[i];
         const double away = fmax((sample->x - x) / (chart->x.high - chart->x.low),
                                  (y - sample->y) / (chart->y.high - chart->y.low));
-        if (sources[i] == 0 || sources[i] % 2 != 0 || (away < gap && i + 1 < line->sample_count)) {
+        const bool is_last = i + 1 == line->sample_count;
+        if (sources[i] == 0 || (!is_last && (sources[i] % 2 != 0 || away < gap))) {
             continue;
         }
-        const struct lab_bin *bin = &bins[sources[i] / 2 - 1];
+        const struct lab_bin *bin = &bins[(sources[i] + 1) / 2 - 1];
         sample->hint = hint_of(entry, is_bytes, bin, arena);
         x = sample->x;
         y = sample->y;
     }
 }
 
-/* Each size is a step down, from the share that is at least as large to the share that is larger. */
+/* Each size is a step down, from the share that is at least as large to the share that is larger; the last
+ * one ends at the share of a single partition, as less was not seen. */
 static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_arena *arena,
                        const struct report_chart *chart, struct report_line *line)
 {
@@ -261,7 +263,7 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
         points[2 * i + 1] = (struct report_point){x, share};
         larger -= bins[i].count;
         bins[i].count = larger;
-        share = larger > 0 ? report_log10((double)larger / total) : -HUGE_VAL;
+        share = report_log10((larger > 0 ? (double)larger : 1) / total);
         points[2 * i + 2] = (struct report_point){x, share};
     }
     const size_t *sources = report_survival_trace(arena, chart, points, 2 * bin_count + 1, line);
@@ -337,7 +339,8 @@ static void fill(const struct lab_result *result, bool is_bytes, struct report_a
                                  .ink = entry->is_distribution_shared ? REPORT_INK_DISTRIBUTION : entry->ink,
                                  .is_dense = true,
                                  .is_distribution = true};
-        report_survival_distribution_line(arena, &entry->distribution, chart, line);
+        report_survival_distribution_line(arena, &entry->distribution, (double)entry->sizes->count, chart,
+                                          line);
         chart->line_count -= line->sample_count == 0;
     }
     for (size_t i = 0; i < selection.count; i++) {

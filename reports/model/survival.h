@@ -26,10 +26,12 @@ bool report_survival_is_same_distribution(const struct report_survival_distribut
 /* The size that no more than `share` of the partitions exceed; 0 when it is beyond 1e18. */
 double report_survival_distribution_end(const struct report_survival_distribution *distribution,
                                         double share);
-/* The distribution between the axes' ends as a line; `label` and `ink` are the caller's. */
+/* The distribution between the axes' ends as a line, down to the share of one of so many partitions; `label`
+ * and `ink` are the caller's. */
 void report_survival_distribution_line(struct report_arena *arena,
                                        const struct report_survival_distribution *distribution,
-                                       const struct report_chart *chart, struct report_line *line);
+                                       double partitions, const struct report_chart *chart,
+                                       struct report_line *line);
 
 /* Puts samples into the line so that it draws the points (in decimal logarithms) to half a pixel, cut at the
  * foot of the plot. Returns which point each sample is, the arena's; NULL without memory. */

@@ -167,8 +167,10 @@ static size_t fill_grid(const struct report_survival_distribution *distribution,
 
 void report_survival_distribution_line(struct report_arena *arena,
                                        const struct report_survival_distribution *distribution,
-                                       const struct report_chart *chart, struct report_line *line)
+                                       double partitions, const struct report_chart *chart,
+                                       struct report_line *line)
 {
+    const double least = -report_log10(partitions);
     const double base = (double)distribution->base, low = sim_exp(chart->x.low * log_of_ten);
     const double from = fmax(1, floor((low - base) / (double)distribution->each));
     const double to =
@@ -177,8 +179,12 @@ void report_survival_distribution_line(struct report_arena *arena,
     if (points == NULL || to < from) {
         return;
     }
-    const size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
-                                               : fill_grid(distribution, from, to, points);
+    size_t count = to - from < STEPS_MAX ? fill_steps(distribution, from, to, points)
+                                         : fill_grid(distribution, from, to, points);
+    while (count > 1 && points[count - 2].y < least) {
+        count--;
+    }
+    points[count - 1].y = fmax(points[count - 1].y, least);
     const double each = report_log10((double)distribution->each);
     for (size_t i = 0; i < count; i++) {
         const double x =

@@ -4,6 +4,7 @@
 #include "timeline.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "bins.h"
 #include "reports/strategy.h"
@@ -137,8 +138,8 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
 
 static void add_figure(struct report_panel *panel, const char *name, const char *text, bool is_alarm)
 {
-    panel->figures[panel->figure_count++] =
-        (struct report_figure){.name = name, .text = text, .is_alarm = is_alarm};
+    panel->figures[panel->figure_count++] = (struct report_figure){
+        .name = name, .text = text, .is_alarm = is_alarm, .is_key = strcmp(name, "a step") != 0};
 }
 
 static void fill_figures(const struct lab_strategy_result *strategy, const struct domain *domain,

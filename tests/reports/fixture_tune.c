@@ -209,5 +209,6 @@ void fixture_front_add(struct fixture_front *fixture, const char *label, double 
     const size_t index = fixture->front.count++;
     assert(index < REPORT_FRONT_MAX);
     snprintf(fixture->labels[index], FIXTURE_LABEL_SIZE, "%s", label);
-    fixture->points[index] = (struct report_front_point){fixture->labels[index], x, y, y, y, is_on_front};
+    fixture->points[index] =
+        (struct report_front_point){fixture->labels[index], x, y, y, y, is_on_front, false};
 }

@@ -106,8 +106,9 @@ static void test_cell_tells_its_value_in_full(void **state)
     fixture_put(none, false, 5, 7);
     fixture_put(none, true, 200000, 1234);
     fixture_metrics(result, none, 1.953125, 2.3456789, 9);
+    assert_true(lab_metrics_add(&none->metrics, "writes.rows", 1e6));
     check_kind(result, REPORT_COSTS,
-               "hint <b>: 1.953125 extra operations per 1000 rows\n"
+               "hint <b>: 1.953125 inserts' worth per 1000 rows, 1.953125 of them by writers and 0 by reads\n"
                "hint <b>: 2.3456789 partitions per read in the mean, 99th percentile 9\n"
                "hint <b>: 1,234 of 1,241 partitions over a limit\n"
                "hint <b>: 7 of 7 closed partitions below 24 rows\n");
@@ -160,8 +161,8 @@ static void test_sample_spot_and_tile_tell_both_figures(void **state)
     report_curves_fill(&curves, &arena, &chart);
     check_hints(&chart, "hint three-state; skew: 0.0315 s; violations: 1,234.5 (1,200 to 1,260)\n"
                         "hint three-state; skew: 2 s; violations: 0\n");
-    const struct report_front_point spots[] = {{"9 bits", 1.953125, 0.15789, 0.15789, 0.15789, true},
-                                               {"", 7, 0.5, 0.25, 0.75, false}};
+    const struct report_front_point spots[] = {{"9 bits", 1.953125, 0.15789, 0.15789, 0.15789, true, false},
+                                               {"", 7, 0.5, 0.25, 0.75, false, false}};
     const struct report_front front = {.x = {"operations", REPORT_UNIT_PLAIN, REPORT_LOG},
                                        .y = {"spread", REPORT_UNIT_SHARE, REPORT_LINEAR},
                                        .points = spots,

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -34,12 +35,50 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
                 assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
                 fixture_check_scene(&scene);
                 charts++;
+                /* On a telephone too; the summary stands in no page. A picture of hundreds would be too high.
+                 */
+                if (kind != REPORT_SUMMARY && chart->panel_count < 64) {
+                    assert_true(report_layout_wide(chart, 390, typesetter, &arena, &scene, &error));
+                    assert_true(scene.width == 390);
+                    fixture_check_scene(&scene);
+                }
             }
             report_arena_free(&arena);
         }
         lab_result_destroy(result);
     }
     assert_true(charts > 40);
+}
+
+/* Sixteen on one screen, side by side; seven of them are small too, six are not. */
+static void test_many_strategies_stand_side_by_side(void **state)
+{
+    for (size_t count = REPORT_WIDE_PANELS_MAX; count <= 16; count += 10) {
+        struct lab_result *result = fixture_result("many", "synthetic");
+        struct bk_strategy strategy;
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(bk_strategy_count(10 + i, &strategy), BK_OK);
+            char label[32];
+            snprintf(label, sizeof label, "number-%zu", i);
+            struct lab_strategy_result *out = fixture_add(result, label, &strategy);
+            fixture_put(out, false, 10 + i, 90000);
+            fixture_metrics(result, out, 1, 0, 0);
+        }
+        struct report_arena arena;
+        struct report_scene scene;
+        struct report_chart *chart = fixture_chart(result, REPORT_PARTITIONS_ROWS, &arena);
+        assert_true(report_layout(chart, *state, &arena, &scene, NULL));
+        double first = 0, second = 0;
+        for (size_t i = 0; i < scene.count; i++) {
+            const struct report_mark *mark = &scene.marks[i];
+            const bool is_text = mark->shape == REPORT_SHAPE_TEXT;
+            first = is_text && strcmp(mark->type.text, "number-0") == 0 ? mark->box.y : first;
+            second = is_text && strcmp(mark->type.text, "number-1") == 0 ? mark->box.y : second;
+        }
+        assert_true(count == 16 ? first == second && scene.height < 1000 : first < second);
+        report_arena_free(&arena);
+        lab_result_destroy(result);
+    }
 }
 
 static void test_label_with_markup_stays_text(void **state)
@@ -98,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chart_of_each_case_has_no_overlap_and_no_clipping),
+        cmocka_unit_test(test_many_strategies_stand_side_by_side),
         cmocka_unit_test(test_label_with_markup_stays_text),
         cmocka_unit_test(test_text_beyond_its_width_is_broken_then_cut),
         cmocka_unit_test(test_layout_without_memory_fails_and_says_so),

@@ -350,8 +350,8 @@ static void test_front_of_tune_is_a_chart_and_a_table(void **state)
     (void)state;
     struct lab_result *result = fixture_five();
     struct report_page source = page_of(result);
-    const struct report_front_point points[] = {{"one", 10, 2000, 2000, 2000, true},
-                                                {"other", 20, 1000, 1000, 1000, true}};
+    const struct report_front_point points[] = {{"one", 10, 2000, 2000, 2000, true, false},
+                                                {"other", 20, 1000, 1000, 1000, true, false}};
     const struct report_front front = {.title = "chat-channels: the settings that hold",
                                        .x = {"cost", REPORT_UNIT_PLAIN, REPORT_LOG},
                                        .y = {"bytes", REPORT_UNIT_PLAIN, REPORT_LOG},

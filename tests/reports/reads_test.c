@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "fixture_chart.h"
 #include "fixture_reads.h"
 #include "fixture_scene.h"
@@ -38,7 +40,7 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
               "start 1767225600000000000\n"
               "x -0.7..12.7 'partitions asked by a read' 0='0' 2='2' 4='4' 6='6' 8='8' 10='10' 12='12'\n"
               "panel 'hash' '12 buckets' ''\n"
-              "  y 0..636 'reads' 0='0' 200='200' 400='400' 600='600'\n"
+              "  y 0..1908 'reads' 0='0' 500='500' 1000='1K' 1500='1.5K'\n"
               "  bar closed 0.5800..1.4200 0..600\n"
               "  bar closed 1.5800..2.4200 0..300\n"
               "  bar closed 2.5800..3.4200 0..200\n"
@@ -84,9 +86,12 @@ static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
     free(text);
     text = dump(2);
     fixture_says(text, " -0.3='0' 0='1' 1='10' ", true);
-    fixture_says(text, "  bar closed -0.3600..-0.2400 0..20\n  bar closed -0.0600..0.0600 0..100\n", true);
     fixture_says(
-        text, "panel 'without reads' 'time: windows of 1 d' 'no read was answered'\n  y 0..1 'reads'", true);
+        text, "  bar closed -0.3600..-0.2400 -0.301..1.301\n  bar closed -0.0600..0.0600 -0.301..2\n", true);
+    fixture_says(text,
+                 "panel 'without reads' 'time: windows of 1 d' 'no read was answered'\n"
+                 "  y -0.301..3.737 'reads (log)' 0='1' 1='10' 2='100' 3='1K'\n",
+                 true);
     free(text);
 }
 
@@ -102,7 +107,7 @@ static void test_bars_of_each_case_hold_all_reads(void **state)
             const struct report_panel *panel = &chart->panels[k];
             double sum = 0, last = chart->x.low;
             for (size_t bar = 0; bar < panel->bar_count; bar++) {
-                sum += panel->bars[bar].high;
+                sum += panel->y.is_log ? round(pow(10, panel->bars[bar].high)) : panel->bars[bar].high;
                 assert_true(panel->bars[bar].from >= last && panel->bars[bar].to > panel->bars[bar].from);
                 assert_non_null(panel->bars[bar].hint);
                 last = panel->bars[bar].to;

@@ -245,6 +245,76 @@ static void test_line_around_what_holds_may_claim_less(void **state)
     report_arena_free(&arena);
 }
 
+/* The recommended one, the best of a kind, and what nothing on the front is better than in both figures. */
+static bool is_to_be_named(const struct report_chart *chart, size_t index)
+{
+    const struct report_spot *spot = &chart->spots[index];
+    bool is_beaten = !spot->is_on_front;
+    for (size_t i = 0; i < chart->spot_count; i++) {
+        const struct report_spot *other = &chart->spots[i];
+        const bool is_same = other->x == spot->x && other->y == spot->y;
+        is_beaten |= i != index && (other->is_on_front || other->is_chosen) && other->x <= spot->x &&
+                     other->y <= spot->y && (!is_same || i < index);
+    }
+    return spot->label[0] != 0 && (spot->is_chosen || spot->is_best || !is_beaten);
+}
+
+static void test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not(void **state)
+{
+    enum { CROWD = 60, BEST = 40 };
+    struct report_arena arena;
+    report_arena_init(&arena);
+    struct report_chart chart = {.name = "front"};
+    struct report_scene scene;
+    fixture_front_begin(&front);
+    for (int i = 0; i < CROWD; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "candidate-%d", i);
+        fixture_front_add(&front, label, 100 + i % 8, 0.5 + 0.001 * i, true);
+    }
+    fixture_front_add(&front, "far", 9000, 0.1, true);
+    front.points[BEST].is_best = true;
+    report_front_fill(&front.front, &arena, &chart);
+    assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+    fixture_check_scene(&scene);
+    assert_int_equal(count_texts(&scene, "candidate-40"), 1);
+    assert_int_equal(count_texts(&scene, "candidate-41"), 0);
+    assert_int_equal(count_texts(&scene, "far"), 1);
+    report_arena_free(&arena);
+}
+
+static void test_heatmap_of_equal_values_says_so_and_has_no_scale(void **state)
+{
+    static const char *const names[] = {"a", "b"};
+    struct report_heatmap_cell cells[] = {{2.5, true}, {2.5, true}, {2.5, false}, {(double)NAN, false}};
+    struct report_heatmap map = {.title = "t",
+                                 .x = {"x", names, 2},
+                                 .y = {"y", names, 2},
+                                 .value = {"cost", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                 .cells = cells};
+    for (int turn = 0; turn < 2; turn++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart = {.name = "heatmap"};
+        struct report_scene scene;
+        cells[0].value = turn == 0 ? 2.5 : 3;
+        report_heatmap_fill(&map, &arena, &chart);
+        assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
+        size_t tiles = 0;
+        for (size_t i = 0; i < scene.count; i++) {
+            tiles += scene.marks[i].shape == REPORT_SHAPE_TILE;
+        }
+        if (turn == 0) {
+            assert_string_equal(chart.note, "All 3 values are equal, 2.5: cost.");
+            assert_int_equal(tiles, 3);
+        } else {
+            assert_null(chart.note);
+            assert_true(tiles > 30);
+        }
+        report_arena_free(&arena);
+    }
+}
+
 static void test_names_of_a_front_stand_or_are_counted(void **state)
 {
     for (size_t i = 0; i < FIXTURE_FRONT_COUNT; i++) {
@@ -256,7 +326,7 @@ static void test_names_of_a_front_stand_or_are_counted(void **state)
         assert_true(report_layout(&chart, *state, &arena, &scene, NULL));
         size_t wanted = 0, placed = 0, left_out = 0;
         for (size_t k = 0; k < chart.spot_count; k++) {
-            wanted += chart.spots[k].label[0] != 0;
+            wanted += is_to_be_named(&chart, k);
         }
         for (size_t k = 0; k < scene.count; k++) {
             const struct report_mark *mark = &scene.marks[k];
@@ -485,6 +555,8 @@ int main(void)
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
         cmocka_unit_test(test_number_of_the_recommended_tile_stands_inside_its_ring),
         cmocka_unit_test(test_line_around_what_holds_may_claim_less),
+        cmocka_unit_test(test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not),
+        cmocka_unit_test(test_heatmap_of_equal_values_says_so_and_has_no_scale),
         cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),
         cmocka_unit_test(test_stairs_join_what_nothing_is_better_than),
         cmocka_unit_test(test_stairs_out_of_a_strip_are_dashed),

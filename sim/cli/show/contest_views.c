@@ -44,6 +44,22 @@ static double figure(const json_t *candidate, const char *name, const char *part
     return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
 }
 
+/* The cheapest of its kind that holds; the first of several. */
+static bool is_best_of_kind(const json_t *list, size_t own)
+{
+    const json_t *mine = json_array_get(list, own), *other;
+    double cost = figure(mine, COST, "mean");
+    size_t index;
+    json_array_foreach(list, index, other)
+    {
+        double its = figure(other, COST, "mean");
+        if (holds(other) && strcmp(text(other, "kind"), text(mine, "kind")) == 0 &&
+            (its < cost || (its == cost && index < own)))
+            return false;
+    }
+    return true;
+}
+
 /* The recommended one first, so that it has its name. */
 static size_t take_points(const json_t *answer, struct report_front *front, struct report_front_point *points)
 {
@@ -62,12 +78,15 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
             low = isnan(low) || low < 0 ? p99 : fmin(low, p99);
             high = isnan(high) ? p99 : fmax(high, p99);
             front->has_recommended |= is_best;
-            points[count++] = (struct report_front_point){text(candidate, "label"),
-                                                          cost,
-                                                          p99,
-                                                          low,
-                                                          high,
-                                                          strcmp(text(candidate, "status"), "holds") != 0};
+            points[count++] = (struct report_front_point){
+                .label = text(candidate, "label"),
+                .x = cost,
+                .y = p99,
+                .low = low,
+                .high = high,
+                .is_on_front = strcmp(text(candidate, "status"), "holds") != 0,
+                .is_best = is_best_of_kind(list, index),
+            };
         }
     }
     return count;

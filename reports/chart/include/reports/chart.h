@@ -23,9 +23,8 @@
 #define REPORT_CURVES_HEIGHT 300.0 /* of a plot of curves */
 #define REPORT_PIXEL_SCALE   2.0   /* pixels of a PNG to one of these */
 
-/* How large a chart is drawn, in logical pixels (PDF: points): lines are thinned to what can be seen. */
-#define REPORT_PAGE_WIDTH    800.0
-#define REPORT_CURVES_HEIGHT 300.0 /* of a plot of curves */
+/* More panels than this are drawn small, several side by side. */
+#define REPORT_WIDE_PANELS_MAX 6
 
 /* What a mark means; style.c says how that looks, and page/charts.css how in a page. */
 enum report_ink {
@@ -75,6 +74,7 @@ struct report_axis {
     struct report_tick *ticks;
     size_t tick_count;
     bool has_zero; /* before `low` lies a strip for the value 0 */
+    bool is_log;   /* of a stack's counts */
 };
 
 struct report_band {
@@ -109,6 +109,7 @@ struct report_slice {
 struct report_figure {
     const char *name, *text;
     bool is_alarm;
+    bool is_key; /* told where there is room for few */
 };
 
 struct report_span {
@@ -143,6 +144,7 @@ struct report_spot {
     const char *label;
     double x, y, low, high;
     bool is_on_front, is_chosen;
+    bool is_best; /* of its kind */
     const char *hint;
 };
 
@@ -160,7 +162,8 @@ struct report_grid {
     size_t column_count, row_count;
     struct report_tile *tiles;
     struct report_axis scale;
-    bool is_cut; /* the least colour stands for smaller values, too */
+    bool is_cut;  /* the least colour stands for smaller values, too */
+    bool is_even; /* all values are equal: the note says so, and there is no scale */
 };
 
 /* A vertical line with a name. */
@@ -187,7 +190,8 @@ struct report_panel {
     size_t figure_count;
     /* REPORT_FORM_STACK */
     struct report_axis y;
-    struct report_bar *bars;
+    bool counts_are_shares;  /* y is in per cent */
+    struct report_bar *bars; /* what is open begins where what is closed ends */
     size_t bar_count;
     struct report_point *curve; /* the exact distribution; empty for none */
     size_t curve_count;

@@ -2,8 +2,9 @@
 /* One chart of candidates by two figures of which less is better, from plain data: what each costs and what
  * it buys, the front of those that none is better than in both, and the recommended one.
  *
- * On a log axis the value 0 has a strip of its own. Labels that would overlap are hidden, and the
- * chart says how many; the recommended one is named in the key. Made as the other charts are: the same
+ * On a log axis the value 0 has a strip of its own. Named are the recommended one, those that none
+ * beats in both figures, and the best of each kind; where there is no room next to one, a line leads to its
+ * name. Made as the other charts are: the same
  * data gives the same bytes, and the file appears only when whole. */
 #ifndef REPORTS_FRONT_H
 #define REPORTS_FRONT_H
@@ -19,6 +20,7 @@ struct report_front_point {
     double x, y;
     double low, high; /* of a confidence interval of y, low <= y <= high; both y for none */
     bool is_on_front; /* the others are pale */
+    bool is_best;     /* of its kind: it is named, as those are that none beats in both figures */
 };
 
 enum { REPORT_FRONT_MAX = 1000 };

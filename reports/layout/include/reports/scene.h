@@ -53,5 +53,8 @@ struct report_scene {
 /* Puts a chart on a page as wide as REPORT_PAGE_WIDTH and as high as it takes. */
 bool report_layout(const struct report_chart *chart, struct report_typesetter *typesetter,
                    struct report_arena *arena, struct report_scene *out, struct sim_error *error);
+/* The same on a page of another width, for a telephone. */
+bool report_layout_wide(const struct report_chart *chart, double width, struct report_typesetter *typesetter,
+                        struct report_arena *arena, struct report_scene *out, struct sim_error *error);
 
 #endif
