@@ -2,6 +2,7 @@
 """Aim: a run with agents has its second table and its event trace, and replay names the first event that differs.
 Method: a few hundred rows through four agents. Event traces are held against each other, and a stored log of events is
 altered in the database, or its run's settings are, so that the place is known beforehand."""
+import json
 import os
 import re
 import signal
@@ -123,6 +124,69 @@ class ClusterTest(ProgramTest):
         self.assertRegex(events, r"agent \d reads the start of bucket 1\n")
         self.assertRegex(events, r"agent \d reads start = -?\d+\.\d{6} s\n")
 
+    def test_event_trace_is_cut_to_what_is_asked_for(self):
+        def seconds(line):
+            return float(line.split(" s  ")[0])
+        whole = self.events()
+        begins = [line for line in whole if ": " not in line and "strategy " in line]
+        part = self.events("--from", "2s", "--until", "5s")
+        self.assertEqual(part, [line for line in whole if 2 <= seconds(line) < 5 or line in begins])
+        self.assertGreater(len(part), len(begins))
+        of_agent = self.events("--agent", "1")
+        self.assertEqual([line for line in of_agent if re.search(r"  key-\d: agent 1 ", line)],
+                         [line for line in whole if re.search(r"  key-\d: agent 1 ", line)])
+        self.assertFalse(any(re.search(r"  key-\d: agent 0 ", line) for line in of_agent))
+        kinds = {kind: self.events("--kinds", kind)
+                 for kind in ["rows", "reads", "requests", "state", "faults", "violations"]}
+        self.assertEqual(sorted(line for lines in kinds.values() for line in lines if line not in begins),
+                         sorted(line for line in whole if line not in begins))
+        self.assertTrue(all("the key rolls" in line or "goes back" in line
+                            for line in kinds["state"] if line not in begins))
+        both = self.events("--kinds", "rows,state", "--key", "key-1")
+        self.assertEqual(both, [line for line in whole if line in begins or "  key-1: " in line
+                                and (line in kinds["rows"] or line in kinds["state"])])
+
+    def test_event_trace_for_perfetto_is_sound(self):
+        """Each beginning has its end, in order, within its process; times and texts are those of the lines."""
+        fault = ["--set", "faults=[{node_down: {node: 1, at: 2s, lasts: 3s}}, {agent_crash: {agent: 1, at: 4s}}]"]
+        lines = self.events(*fault)
+        self.good("run", *QUIET, *fault, "--trace-events", "events.json")
+        events = json.loads(self.read("events.json"))
+        self.good("run", *QUIET, *fault, "--trace-events", "events.txt", "--trace-format", "chrome")
+        self.assertEqual(self.read("events.txt"), self.read("events.json"))
+        names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        self.assertLessEqual({"agent 0", "agent 1", "node 1"}, set(names.values()))
+        opened, spans = {}, 0
+        for event in events:
+            self.assertIn(event["pid"], names)
+            stack = opened.setdefault((event["pid"], event.get("cat"), event.get("id")), [])
+            if event["ph"] == "b":
+                stack.append(event)
+                self.assertLessEqual(len(stack), 2)
+            elif event["ph"] == "e":
+                begin = stack.pop()
+                self.assertEqual(begin["name"], event["name"])
+                self.assertLessEqual(begin["ts"], event["ts"])
+                spans += 1
+            else:
+                self.assertIn(event["ph"], "iM")
+        self.assertEqual([stack for stack in opened.values() if stack], [])
+        self.assertGreater(spans, 100)
+        down = [event for event in events if event["name"] == "fault: node_down at node 1"]
+        count = sum(name.startswith("strategy ") for name in names.values())
+        self.assertEqual([(event["ph"], event["ts"], names[event["pid"]]) for event in down],
+                         [("b", 2e6, "node 1"), ("e", 5e6, "node 1")] * count)
+        texts = [event["args"]["text"] for event in events if event["ph"] != "M" and event["args"].get("text")]
+        self.assertEqual(sorted(texts), sorted(re.sub(r"^key-\d+: ", "", line.split(" s  ")[1]) for line in lines
+                                               if "strategy " not in line))
+
+    def test_event_trace_for_perfetto_of_a_part_is_sound_too(self):
+        for cut in [["--from", "3s"], ["--until", "3s"], ["--kinds", "requests"], ["--agent", "0"],
+                    ["--from", "900d"], ["--kinds", "state"]]:
+            self.good("run", *QUIET, "--trace-events", "events.json", *cut)
+            events = json.loads(self.read("events.json"))
+            self.assertEqual(sum(event["ph"] == "b" for event in events), sum(event["ph"] == "e" for event in events))
+
     def test_event_trace_changes_no_digest(self):
         digests = [self.good_json("run", *QUIET, "--json", *more)["digest"]
                    for more in [[], ["--trace-events", "events.txt"], ["--jobs", "3"]]]
@@ -158,6 +222,11 @@ class ClusterTest(ProgramTest):
                 ("run them one by one", ["agents.yaml", "small.yaml", "--trace-events", "events.txt"]),
                 ("both want stdout", ["agents.yaml", "--trace-events", "-", "--json"]),
                 ("write that too", ["agents.yaml", "--key", "key-1"]),
+                ("write that too", ["agents.yaml", "--from", "1s"]),
+                ("'row' is no kind of event", ["agents.yaml", "--trace-events", "events.txt", "--kinds", "state,row"]),
+                ("not after --from", ["agents.yaml", "--trace-events", "e", "--from", "2s", "--until", "2s"]),
+                ("--agent 99: ", ["agents.yaml", "--trace-events", "events.txt", "--agent", "99"]),
+                ("lines and chrome are", ["agents.yaml", "--trace-events", "events.txt", "--trace-format", "xml"]),
                 ("no file named", ["agents.yaml", "--trace-events", ""]),
                 ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "events.txt", "--key", "key-3"]),
                 ("folder: Is a directory", ["agents.yaml", "--trace-events", "folder"]),

@@ -19,6 +19,8 @@ struct rule {
 static const struct rule rules[] = {
     {NULL, "format", "F,...", MANUAL_LIST, "png svg pdf html"},
     {"import", "format", "F", MANUAL_WORDS, "sstablepartitions tablehistograms"},
+    {"run", "kinds", "K,...", MANUAL_LIST, "rows reads requests state faults violations"},
+    {"run", "trace-format", "F", MANUAL_WORDS, "lines chrome"},
     {"check", "digest", "exact|ignore", MANUAL_WORDS, "exact ignore"},
     {"export", "state", "S", MANUAL_WORDS, "closed open read all"},
     {"export", "unit", "U", MANUAL_WORDS, "rows bytes partitions"},

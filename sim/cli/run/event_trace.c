@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes --trace-events: the event trace of a cluster run, one event a line. */
+/* Writes --trace-events: the event trace of a cluster run, as lines or as a Chrome trace. */
 #define _XOPEN_SOURCE 700
 #include "cli/event_trace.h"
 
@@ -11,16 +11,20 @@
 
 #include "cli/text.h"
 #include "cli/text_file.h"
+#include "lab/quantity.h"
 #include "reports/partial.h"
 
 static bool check_options(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct sim_error *error)
 {
     const char *path = cli_value(args, "trace-events", NULL);
-    if (path == NULL && cli_has(args, "key"))
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "bucketlab: --key picks a key for --trace-events; write that too, or leave --key out");
+    static const char *const of_trace[] = {"key", "agent", "kinds", "from", "until", "trace-format"};
+    for (size_t i = 0; path == NULL && i < sizeof of_trace / sizeof *of_trace; i++) {
+        if (cli_has(args, of_trace[i]))
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --%s is of --trace-events; write that too, or leave --%s out",
+                            of_trace[i], of_trace[i]);
+    }
     if (path == NULL)
         return true;
     if (path[0] == '\0')
@@ -42,6 +46,66 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
             "example, 'agents: {count: 8}'",
             scenario->path);
     return true;
+}
+
+static bool read_kinds(const char *text, uint32_t *kinds, struct sim_error *error)
+{
+#define KIND_NAME(name, text) text,
+    static const char *const names[] = {LAB_EVENT_MAP(KIND_NAME)};
+#undef KIND_NAME
+    for (const char *next = text; next != NULL && *next != '\0';) {
+        size_t length = strcspn(next, ","), kind = 0;
+        while (kind < LAB_EVENT_KIND_COUNT &&
+               (strlen(names[kind]) != length || strncmp(names[kind], next, length) != 0))
+            kind++;
+        if (kind == LAB_EVENT_KIND_COUNT)
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --kinds %s: '%.*s' is no kind of event; rows, reads, requests, state, "
+                "faults and violations are, with commas between them",
+                text, (int)length, next);
+        *kinds |= UINT32_C(1) << kind;
+        next += length + (next[length] == ',');
+    }
+    return true;
+}
+
+/* From the start of the run: "0s" too. */
+static bool read_moment(const struct cli_args *args, const char *name, int64_t *out_ns,
+                        struct sim_error *error)
+{
+    const char *text = cli_value(args, name, NULL);
+    const char *why = text == NULL ? NULL : lab_quantity_duration(text, out_ns);
+    return why == NULL || sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s %s: %s", name, text, why);
+}
+
+static bool read_filters(const struct cli_args *args, const struct lab_scenario *scenario,
+                         struct lab_event_trace *out, struct sim_error *error)
+{
+    uint64_t agent = 0;
+    out->key = cli_value(args, "key", NULL);
+    out->is_of_agent = cli_has(args, "agent");
+    if (!read_kinds(cli_value(args, "kinds", NULL), &out->kinds, error) ||
+        !read_moment(args, "from", &out->from_ns, error) ||
+        !read_moment(args, "until", &out->until_ns, error) ||
+        !cli_whole(args, "agent", 0, scenario->agents.count - 1, &agent, error))
+        return false;
+    out->agent = (uint32_t)agent;
+    return !cli_has(args, "until") || out->until_ns > out->from_ns ||
+           sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --until %s: not after --from; name a later time",
+                    cli_value(args, "until", NULL));
+}
+
+/* What is named as JSON is JSON, unless it is said. */
+static bool read_format(const struct cli_args *args, struct cli_event_trace *trace, struct sim_error *error)
+{
+    const char *format = cli_value(args, "trace-format", NULL);
+    size_t length = strlen(trace->path);
+    trace->is_chrome = format == NULL ? length > 5 && strcmp(trace->path + length - 5, ".json") == 0
+                                      : strcmp(format, "chrome") == 0;
+    return format == NULL || trace->is_chrome || strcmp(format, "lines") == 0 ||
+           sim_fail(error, SIM_ERROR_INPUT,
+                    "bucketlab: --trace-format %s: no such format; lines and chrome are", format);
 }
 
 /* Absolute and without links, also of a file that is not there yet; NULL with errno. */
@@ -100,6 +164,14 @@ static bool open_special(struct cli_event_trace *trace, struct sim_error *error)
     return trace->stream != NULL || fail_with(errno, trace->path, error);
 }
 
+static void note_failure(struct cli_event_trace *trace)
+{
+    if (ferror(trace->stream) || trace->chrome.out_of_memory) {
+        trace->code = trace->chrome.out_of_memory ? ENOMEM : errno != 0 ? errno : EIO;
+        trace->listener.is_over = true;
+    }
+}
+
 /* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
 static void write_line(void *context, const char *text)
 {
@@ -109,10 +181,18 @@ static void write_line(void *context, const char *text)
     errno = 0;
     cli_print_text(trace->stream, text);
     putc('\n', trace->stream);
-    if (ferror(trace->stream)) {
-        trace->code = errno != 0 ? errno : EIO;
-        trace->listener.is_over = true;
-    }
+    note_failure(trace);
+}
+
+static void write_event(void *context, const struct lab_told_event *event)
+{
+    struct cli_event_trace *trace = context;
+    if (trace->code != 0)
+        return;
+    errno = 0;
+    trace->chrome.stream = trace->stream;
+    cli_chrome_trace_add(&trace->chrome, event);
+    note_failure(trace);
 }
 
 bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario *scenario,
@@ -123,8 +203,12 @@ bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario
         return false;
     if (out->path == NULL)
         return true;
-    out->listener.event_trace =
-        (struct lab_event_trace){.context = out, .line = write_line, .key = cli_value(args, "key", NULL)};
+    struct lab_event_trace *listener = &out->listener.event_trace;
+    if (!read_filters(args, scenario, listener, error) || !read_format(args, out, error))
+        return false;
+    listener->context = out;
+    listener->line = out->is_chrome ? NULL : write_line;
+    listener->event = out->is_chrome ? write_event : NULL;
     if (strcmp(out->path, "-") == 0) {
         out->stream = stdout;
         return true;
@@ -161,6 +245,10 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
     if (trace->path == NULL)
         return true;
     bool is_stdout = trace->stream == stdout;
+    if (trace->is_chrome) {
+        trace->chrome.stream = trace->stream;
+        cli_chrome_trace_end(&trace->chrome);
+    }
     if (trace->code == 0 && fflush(trace->stream) != 0)
         trace->code = errno;
     /* Some file systems, and no pipe, can flush further; that is no failure of ours. */
@@ -191,4 +279,6 @@ void cli_event_trace_free(struct cli_event_trace *trace)
         unlink(trace->part);
     free(trace->part);
     free(trace->target);
+    free(trace->chrome.open);
+    free(trace->chrome.named);
 }

@@ -91,7 +91,8 @@ void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
         return;
     }
     if (lab_event_trace_wants(run, item->key))
-        lab_event_trace_add(run, item->key, "agent %u deletes row %llu from bucket %lld", agent,
+        lab_event_trace_add(run, LAB_TOLD(ROWS, item->key, agent),
+                            "agent %u deletes row %llu from bucket %lld", agent,
                             (unsigned long long)item->row, (long long)item->bucket);
     item->is_waiting = true;
     cass_request(run->cluster, agent, CASS_ANY_NODE, LAB_DELETE_TAG(slot, item->serial),

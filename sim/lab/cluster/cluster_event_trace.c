@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event trace: gives each event of a cluster run to whoever listens, as a line of text. */
+/* The event trace: gives each event of a cluster run that is asked for to whoever listens. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,27 +16,60 @@ static const char *const lock_names[] = {"owner", "until"};
 
 bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
 {
-    if (run->context->event_trace == NULL || run->context->event_trace->line == NULL)
+    const struct lab_event_trace *trace = run->context->event_trace;
+    if (trace == NULL || (trace->line == NULL && trace->event == NULL))
         return false;
     return run->traced_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->traced_key;
 }
 
-void lab_event_trace_add(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+static bool is_asked_for(const struct lab_event_trace *trace, const struct lab_told *told, int64_t since_ns)
 {
-    if (!lab_event_trace_wants(run, key))
+    if (told->kind == LAB_EVENT_OF_RUN)
+        return true;
+    bool is_of_kind = trace->kinds == 0 || (trace->kinds >> told->kind & 1) != 0;
+    bool is_of_agent = !trace->is_of_agent || told->agent == LAB_EVENT_NOBODY || told->agent == trace->agent;
+    return is_of_kind && is_of_agent && since_ns >= trace->from_ns &&
+           (trace->until_ns == 0 || since_ns < trace->until_ns);
+}
+
+static void tell_line(const struct lab_event_trace *trace, const struct lab_told_event *event)
+{
+    char line[1024];
+    if (event->text[0] == '\0')
+        return;
+    snprintf(line, sizeof line, "%6" PRId64 ".%09" PRId64 " s  %s%s%s", event->since_ns / SIM_SECOND,
+             event->since_ns % SIM_SECOND, event->key, event->key[0] == '\0' ? "" : ": ", event->text);
+    trace->line(trace->context, line);
+}
+
+void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
+{
+    const struct lab_event_trace *trace = run->context->event_trace;
+    int64_t since_ns = sim_queue_now(&run->queue) - run->start_ns;
+    if (!lab_event_trace_wants(run, told.key) || !is_asked_for(trace, &told, since_ns))
         return;
     char text[640], name[128] = "";
-    if (key != LAB_NO_KEY)
-        lab_rows_key_name(run->rows, key, name, sizeof name);
-    int64_t since_ns = sim_queue_now(&run->queue) - run->start_ns;
-    int length = snprintf(text, sizeof text, "%6" PRId64 ".%09" PRId64 " s  %s%s", since_ns / SIM_SECOND,
-                          since_ns % SIM_SECOND, name, name[0] == '\0' ? "" : ": ");
+    if (told.key != LAB_NO_KEY)
+        lab_rows_key_name(run->rows, told.key, name, sizeof name);
     va_list arguments;
     va_start(arguments, format);
-    if (length > 0 && (size_t)length < sizeof text)
-        vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    run->context->event_trace->line(run->context->event_trace->context, text);
+    const struct lab_told_event event = {since_ns,  told.kind,      told.phase, told.agent,
+                                         told.node, told.operation, name,       text};
+    if (trace->event != NULL)
+        trace->event(trace->context, &event);
+    else
+        tell_line(trace, &event);
+}
+
+void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    const struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    lab_event_trace_add(run,
+                        (struct lab_told){operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS,
+                                          operation->key, agent, LAB_EVENT_NOBODY, number, LAB_EVENT_ENDS},
+                        "%s", "");
 }
 
 /* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
@@ -82,7 +115,13 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
 
 void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
-    uint32_t key = run->agents[agent].operations[action->operation].key;
+    const struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
+    struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
+    bool is_told = action->kind == BK_ACT_ACK || action->kind == BK_ACT_DONE;
+    told.operation = action->operation;
+    told.phase = action->kind == BK_ACT_DONE ? LAB_EVENT_ENDS : is_told ? LAB_EVENT_MOMENT : LAB_EVENT_BEGINS;
+    if (is_told)
+        told.kind = operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS;
     const char *again = action->is_retry ? ", again" : "";
     char columns[256], expected[256];
     bool is_lock = action->kind == BK_ACT_CAS_LOCK;
@@ -90,76 +129,78 @@ void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const s
     columns_text(run, is_lock, action->expected, action->if_mask, expected, sizeof expected);
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
-        lab_event_trace_add(run, key, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
+        lab_event_trace_add(run, told, "agent %u puts row %" PRIu64 " into bucket %" PRId64 "%s", agent,
                             action->row.sequence, action->bucket, again);
         break;
     case BK_ACT_READ_STATE:
-        lab_event_trace_add(run, key, "agent %u reads the state%s%s", agent,
+        lab_event_trace_add(run, told, "agent %u reads the state%s%s", agent,
                             action->serial ? " at SERIAL" : "", again);
         break;
     case BK_ACT_WRITE_STATE:
-        lab_event_trace_add(run, key, "agent %u writes %s%s", agent, columns, again);
+        lab_event_trace_add(run, told, "agent %u writes %s%s", agent, columns, again);
         break;
     case BK_ACT_CAS_STATE:
-        lab_event_trace_add(run, key, "agent %u sets %s if %s%s", agent, columns,
+        lab_event_trace_add(run, told, "agent %u sets %s if %s%s", agent, columns,
                             action->if_mask == 0 ? "there is no state" : expected, again);
         break;
     case BK_ACT_CAS_LOCK:
         if (action->columns[BK_LOCK_OWNER] == 0)
-            lab_event_trace_add(run, key, "agent %u frees the lock if %s%s", agent, expected, again);
+            lab_event_trace_add(run, told, "agent %u frees the lock if %s%s", agent, expected, again);
         else
-            lab_event_trace_add(run, key, "agent %u takes the lock if %s: %s%s", agent,
+            lab_event_trace_add(run, told, "agent %u takes the lock if %s: %s%s", agent,
                                 action->if_mask == 0 ? "there is none" : expected, columns, again);
         break;
     case BK_ACT_ADD_COUNTER:
-        lab_event_trace_add(run, key, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
+        lab_event_trace_add(run, told, "agent %u adds %" PRId64 " to the counter%s", agent, action->amount,
                             again);
         break;
     case BK_ACT_READ_COUNTER:
-        lab_event_trace_add(run, key, "agent %u reads the counter%s", agent, again);
+        lab_event_trace_add(run, told, "agent %u reads the counter%s", agent, again);
         break;
     case BK_ACT_READ_START:
-        lab_event_trace_add(run, key, "agent %u reads the start of bucket %" PRId64 "%s", agent,
+        lab_event_trace_add(run, told, "agent %u reads the start of bucket %" PRId64 "%s", agent,
                             action->bucket, again);
         break;
     case BK_ACT_WRITE_START:
-        lab_event_trace_add(run, key, "agent %u writes the start of bucket %" PRId64 "%s", agent,
+        lab_event_trace_add(run, told, "agent %u writes the start of bucket %" PRId64 "%s", agent,
                             action->bucket, again);
         break;
     case BK_ACT_COUNT_ROWS:
-        lab_event_trace_add(run, key, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
+        lab_event_trace_add(run, told, "agent %u counts the %s of bucket %" PRId64 "%s", agent,
                             action->mask == 0 ? "rows" : "new rows", action->bucket, again);
         break;
     case BK_ACT_READ_ROWS:
         if (action->step.bucket_low == action->step.bucket_high)
-            lab_event_trace_add(run, key, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
+            lab_event_trace_add(run, told, "agent %u asks bucket %" PRId64 " for %" PRIu64 " rows%s", agent,
                                 action->step.bucket_low, action->step.rows, again);
         else
             lab_event_trace_add(
-                run, key, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
+                run, told, "agent %u asks buckets %" PRId64 " to %" PRId64 " for %" PRIu64 " rows%s", agent,
                 action->step.bucket_low, action->step.bucket_high, action->step.rows, again);
         break;
     case BK_ACT_ACK:
-        lab_event_trace_add(run, key, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
+        lab_event_trace_add(run, told, "agent %u acknowledges row %" PRIu64, agent, action->row.sequence);
         break;
     case BK_ACT_DONE:
         if (action->status != BK_OPERATION_OK)
-            lab_event_trace_add(run, key, "agent %u gives up: %s", agent,
+            lab_event_trace_add(run, told, "agent %u gives up: %s", agent,
                                 action->status == BK_OPERATION_REFUSED ? "refused" : "outcome unknown");
         else if (action->fired && !action->counted)
-            lab_event_trace_add(run, key, "agent %u gives up counting: the increment is lost, or unknown",
+            lab_event_trace_add(run, told, "agent %u gives up counting: the increment is lost, or unknown",
                                 agent);
+        else
+            lab_event_trace_add(run, told, "%s", "");
         break;
     }
 }
 
-static void tell_start(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+static void tell_start(struct lab_cluster_run *run, uint32_t agent, struct lab_told told,
                        const struct bk_outcome *outcome)
 {
     if (outcome->mask == 0)
-        lab_event_trace_add(run, key, "agent %u reads no start", agent);
+        lab_event_trace_add(run, told, "agent %u reads no start", agent);
     else
-        lab_event_trace_add(run, key, "agent %u reads start = %.6f s", agent,
+        lab_event_trace_add(run, told, "agent %u reads start = %.6f s", agent,
                             lab_seconds(run, outcome->columns[0]));
 }
 
@@ -168,25 +209,25 @@ void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
                              const struct bk_outcome *outcome)
 {
     static const char *const kinds[] = {"applied", "not applied", "refused", "nothing for certain"};
-    (void)number;
+    struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
+    told.operation = number;
+    told.phase = LAB_EVENT_ENDS;
     char columns[256] = "";
     bool is_read = operation->action == BK_ACT_READ_STATE;
     if (is_read || outcome->kind == BK_OUTCOME_NOT_APPLIED)
         columns_text(run, operation->action == BK_ACT_CAS_LOCK, outcome->columns, outcome->mask, columns,
                      sizeof columns);
     if (operation->action == BK_ACT_READ_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, operation->key, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
+        lab_event_trace_add(run, told, "agent %u finds %" PRIu64 " rows", agent, outcome->rows);
     else if (operation->action == BK_ACT_COUNT_ROWS && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, operation->key, "agent %u counts %" PRIu64, agent, outcome->rows);
+        lab_event_trace_add(run, told, "agent %u counts %" PRIu64, agent, outcome->rows);
     else if (operation->action == BK_ACT_READ_COUNTER && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, operation->key, "agent %u reads a count of %" PRId64, agent,
-                            outcome->counter);
+        lab_event_trace_add(run, told, "agent %u reads a count of %" PRId64, agent, outcome->counter);
     else if (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED)
-        tell_start(run, agent, operation->key, outcome);
+        tell_start(run, agent, told, outcome);
     else if (is_read && outcome->kind == BK_OUTCOME_APPLIED)
-        lab_event_trace_add(run, operation->key, "agent %u reads %s", agent,
-                            columns[0] == '\0' ? "no state" : columns);
+        lab_event_trace_add(run, told, "agent %u reads %s", agent, columns[0] == '\0' ? "no state" : columns);
     else
-        lab_event_trace_add(run, operation->key, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
+        lab_event_trace_add(run, told, "agent %u hears: %s%s%s", agent, kinds[outcome->kind],
                             columns[0] == '\0' ? "" : ", since ", columns);
 }

@@ -322,24 +322,33 @@ static void group_text(const struct lab_cluster_run *run, const struct lab_group
         snprintf(buffer, size, "%s %u", group->kind == LAB_GROUP_AGENT ? "agent" : "node", group->index);
 }
 
-static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault, const char *what)
+static void tell(struct lab_cluster_run *run, const struct lab_active_fault *fault,
+                 enum lab_event_phase phase)
 {
+    const char *what = phase == LAB_EVENT_BEGINS ? "begins" : "ends";
     bool is_global = fault->kind == LAB_FAULT_LOST_MESSAGE || fault->kind == LAB_FAULT_DUPLICATE_MESSAGE ||
                      fault->kind == LAB_FAULT_DELAY || fault->kind == LAB_FAULT_LATE_MESSAGE;
     bool is_of_key = fault->kind == LAB_FAULT_STATE_LOST || fault->kind == LAB_FAULT_STATE_RESTORED;
     const char *name = lab_fault_kind_name(fault->kind);
+    struct lab_told told = LAB_TOLD(FAULTS, is_of_key ? fault->target : LAB_NO_KEY, LAB_EVENT_NOBODY);
     char sides[2][64];
+    told.phase = phase;
+    told.agent = is_of_agent(fault->kind) ? fault->target : LAB_EVENT_NOBODY;
+    told.node =
+        is_global || is_of_key || is_of_agent(fault->kind) || fault->kind == LAB_FAULT_NETWORK_PARTITION
+            ? LAB_EVENT_NOBODY
+            : fault->target;
     if (fault->kind == LAB_FAULT_NETWORK_PARTITION) {
         for (int i = 0; i < 2; i++)
             group_text(run, &fault->between[i], sides[i], sizeof sides[i]);
-        lab_event_trace_add(run, LAB_NO_KEY, "fault: network partition between %s and %s %s", sides[0],
-                            sides[1], what);
+        lab_event_trace_add(run, told, "fault: network partition between %s and %s %s", sides[0], sides[1],
+                            what);
     } else if (is_global) {
-        lab_event_trace_add(run, LAB_NO_KEY, "fault: %s %s", name, what);
+        lab_event_trace_add(run, told, "fault: %s %s", name, what);
     } else if (is_of_key) {
-        lab_event_trace_add(run, fault->target, "fault: %s %s", name, what);
+        lab_event_trace_add(run, told, "fault: %s %s", name, what);
     } else {
-        lab_event_trace_add(run, LAB_NO_KEY, "fault: %s at %s %u %s", name,
+        lab_event_trace_add(run, told, "fault: %s at %s %u %s", name,
                             is_of_agent(fault->kind) ? "agent" : "node", fault->target, what);
     }
 }
@@ -371,7 +380,7 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         }
         come_again(run, number);
     }
-    tell(run, &made, "begins");
+    tell(run, &made, LAB_EVENT_BEGINS);
     lab_watch_fault(run, made.kind);
     if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
         run->oracles.hints_may_be_lost = true;
@@ -396,6 +405,6 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
     /* What it delayed last is still on its way. */
     if (ended.kind == LAB_FAULT_LATE_MESSAGE)
         lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
-    tell(run, &ended, "ends");
+    tell(run, &ended, LAB_EVENT_ENDS);
     apply(run, &ended, false);
 }

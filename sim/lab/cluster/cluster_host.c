@@ -213,9 +213,11 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
         run->refused++;
         lab_oracles_placed(run, key_index, number, 0, LAB_UNPLACED, 0);
         if (chosen == UINT32_MAX)
-            lab_event_trace_add(run, key_index, "no agent is up to take a row");
+            lab_event_trace_add(run, LAB_TOLD(ROWS, key_index, LAB_EVENT_NOBODY),
+                                "no agent is up to take a row");
         else
-            lab_event_trace_add(run, key_index, "agent %u is busy and refuses a row", chosen);
+            lab_event_trace_add(run, LAB_TOLD(ROWS, key_index, chosen), "agent %u is busy and refuses a row",
+                                chosen);
         return;
     }
     assert(status == BK_OK);
@@ -230,8 +232,11 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, arrival->bytes,
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
+    struct lab_told told = LAB_TOLD(ROWS, key_index, chosen);
+    told.phase = LAB_EVENT_BEGINS;
+    told.operation = operation_number;
     if (lab_event_trace_wants(run, key_index))
-        lab_event_trace_add(run, key_index, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
+        lab_event_trace_add(run, told, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
                             operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires"
                                                                                          : "");
     lab_agent_pump(run, chosen);
@@ -302,7 +307,8 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
         return;
     operation->outstanding = 0;
     operation->outcome.kind = BK_OUTCOME_UNKNOWN;
-    lab_event_trace_add(run, operation->key, "agent %u gives up waiting", event->target);
+    lab_event_trace_add(run, LAB_TOLD(REQUESTS, operation->key, event->target), "agent %u gives up waiting",
+                        event->target);
     conclude(run, event->target, (uint32_t)event->a);
 }
 
@@ -318,8 +324,9 @@ void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 }
 
 /* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
-static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bool is_end)
+static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
 {
+    struct lab_host_agent *agent = &run->agents[number];
     agent->parked = 0;
     free(agent->uncounted); /* whoever starts again begins to count anew */
     agent->uncounted = NULL;
@@ -327,6 +334,7 @@ static void orphan(struct lab_cluster_run *run, struct lab_host_agent *agent, bo
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
             continue;
+        lab_event_trace_lost(run, number, i);
         if (is_end)
             lab_available_left(run, operation);
         if (operation->outstanding > 0)
@@ -373,7 +381,7 @@ void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts
     run->oracles.crashes++;
     if (run->idgen != NULL)
         lab_idgen_crash(run, number);
-    orphan(run, agent, false);
+    orphan(run, number, false);
     if (agent->tick != 0)
         sim_queue_cancel(&run->queue, agent->tick);
     agent->tick = 0;
@@ -384,12 +392,12 @@ void lab_agents_leave(struct lab_cluster_run *run)
     if (run->idgen != NULL)
         lab_idgen_leave(run);
     for (uint32_t i = 0; i < run->agent_count; i++)
-        orphan(run, &run->agents[i], true);
+        orphan(run, i, true);
 }
 
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
-    lab_event_trace_add(run, LAB_NO_KEY, "agent %u is back", number);
+    lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u is back", number);
     lab_health_fault(run, false);
     if (run->idgen != NULL)
         lab_idgen_restart(run, number);

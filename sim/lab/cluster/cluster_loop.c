@@ -306,17 +306,18 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
     }
     const struct lab_event_trace *trace = run->context->event_trace;
     if (trace != NULL && trace->first != 0 && log->events >= trace->first && log->events <= trace->last)
-        lab_event_trace_add(run, LAB_NO_KEY, "event %llu: %s, for %u (%llx %llx)",
-                            (unsigned long long)log->events, event_name(event->kind), event->target,
-                            (unsigned long long)event->a, (unsigned long long)event->b);
+        lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY),
+                            "event %llu: %s, for %u (%llx %llx)", (unsigned long long)log->events,
+                            event_name(event->kind), event->target, (unsigned long long)event->a,
+                            (unsigned long long)event->b);
 }
 
 static bool loop(struct lab_cluster_run *run, struct sim_error *error)
 {
     struct sim_event event;
     int64_t time_ns;
-    lab_event_trace_add(run, LAB_NO_KEY, "strategy %s %s", run->strategy->label,
-                        run->is_resumed ? "goes on" : "begins");
+    lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
+                        run->strategy->label, run->is_resumed ? "goes on" : "begins");
     while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
         if (run->events.events >= run->pause_at && !pause(run, error))
             return false;

@@ -95,6 +95,7 @@ bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
         return false;
     lab_condition_set(run, LAB_CONDITION_OLD_CHECKPOINT);
     run->oracles.verdict.probes[LAB_PROBE_CHECKPOINT]++;
-    lab_event_trace_add(run, LAB_NO_KEY, "agent %u resumes from its checkpoint", number);
+    lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u resumes from its checkpoint",
+                        number);
     return true;
 }

@@ -83,7 +83,8 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
     }
     if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
         run->tally.reads_failed++;
-        lab_event_trace_add(run, key_index, "agent %u would have to walk too far, and does not read", chosen);
+        lab_event_trace_add(run, LAB_TOLD(READS, key_index, chosen),
+                            "agent %u would have to walk too far, and does not read", chosen);
     } else if (status != BK_ERROR_BUSY) {
         assert(status == BK_OK);
         run->agents[chosen].has_heard = run->agents[chosen].is_paused;
@@ -95,14 +96,17 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
         operation->walk.birth_ns = query.birth_ns;
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
         lab_findable_begun(run, operation, query.now_ns, query.birth_ns);
+        struct lab_told told = LAB_TOLD(READS, key_index, chosen);
+        told.phase = LAB_EVENT_BEGINS;
+        told.operation = number;
         if (kind == LAB_READ_LATEST)
-            lab_event_trace_add(run, key_index, "agent %u reads the newest %llu rows", chosen,
+            lab_event_trace_add(run, told, "agent %u reads the newest %llu rows", chosen,
                                 (unsigned long long)query.rows);
         else if (kind == LAB_READ_RANGE)
-            lab_event_trace_add(run, key_index, "agent %u reads the rows from %.6f s to before %.6f s",
-                                chosen, lab_seconds(run, query.from_ns), lab_seconds(run, query.until_ns));
+            lab_event_trace_add(run, told, "agent %u reads the rows from %.6f s to before %.6f s", chosen,
+                                lab_seconds(run, query.from_ns), lab_seconds(run, query.until_ns));
         else
-            lab_event_trace_add(run, key_index, "agent %u reads all rows", chosen);
+            lab_event_trace_add(run, told, "agent %u reads all rows", chosen);
         lab_agent_pump(run, chosen);
         lab_parked_begins(run, chosen, operation);
     }

@@ -407,12 +407,21 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
 void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns);
 void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns);
 
-/* cluster_event_trace.c: one event a line, virtual time first, when a listener wants it (and this key).
- */
+/* cluster_event_trace.c: events, when a listener wants them. */
 #define LAB_NO_KEY UINT32_MAX
+struct lab_told {
+    enum lab_event_kind kind;
+    uint32_t key, agent, node, operation;
+    enum lab_event_phase phase;
+};
+/* A moment of an agent, or of LAB_EVENT_NOBODY. */
+#define LAB_TOLD(kind, key, agent)                                                                           \
+    ((struct lab_told){LAB_EVENT_OF_##kind, key, agent, LAB_EVENT_NOBODY, 0, LAB_EVENT_MOMENT})
 bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key);
-void lab_event_trace_add(struct lab_cluster_run *run, uint32_t key, const char *format, ...)
+void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* An operation that its agent, which crashed, has forgotten. */
+void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
 void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
                              const struct lab_host_operation *operation, uint32_t number,

@@ -79,12 +79,14 @@ void lab_state_changed(struct lab_cluster_run *run, uint32_t key_index)
     if (columns[BK_BUCKET] > 0 && !keep_change(run, key_index, columns))
         return;
     if (columns[BK_BUCKET] < before) {
-        lab_event_trace_add(run, key_index, "the state goes back to bucket %" PRId64, columns[BK_BUCKET]);
+        lab_event_trace_add(run, LAB_TOLD(STATE, key_index, LAB_EVENT_NOBODY),
+                            "the state goes back to bucket %" PRId64, columns[BK_BUCKET]);
         lab_findable_lowered(run, key_index);
     } else if (columns[BK_BUCKET] > before) {
         run->oracles.verdict.rolls += (uint64_t)(columns[BK_BUCKET] - before);
         if (lab_event_trace_wants(run, key_index))
-            lab_event_trace_add(run, key_index, "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
+            lab_event_trace_add(run, LAB_TOLD(STATE, key_index, LAB_EVENT_NOBODY),
+                                "the key rolls to bucket %" PRId64 "%s", columns[BK_BUCKET],
                                 change_of(run, columns) > sim_queue_now(&run->queue) ? ", from its date on"
                                                                                      : "");
         lab_views_change(run, key_index, sim_queue_now(&run->queue), key->changes[columns[BK_BUCKET]]);

@@ -22,35 +22,44 @@
 #include "cli/warnings.h"
 #include "store/store.h"
 
-static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
-                                            {"set", "PATH=VALUE",
-                                             "change one field of the scenario, as in\n"
-                                             "strategies.count.rows=5000; repeatable"},
-                                            CLI_OPTION_SAMPLE,
-                                            CLI_OPTION_DB,
-                                            CLI_OPTION_OUT,
-                                            CLI_OPTION_FORMAT,
-                                            {"no-charts", NULL, "draw no charts"},
-                                            {"no-store", NULL, "keep nothing in the database"},
-                                            {"trace-events", "FILE",
-                                             "write what happens between agents and cluster,\n"
-                                             "one event a line; - stands for stdout"},
-                                            {"key", "K", "with --trace-events: events of this key only"},
-                                            {"snapshot-every", "DURATION",
-                                             "store the state of the run at this interval, so that\n"
-                                             "a run that was killed can resume from it, as in 1m"},
-                                            {"resume", "RUN",
-                                             "resume a run that was stopped or killed, from its\n"
-                                             "newest state, or from the start when it has none;\n"
-                                             "last: the newest such"},
-                                            {"continue", "RUN",
-                                             "with --for: a finished run, but longer; it is run from\n"
-                                             "the start, and costs as much"},
-                                            {"for", "DURATION", "how much longer, in virtual time"},
-                                            CLI_OPTION_JOBS,
-                                            CLI_OPTION_JSON,
-                                            CLI_OPTION_QUIET,
-                                            {NULL, NULL, NULL}};
+static const struct cli_option options[] = {
+    {"seed", "N", "in place of the scenario's seed"},
+    {"set", "PATH=VALUE",
+     "change one field of the scenario, as in\n"
+     "strategies.count.rows=5000; repeatable"},
+    CLI_OPTION_SAMPLE,
+    CLI_OPTION_DB,
+    CLI_OPTION_OUT,
+    CLI_OPTION_FORMAT,
+    {"no-charts", NULL, "draw no charts"},
+    {"no-store", NULL, "keep nothing in the database"},
+    {"trace-events", "FILE",
+     "write what happens between agents and cluster,\n"
+     "one event a line, or, where FILE ends in .json, as a\n"
+     "Chrome trace, which Perfetto opens; - stands for stdout"},
+    {"trace-format", "F", "lines or chrome, whatever FILE is called"},
+    {"kinds", "K,...",
+     "with --trace-events: rows, reads, requests, state,\n"
+     "faults or violations only"},
+    {"from", "T", "with --trace-events: from this virtual time on"},
+    {"until", "T", "with --trace-events: to before this virtual time"},
+    {"agent", "N", "with --trace-events: events of this agent only"},
+    {"key", "K", "with --trace-events: events of this key only"},
+    {"snapshot-every", "DURATION",
+     "store the state of the run at this interval, so that\n"
+     "a run that was killed can resume from it, as in 1m"},
+    {"resume", "RUN",
+     "resume a run that was stopped or killed, from its\n"
+     "newest state, or from the start when it has none;\n"
+     "last: the newest such"},
+    {"continue", "RUN",
+     "with --for: a finished run, but longer; it is run from\n"
+     "the start, and costs as much"},
+    {"for", "DURATION", "how much longer, in virtual time"},
+    CLI_OPTION_JOBS,
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
 
 struct job {
     struct lab_scenario *scenario;
@@ -80,7 +89,8 @@ struct batch {
 
 static bool check_options(const struct cli_args *args, struct sim_error *error)
 {
-    static const char *const of_new_runs[] = {"seed", "set", "sample", "trace-events", "key"};
+    static const char *const of_new_runs[] = {"seed",  "set",   "sample", "trace-events", "key",
+                                              "agent", "kinds", "from",   "until",        "trace-format"};
     const char *mode = cli_has(args, "resume") ? "resume" : cli_has(args, "continue") ? "continue" : NULL;
     if (cli_has(args, "resume") && cli_has(args, "continue"))
         return sim_fail(error, SIM_ERROR_INPUT,

@@ -235,7 +235,8 @@ static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
     const struct lab_id_client *client = &run->idgen->clients[event->target];
     if (client->serial != (uint32_t)event->b || !client->is_asking)
         return;
-    lab_event_trace_add(run, LAB_NO_KEY, "client %u gives up waiting", event->target);
+    lab_event_trace_add(run, LAB_TOLD(REQUESTS, LAB_NO_KEY, event->target), "client %u gives up waiting",
+                        event->target);
     conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 

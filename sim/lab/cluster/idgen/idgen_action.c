@@ -133,8 +133,11 @@ void lab_idgen_watch(struct lab_cluster_run *run, uint32_t number, const struct 
     };
     count(run, action);
     watch_lock(run, number, action);
+    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, number);
+    if (action->kind != BK_IDGEN_READY && action->kind != BK_IDGEN_FAILED)
+        told.phase = LAB_EVENT_BEGINS;
     if (lab_event_trace_wants(run, LAB_NO_KEY))
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u %s of stripe %u%s", number, texts[action->kind],
+        lab_event_trace_add(run, told, "client %u %s of stripe %u%s", number, texts[action->kind],
                             action->stripe, action->is_retry ? ", again" : "");
 }
 
@@ -143,13 +146,15 @@ void lab_idgen_tell_outcome(struct lab_cluster_run *run, uint32_t number,
 {
     static const char *const texts[] = {"done", "not applied", "refused", "unknown"};
     const struct lab_id_client *client = &run->idgen->clients[number];
+    struct lab_told told = LAB_TOLD(REQUESTS, LAB_NO_KEY, number);
+    told.phase = LAB_EVENT_ENDS;
     if (!lab_event_trace_wants(run, LAB_NO_KEY))
         return;
     if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_COLUMNS)
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %zu columns", number, outcome->column_count);
+        lab_event_trace_add(run, told, "client %u finds %zu columns", number, outcome->column_count);
     else if (outcome->kind == BK_IDGEN_APPLIED && client->action == BK_IDGEN_READ_LAST)
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u finds %lld", number,
+        lab_event_trace_add(run, told, "client %u finds %lld", number,
                             outcome->found ? (long long)outcome->values[0] : 0);
     else
-        lab_event_trace_add(run, LAB_NO_KEY, "client %u: %s", number, texts[outcome->kind]);
+        lab_event_trace_add(run, told, "client %u: %s", number, texts[outcome->kind]);
 }

@@ -532,7 +532,8 @@ static void violate(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
         violation->is_excused = is_excused;
         memcpy(violation->text, text, sizeof text);
     }
-    lab_event_trace_add(run, key, "VIOLATION of %s: %s", lab_oracle_name(oracle), text);
+    lab_event_trace_add(run, LAB_TOLD(VIOLATIONS, key, LAB_EVENT_NOBODY), "VIOLATION of %s: %s",
+                        lab_oracle_name(oracle), text);
 }
 
 void lab_violate_within(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key, uint64_t count,

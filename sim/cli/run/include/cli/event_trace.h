@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `run --trace-events FILE [--key K]`: the event trace of a cluster run, one event a line.
+/* `run --trace-events FILE`: the event trace of a cluster run, one event a line or as a Chrome trace, of what
+ * --key, --agent, --kinds, --from and --until ask for.
  *
  * It is written next to FILE and gets that name when the run is stored. "-", and what is no regular file (a
  * pipe, a terminal), is written to directly. */
 #ifndef CLI_EVENT_TRACE_H
 #define CLI_EVENT_TRACE_H
 
+#include "cli/chrome_trace.h"
 #include "cli/command.h"
 #include "cli/execute.h"
 
@@ -14,6 +16,8 @@ struct cli_event_trace {
     const char *path;    /* as it was named; NULL: no event trace is asked for */
     char *target, *part; /* NULL where nothing is to be renamed */
     FILE *stream;
+    struct cli_chrome_trace chrome;
+    bool is_chrome;
     int code; /* of the first write that failed */
 };
 
