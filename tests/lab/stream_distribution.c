@@ -25,6 +25,8 @@
 #define SQUARES_SUM 1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
 #define PARTS       4                  /* of a run, for the times at which partitions begin */
 #define METRICS_MAX 900u
+#define KEYS_MANY   6000u
+#define THREADS     3u
 #define NAME_SIZE   (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
 #define NONE        (-1.0) /* of a metric that a run does not have */
 
@@ -172,7 +174,7 @@ static bool compare(struct figure *figure, char *message, size_t size)
 bool stream_check_distribution(uint64_t seed, char *message, size_t size)
 {
     char text[STREAM_TEXT_SIZE];
-    stream_draw_distribution(seed, text);
+    stream_draw_distribution(seed, 1, text);
     struct figures figures = {calloc(METRICS_MAX, sizeof *figures.items), 0, 0};
     if (figures.items == NULL)
         abort();
@@ -181,6 +183,39 @@ bool stream_check_distribution(uint64_t seed, char *message, size_t size)
     for (size_t i = 0; ok && i < figures.count; i++)
         ok = compare(&figures.items[i], message, size);
     free(figures.items);
+    return ok;
+}
+
+static bool is_alike(const struct lab_strategy_result *one, const struct lab_strategy_result *several,
+                     char *message, size_t size)
+{
+    bool ok = one->metrics.count == several->metrics.count;
+    for (size_t i = 0; ok && i < one->metrics.count; i++)
+        ok = memcmp(&one->metrics.items[i].value, &several->metrics.items[i].value, sizeof(double)) == 0;
+    ok = ok && one->placement_digest == several->placement_digest;
+    if (!ok)
+        snprintf(message, size, "%s: one thread and %u find different figures", one->label, THREADS);
+    return ok;
+}
+
+bool stream_check_threads(uint64_t seed, char *message, size_t size)
+{
+    char text[STREAM_TEXT_SIZE];
+    struct lab_result *results[2] = {NULL, NULL};
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    stream_draw_distribution(seed, KEYS_MANY, text);
+    struct lab_scenario *scenario = parse(text, 1, message, size);
+    bool ok = scenario != NULL;
+    if (ok && (!lab_run(scenario, 1, NULL, &results[0], &error) ||
+               !lab_run(scenario, THREADS, NULL, &results[1], &error))) {
+        snprintf(message, size, "%s", error.text);
+        ok = false;
+    }
+    for (size_t i = 0; ok && i < results[0]->strategy_count; i++)
+        ok = is_alike(&results[0]->strategies[i], &results[1]->strategies[i], message, size);
+    lab_result_destroy(results[0]);
+    lab_result_destroy(results[1]);
+    lab_scenario_destroy(scenario);
     return ok;
 }
 

@@ -17,6 +17,8 @@
 
 /* 500 runs of either mode, each with a seed of its own; all metrics that both have. */
 bool stream_check_distribution(uint64_t seed, char *message, size_t size);
+/* Many keys: one thread and several find the same. */
+bool stream_check_threads(uint64_t seed, char *message, size_t size);
 /* One key, many partitions; either mode. */
 bool stream_check_sizes(uint64_t seed, char *message, size_t size);
 

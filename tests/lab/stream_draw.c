@@ -25,6 +25,7 @@ enum part {
 
 struct draw {
     uint64_t seed;
+    uint64_t many; /* so many times the keys, and their rows */
     struct sim_random random;
     char *text;
     size_t used;
@@ -99,6 +100,7 @@ static void say_span(struct draw *draw)
 static void say_keys(struct draw *draw)
 {
     uint64_t keys = chance(draw, 25) ? 1 : spread(draw, 1, draw->is_thin ? 4 : 24);
+    keys *= draw->many;
     say(draw, "keys: {count: %" PRIu64, keys);
     if (chance(draw, 40))
         say(draw, ", popularity: {zipf: %s}", chance(draw, 50) ? "1.1" : "0.4");
@@ -146,7 +148,7 @@ static void say_arrivals(struct draw *draw)
 {
     begin_part(draw, PART_ARRIVALS, 0);
     double rows = (double)spread(draw, draw->is_thin ? 64 : 1, draw->is_thin ? 400 : 2500);
-    double rate_per_d = rows / ((double)draw->duration_ns / (double)SIM_DAY);
+    double rate_per_d = rows * (double)draw->many / ((double)draw->duration_ns / (double)SIM_DAY);
     say(draw, "arrivals:\n  rate: %.6f/d\n", rate_per_d);
     if (chance(draw, 40))
         say(draw, "  daily: {amplitude: %s, peak: %um}\n", chance(draw, 50) ? "1" : "0.7",
@@ -479,7 +481,7 @@ static char *draw_trace(struct draw *draw, const char *name)
 
 void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
 {
-    struct draw draw = {.seed = seed, .text = text};
+    struct draw draw = {.seed = seed, .text = text, .many = 1};
     *csv = NULL;
     begin_part(&draw, PART_SHAPE, 0);
     bool is_trace = chance(&draw, 20);
@@ -507,9 +509,9 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
     say_end(&draw, strategies);
 }
 
-void stream_draw_distribution(uint64_t seed, char *text)
+void stream_draw_distribution(uint64_t seed, uint64_t many, char *text)
 {
-    struct draw draw = {.seed = seed, .text = text, .is_thin = true};
+    struct draw draw = {.seed = seed, .text = text, .is_thin = true, .many = many};
     begin_part(&draw, PART_SHAPE, 1);
     uint64_t shape = below(&draw, 3);
     draw.has_left = shape == 0;
@@ -526,7 +528,7 @@ void stream_draw_distribution(uint64_t seed, char *text)
 
 void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *text, struct stream_single *out)
 {
-    struct draw draw = {.seed = seed, .text = text};
+    struct draw draw = {.seed = seed, .text = text, .many = 1};
     begin_part(&draw, PART_SHAPE, 2);
     *out = (struct stream_single){.is_weighted = chance(&draw, 40), .threshold = spread(&draw, 1, 20)};
     double rows_each;

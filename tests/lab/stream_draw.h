@@ -15,8 +15,8 @@
  * content, malloc'ed, or NULL. `text` holds STREAM_TEXT_SIZE. */
 void stream_draw(uint64_t seed, const char *trace, char *text, char **csv);
 /* For the comparison of distributions: a small scenario that the thinned mode takes, without `engine` and
- * `seed`. */
-void stream_draw_distribution(uint64_t seed, char *text);
+ * `seed`; with `many` times the keys and rows of a small one. */
+void stream_draw_distribution(uint64_t seed, uint64_t many, char *text);
 /* For the distribution of one strategy's partitions: about `wanted` of these from one key, of at most so many
  * rows. */
 struct stream_single {

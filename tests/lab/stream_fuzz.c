@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine's fuzzer: a seed is a scenario. Each seed's exact run must equal the naive engine's in
  * every metric and digest, to the last bit; every 16th seed also holds the thinned mode against the exact
- * one, and every 16th, eight further on, the sizes of partitions against their exact distribution.
+ * one, every 16th, eight further on, the sizes of partitions against their exact distribution, and every
+ * 16th, four further on, the thinned mode of many keys by one thread against that by several.
  *
  *     lab_stream_fuzz [--seeds A..B] [--jobs N] [--keep-going] [--work DIR]
  *     lab_stream_fuzz --print SEED     the scenario; its trace, where it has one, is left in DIR
@@ -30,8 +31,8 @@
 #define SHRINK_TRIES  2000u
 #define SEEDS_DEFAULT 150u
 
-enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes"};
+enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_THREADS, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes", "threads"};
 
 struct campaign {
     uint64_t first, last;
@@ -118,6 +119,10 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
         ok = stream_check_sizes(seed, outcome->message, MESSAGE_SIZE);
         outcome->check = CHECK_SIZES;
     }
+    if (ok && seed % 16 == 4) {
+        ok = stream_check_threads(seed, outcome->message, MESSAGE_SIZE);
+        outcome->check = CHECK_THREADS;
+    }
     outcome->is_broken = !ok;
     return true;
 }
@@ -184,7 +189,7 @@ static int print_seed(const struct campaign *campaign, uint64_t seed, bool is_sh
     if (ok)
         fputs(smaller != NULL ? smaller : text, stdout);
     if (ok && !is_shrunk && seed % 16 == 0) {
-        stream_draw_distribution(seed, text);
+        stream_draw_distribution(seed, 1, text);
         printf("---\n# exact and thinned:\n%s", text);
     }
     if (ok && !is_shrunk && seed % 16 == 8) {

@@ -270,7 +270,9 @@ static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t numbe
     lab_lock_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
+    const struct lab_known_bucket known = lab_known_bucket(run, agent, operation);
     bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
+    lab_known_heard(run, agent, operation, &known);
     lab_twin_heard(run, agent, lab_agent_clock(run, agent), number, &outcome);
     lab_agent_pump(run, agent);
     lab_parked_begins(run, agent, operation);
@@ -330,6 +332,7 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     agent->parked = 0;
     free(agent->uncounted); /* whoever starts again begins to count anew */
     agent->uncounted = NULL;
+    agent->stored.is_known = false;
     for (uint32_t i = 0; i < run->operation_count; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
@@ -543,11 +546,12 @@ static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const str
     ask(run, agent, &again);
 }
 
-static void acknowledge(struct lab_cluster_run *run, struct lab_host_operation *operation)
+static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation)
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
     lab_reads_acknowledged(run, operation);
+    lab_reads_stored(run, agent, operation);
     lab_oracles_acknowledged(run, operation);
     lab_delete_plan(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
@@ -586,7 +590,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
     lab_route_acted(run, agent, operation, action);
     lab_reads_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
-        acknowledge(run, operation);
+        acknowledge(run, agent, operation);
     else if (action->kind == BK_ACT_DONE)
         end_operation(run, operation, action);
     else if (action->kind == BK_ACT_PUT_ROW && action->is_retry &&

@@ -140,7 +140,12 @@ struct lab_host_agent {
     size_t checkpoint_bytes;
     uint64_t *uncounted; /* by key, of oracle_steps.c: rows since it was counted last, or, from memory, rows
                             that were counted last; NULL: none yet */
-    void *twin_memory;   /* NULL: agents have no twins */
+    struct {
+        bool is_known;
+        uint32_t key;
+        int64_t bucket;
+    } stored;          /* of oracle_reads.c: where it stored its last row, until it reads there */
+    void *twin_memory; /* NULL: agents have no twins */
     struct bk_agent *twin;
     unsigned char *twin_state;
     size_t twin_room;

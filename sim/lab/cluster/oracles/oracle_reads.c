@@ -82,10 +82,35 @@ static void judge_limit(const struct place *place)
            "asks for other times than its range");
 }
 
+/* A client that routes a retry anew may store it where its agent does not know. */
+void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
+{
+    struct lab_host_agent *host = &run->agents[agent];
+    host->stored.is_known = run->config.remember_keys > 0 && !operation->is_moved;
+    host->stored.key = operation->key;
+    host->stored.bucket = operation->bucket;
+}
+
+/* The row that the agent itself stored last is in a window that it leaves out. */
+static void judge_stored(const struct place *place)
+{
+    struct lab_host_agent *host = &place->run->agents[place->agent];
+    const struct lab_host_operation *operation = place->operation;
+    int64_t bucket = host->stored.bucket;
+    if (!host->stored.is_known || host->stored.key != operation->key || bucket < place->next->step.bucket_low)
+        return;
+    if (operation->action == BK_ACT_READ_ROWS && bucket < operation->step_low)
+        demand(place, bucket <= place->next->step.bucket_high,
+               "leaves out a window as empty, and its agent has stored a row there");
+    if (bucket <= place->next->step.bucket_high)
+        host->stored.is_known = false; /* it may learn that the row is gone */
+}
+
 static void judge_asked(const struct place *place)
 {
     const struct lab_host_operation *operation = place->operation;
     const struct bk_read_step *step = &place->next->step;
+    judge_stored(place);
     if (operation->action != BK_ACT_READ_ROWS) {
         judge_first(place);
     } else if (lab_has_failed(operation->outcome.kind)) {

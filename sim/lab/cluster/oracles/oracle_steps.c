@@ -484,6 +484,47 @@ static void judge_raised(const struct step *step)
     *found = 0;
 }
 
+/* --- What is known of the state. */
+
+/* With three states an answer that is newer may have a change dated later. */
+struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint32_t agent,
+                                         const struct lab_host_operation *operation)
+{
+    struct lab_known_bucket known = {false, 0};
+    bool is_changing, is_of_state = operation->action == BK_ACT_READ_STATE ||
+                                    operation->action == BK_ACT_CAS_STATE ||
+                                    operation->action == BK_ACT_WRITE_STATE;
+    if (is_of_state && lab_keeps_state(run) && run->config.coordination != BK_THREE_STATE)
+        known.is_known = bk_agent_view(run->agents[agent].agent, lab_agent_clock(run, agent), operation->key,
+                                       &known.bucket, &is_changing);
+    return known;
+}
+
+void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     const struct lab_known_bucket *before)
+{
+    struct lab_known_bucket after = lab_known_bucket(run, agent, operation);
+    uint32_t met = lab_conditions_at(run, operation->key, INT64_MIN, sim_queue_now(&run->queue));
+    if (before->is_known && after.is_known && after.bucket < before->bucket &&
+        (met >> LAB_CONDITION_STATE_LOST & 1) == 0)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                         "agent %" PRIu32 " knows of bucket %" PRId64
+                         ", hears an older answer, and goes back to bucket %" PRId64,
+                         agent, before->bucket, after.bucket);
+}
+
+/* Grants and numbers go by a state that nobody can have overtaken. */
+static void judge_level(const struct step *step)
+{
+    const struct bk_agent_config *config = &step->run->config;
+    bool is_serial = config->coordination == BK_GUARDED ||
+                     (lab_takes_numbers(step->run) && !step->operation->is_read) ||
+                     (is_counted_protocol(step->run) && config->counter == BK_COUNTER_LWT &&
+                      step->operation->is_acknowledged);
+    if (step->next->kind == BK_ACT_READ_STATE && is_serial)
+        demand(step, step->next->serial, "reads the state at another level than SERIAL");
+}
+
 /* --- All of them. */
 
 static void judge_answer(const struct step *step)
@@ -546,6 +587,7 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         judge_begin(&step);
     else if (operation->outcome.kind == BK_OUTCOME_APPLIED)
         judge_answer(&step);
+    judge_level(&step);
     if (next->kind == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED)
         judge_grant(&step);
     if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))

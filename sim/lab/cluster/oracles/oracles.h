@@ -377,8 +377,20 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
                      const struct bk_action *next);
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* The agent has stored the operation's row, which its next reads will not leave out. */
+void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
+                      const struct lab_host_operation *operation);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* Where the agent takes the operation's key to be, before it hears of the state; and after. */
+struct lab_known_bucket {
+    bool is_known;
+    int64_t bucket;
+};
+struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint32_t agent,
+                                         const struct lab_host_operation *operation);
+void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     const struct lab_known_bucket *before);
 /* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
  * parked. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
