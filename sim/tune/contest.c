@@ -86,6 +86,16 @@ bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab
                                                       tune_contest_lead(contest, threads, progress, error)));
 }
 
+const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind)
+{
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        const struct lab_strategy *strategy = &contest->race.entrants[contest->margins[i].entrant].strategy;
+        if (kind == BK_KIND_COUNT || strategy->settings.strategy.kind == kind)
+            return strategy->label;
+    }
+    return NULL;
+}
+
 void tune_contest_clear(struct tune_contest *contest)
 {
     tune_race_clear(&contest->race);

@@ -39,7 +39,8 @@ class TraceTest(ProgramTest):
             file.write(text)
 
     def digest(self, trace):
-        self.write("x.yaml", f"trace: {{{trace}}}\nstrategies: [{{count: {{rows: 20, counter: external}}}}, {{time: {{window: 1d}}}},\n"
+        self.write("x.yaml", f"trace: {{{trace}}}\nstrategies:\n"
+                   "  [{count: {rows: 20, counter: external}}, {time: {window: 1d}},\n"
                              "  {probabilistic: {bits: 3, threshold: 4}}]\n")
         return json.loads(self.good("run", "x.yaml", "--no-charts", "--json", "--quiet"))["digest"]
 

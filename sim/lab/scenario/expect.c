@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses an expectation such as "partitions.max.rows < 1000", and judges it. */
+/* Parses an expectation such as "partitions.max.rows < 1000" or "tune.recommended == time-1h", and judges it.
+ */
 #include "lab/expect.h"
 
 #include <stddef.h>
@@ -137,4 +138,76 @@ bool lab_expect_holds(const struct lab_expect *expect, double actual)
         return actual < expect->value || actual > expect->value;
     }
     return false;
+}
+
+#define OF_TUNE     "tune."
+#define RECOMMENDED "tune.recommended"
+#define BEST        "tune.best."
+
+bool lab_expect_is_of_tune(const char *text)
+{
+    while (is_blank(*text))
+        text++;
+    return strncmp(text, RECOMMENDED, strlen(RECOMMENDED)) == 0 || strncmp(text, BEST, strlen(BEST)) == 0;
+}
+
+/* The kind behind "tune.best."; BK_KIND_COUNT: none has that name. */
+static enum bk_kind kind_of(const char *name, size_t size)
+{
+    int kind = 0;
+    while (kind < BK_KIND_COUNT && (strlen(bk_kind_name((enum bk_kind)kind)) != size ||
+                                    memcmp(bk_kind_name((enum bk_kind)kind), name, size) != 0))
+        kind++;
+    return (enum bk_kind)kind;
+}
+
+const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out)
+{
+    *out = (struct lab_tune_expect){.kind = BK_KIND_COUNT};
+    const char *begin = text;
+    while (is_blank(*begin))
+        begin++;
+    size_t size = strcspn(begin, " \t=!<>");
+    const char *comparison = begin + size;
+    while (is_blank(*comparison))
+        comparison++;
+    bool is_unequal = strncmp(comparison, "!=", 2) == 0;
+    if (!is_unequal && (strncmp(comparison, "==", 2) != 0))
+        return "a setting is the same or another one; compare by == or !=, as in tune.recommended == time-1h";
+    if (begin[strlen(OF_TUNE)] == BEST[strlen(OF_TUNE)]) {
+        out->kind = kind_of(begin + strlen(BEST), size - strlen(BEST));
+        if (out->kind == BK_KIND_COUNT)
+            return "no kind of strategy; write tune.best.unbucketed, time, count, probabilistic, hash or "
+                   "weighted";
+    } else if (size != strlen(RECOMMENDED)) {
+        return "no such part of tune's answer; write tune.recommended or tune.best.KIND";
+    }
+    const char *label = comparison + 2;
+    while (is_blank(*label))
+        label++;
+    size_t length = strlen(label);
+    while (length > 0 && is_blank(label[length - 1]))
+        length--;
+    if (length == 0)
+        return "nothing to compare with; end in a label of tune's table, as in tune.recommended == time-1h";
+    out->text = copy(text, strlen(text));
+    out->label = copy(label, length);
+    out->is_unequal = is_unequal;
+    if (out->text != NULL && out->label != NULL)
+        return NULL;
+    lab_tune_expect_clear(out);
+    return LAB_EXPECT_NO_MEMORY;
+}
+
+void lab_tune_expect_clear(struct lab_tune_expect *expect)
+{
+    free(expect->text);
+    free(expect->label);
+    *expect = (struct lab_tune_expect){0};
+}
+
+bool lab_tune_expect_holds(const struct lab_tune_expect *expect, const char *label)
+{
+    bool is_same = label != NULL && strcmp(label, expect->label) == 0;
+    return is_same != expect->is_unequal;
 }

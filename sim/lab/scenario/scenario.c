@@ -113,5 +113,8 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     for (size_t i = 0; i < scenario->expect_count; i++)
         lab_expect_clear(&scenario->expects[i]);
     free(scenario->expects);
+    for (size_t i = 0; i < scenario->tune_expect_count; i++)
+        lab_tune_expect_clear(&scenario->tune_expects[i]);
+    free(scenario->tune_expects);
     free(scenario);
 }

@@ -35,6 +35,33 @@ static const struct lab_table limits_table = {
         {.name = NULL},
     }};
 
+static bool read_expect(struct lab_reader *reader, const struct lab_node *item)
+{
+    struct lab_scenario *scenario = reader->scenario;
+    const char *text = lab_scalar(reader, item);
+    if (text == NULL)
+        return false;
+    bool is_of_tune = lab_expect_is_of_tune(text);
+    struct lab_expect *expect = &scenario->expects[scenario->expect_count];
+    const char *problem =
+        is_of_tune ? lab_tune_expect_parse(text, &scenario->tune_expects[scenario->tune_expect_count])
+                   : lab_expect_parse(text, expect);
+    if (problem == LAB_EXPECT_NO_MEMORY)
+        return sim_fail_memory(reader->tree.error);
+    if (problem != NULL)
+        return lab_fail_value(reader, item, problem);
+    if (is_of_tune) {
+        scenario->tune_expect_count++;
+        return true;
+    }
+    scenario->expect_count++;
+    if (item->place.argument == NULL) {
+        expect->line = item->place.line;
+        expect->column = item->place.column;
+    }
+    return true;
+}
+
 static bool read_expects(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
@@ -47,23 +74,12 @@ static bool read_expects(struct lab_reader *reader, const struct lab_field *fiel
     if (node->count == 0)
         return true;
     scenario->expects = calloc(node->count, sizeof *scenario->expects);
-    if (scenario->expects == NULL)
+    scenario->tune_expects = calloc(node->count, sizeof *scenario->tune_expects);
+    if (scenario->expects == NULL || scenario->tune_expects == NULL)
         return sim_fail_memory(reader->tree.error);
     for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
-        struct lab_expect *expect = &scenario->expects[scenario->expect_count];
-        const char *text = lab_scalar(reader, item);
-        if (text == NULL)
+        if (!read_expect(reader, item))
             return false;
-        const char *problem = lab_expect_parse(text, expect);
-        if (problem == LAB_EXPECT_NO_MEMORY)
-            return sim_fail_memory(reader->tree.error);
-        if (problem != NULL)
-            return lab_fail_value(reader, item, problem);
-        scenario->expect_count++;
-        if (item->place.argument == NULL) {
-            expect->line = item->place.line;
-            expect->column = item->place.column;
-        }
     }
     return true;
 }
@@ -162,6 +178,19 @@ static bool resolve_paths(struct lab_reader *reader)
     return ok;
 }
 
+/* What tune is to answer takes rows and a limit. */
+static bool check_tune_expects(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    bool has_limit = scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0;
+    bool has_rows = scenario->strategy_count > 0 && !scenario->identifiers.present;
+    return scenario->tune_expect_count == 0 || (has_limit && has_rows) ||
+           lab_fail_at(&reader->tree, &lab_node_find(root, "expect")->place,
+                       "'%s' is of tune's answer, and there is %s to tune; add %s, or remove the expectation",
+                       scenario->tune_expects[0].text, has_rows ? "no limit" : "nothing",
+                       has_rows ? "limits: {partition_bytes: 100MB}" : "a strategy that places rows");
+}
+
 /* Each expectation begins with the label of a strategy; its metric is looked up when the run has ended. */
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root)
 {
@@ -174,6 +203,8 @@ static bool check_expects(struct lab_reader *reader, const struct lab_node *root
     for (size_t i = 0; i < scenario->observed_count; i++)
         labels[label_count++] = scenario->observed[i].label;
     for (size_t i = 0; i < scenario->expect_count; i++, item = item->next) {
+        while (lab_expect_is_of_tune(lab_scalar(reader, item)))
+            item = item->next;
         const char *metric = scenario->expects[i].metric;
         bool is_known = false;
         for (size_t j = 0; j < label_count && !is_known; j++) {
@@ -204,6 +235,8 @@ static bool complete(struct lab_reader *reader, const struct lab_node *root)
     if (scenario->name == NULL || scenario->about == NULL)
         return sim_fail_memory(reader->tree.error);
     if (!lab_observed_complete(reader, root) || !resolve_paths(reader))
+        return false;
+    if (!check_tune_expects(reader, root))
         return false;
     if (scenario->strategy_count == 0)
         return check_expects(reader, root);

@@ -307,7 +307,7 @@ static bool work(struct cli_gate *gate, struct sim_error *error)
     if (!cli_check_run(gate, 0, 1, NULL, take_run, gate, error))
         return false;
     for (size_t i = 0; i < gate->count; i++) {
-        if (!cli_check_judge(&gate->items[i], error))
+        if (!cli_check_judge(&gate->items[i], error) || !cli_check_tune(gate, &gate->items[i], error))
             return false;
     }
     if (gate->baseline != NULL && !gate->is_update && !compare(gate, error))

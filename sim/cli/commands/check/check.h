@@ -108,6 +108,8 @@ void cli_checked_clear(struct cli_checked *item);
 /* --- check_judge.c: what a run is held to by itself */
 
 bool cli_check_judge(struct cli_checked *item, struct sim_error *error);
+/* What is expected of tune's answer, which is worked out for it. */
+bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_error *error);
 /* " (largest: key K, bucket 4, 35,112 rows)" for a figure about the sizes of partitions, else "";
  * *key is then the name, else NULL. */
 #define CLI_LARGEST_SIZE (LAB_KEY_NAME_SIZE + 96)

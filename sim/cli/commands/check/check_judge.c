@@ -10,6 +10,7 @@
 #include "cli/text.h"
 #include "lab/fuzz.h"
 #include "lab/metric.h"
+#include "tune/contest.h"
 
 #define CONDITIONS_SIZE (LAB_CONDITION_COUNT * 24)
 
@@ -98,6 +99,50 @@ static bool judge_guarantee(struct cli_checked *item, const struct lab_strategy_
     char conditions[CONDITIONS_SIZE];
     conditions_of(excuses, conditions);
     return excuses == 0 || cli_check_excuse(item, conditions) || sim_fail_memory(error);
+}
+
+struct tuning {
+    const struct lab_scenario *scenario;
+    uint32_t workers;
+    struct tune_contest contest;
+};
+
+static bool tune(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct tuning *tuning = context;
+    return tune_contest_begin(&tuning->contest, tuning->scenario, &tuning->scenario->tune, tuning->workers,
+                              NULL, error) &&
+           tune_contest_run(&tuning->contest, tuning->workers, progress, error);
+}
+
+static bool judge_answer(struct cli_checked *item, const struct tune_contest *contest)
+{
+    for (size_t i = 0; i < item->scenario->tune_expect_count; i++) {
+        const struct lab_tune_expect *expect = &item->scenario->tune_expects[i];
+        const char *label = tune_contest_best(contest, expect->kind);
+        const struct cli_about about = {.name = "tune", CLI_NO_FIGURE};
+        if (!cli_check_begin(item, CLI_CHECK_EXPECT, "%s", expect->text))
+            return false;
+        if (!lab_tune_expect_holds(expect, label) &&
+            !cli_check_fail(item, &about, "expected %s, got %s, as 'bucketlab tune' tells", expect->text,
+                            label == NULL ? "none" : label))
+            return false;
+    }
+    return true;
+}
+
+bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_error *error)
+{
+    if (item->scenario->tune_expect_count == 0)
+        return true;
+    struct tuning tuning = {.scenario = item->scenario, .workers = gate->workers};
+    const struct cli_task task = {
+        .name = "tune", .unit = "runs/s", .is_quiet = gate->is_quiet, .run = tune, .context = &tuning};
+    int64_t elapsed_ms;
+    bool is_fine = cli_attend(&task, &gate->signals, &elapsed_ms, error) &&
+                   (judge_answer(item, &tuning.contest) || sim_fail_memory(error));
+    tune_contest_clear(&tuning.contest);
+    return is_fine;
 }
 
 bool cli_check_judge(struct cli_checked *item, struct sim_error *error)

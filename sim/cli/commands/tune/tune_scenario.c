@@ -301,6 +301,30 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
+static bool judge(const struct job *job, bool is_told, struct sim_error *error)
+{
+    const struct lab_scenario *scenario = job->scenario;
+    size_t failed = 0;
+    for (size_t i = 0; i < scenario->tune_expect_count; i++) {
+        const struct lab_tune_expect *expect = &scenario->tune_expects[i];
+        const char *label = tune_contest_best(&job->contest, expect->kind);
+        bool is_fine = lab_tune_expect_holds(expect, label);
+        failed += !is_fine;
+        if (!is_told)
+            continue;
+        printf("%s  %s ", i == 0 ? "\nexpectations\n" : "", is_fine ? "ok    " : "FAILED");
+        cli_print_text(stdout, expect->text);
+        printf("   (actual ");
+        cli_print_text(stdout, label == NULL ? "none" : label);
+        printf(")\n");
+    }
+    return failed == 0 ||
+           sim_fail(error, SIM_ERROR_CHECK,
+                    "%s: %zu of %zu expectations of tune failed; the table shows what else stays "
+                    "within the limits",
+                    scenario->path, failed, scenario->tune_expect_count);
+}
+
 static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
@@ -337,7 +361,7 @@ static bool print_text(const struct job *job, struct sim_error *error)
     cli_print_text(stdout, job->database);
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
            (double)job->elapsed_ms / 1000);
-    return true;
+    return judge(job, true, error);
 }
 
 static bool print_answer(const struct job *job, struct sim_error *error)
@@ -346,7 +370,7 @@ static bool print_answer(const struct job *job, struct sim_error *error)
         return print_text(job, error);
     json_t *object = cli_contest_json(&job->contest);
     bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
-    return cli_json_print(cli_json_complete(object, is_fine), error);
+    return cli_json_print(cli_json_complete(object, is_fine), error) && judge(job, false, error);
 }
 
 static void free_job(struct job *job)

@@ -60,6 +60,9 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
 /* The race itself, and with a winner its margin and its lead; its progress is counted in runs. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
+/* The label of the best of a kind (as the text names it: "of other kinds"), or of the recommended setting
+ * with BK_KIND_COUNT; NULL: none stays within the limits. */
+const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 void tune_contest_clear(struct tune_contest *contest);
 
 /* --- candidates.c */

@@ -131,6 +131,8 @@ struct lab_scenario {
     struct lab_observed *observed;
     size_t expect_count;
     struct lab_expect *expects;
+    size_t tune_expect_count; /* of tune's answer; no engine looks at them */
+    struct lab_tune_expect *tune_expects;
 };
 
 struct lab_override {
