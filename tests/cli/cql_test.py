@@ -16,7 +16,7 @@ mbean mbeans modify nan norecursive not null of on or order primary rename repla
 set table to token truncate unlogged unset update use using view where with
 """.split())
 TYPES = {"text", "bigint", "timestamp", "timeuuid", "counter"}
-TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|>=|[(),?=+*<>])')
+TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|\x27\w+\x27|>=|[(),?=+*<>{}:])')
 
 
 class Bad(Exception):
@@ -113,8 +113,9 @@ class Parser:
         while self.has(","):
             clustering.append(self.name())
         self.want(")", ")")
-        if self.has("WITH"):
-            self.want("CLUSTERING", "ORDER", "BY", "(")
+        joins = iter(["WITH"] + ["AND"] * 9)
+        if self.tokens[1:2] == ["CLUSTERING"]:
+            self.want(next(joins), "CLUSTERING", "ORDER", "BY", "(")
             ordered = []
             while True:
                 ordered.append(self.name())
@@ -125,6 +126,17 @@ class Parser:
             self.want(")")
             if ordered != clustering:
                 raise Bad("orders other columns than it clusters by")
+        if self.tokens[1:2] == ["default_time_to_live"]:
+            self.want(next(joins), "DEFAULT_TIME_TO_LIVE", "=")
+            int(self.word())
+            self.want(next(joins), "COMPACTION", "=", "{", "'CLASS'", ":", "'TIMEWINDOWCOMPACTIONSTRATEGY'", ",",
+                      "'COMPACTION_WINDOW_UNIT'", ":")
+            if self.word() not in ("'MINUTES'", "'HOURS'", "'DAYS'"):
+                raise Bad("no unit of windows")
+            self.want(",", "'COMPACTION_WINDOW_SIZE'", ":")
+            if int(self.word().strip("'")) < 1:
+                raise Bad("windows of no size")
+            self.want("}")
         key = partition + clustering
         if len(set(key)) != len(key) or not set(key) <= set(columns):
             raise Bad("primary key")
@@ -405,6 +417,46 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             texts = [one["cql"] for one in found[0]["statements"]]
             self.assertIn(text, texts)
             check_text(texts)
+
+    def retention(self, ttl, strategy, extra=""):
+        """Of the table of the rows: its seconds, its window in seconds, and its notes."""
+        head = "duration: 1d\nkeys: {count: 10}\n" + (extra or "arrivals: {rate: 1/s}\n")
+        self.write("x.yaml", head + f"row: {{ttl: {ttl}}}\nstrategies: [{strategy}]\n")
+        one = self.good_json("cql", "x.yaml", "--json")[0]["statements"][0]
+        check_text([one["cql"]])
+        found = re.search(r"default_time_to_live = (\d+)\n AND .*'(MINUTES|HOURS|DAYS)', .*: '(\d+)'}", one["cql"])
+        self.assertIn("\n-- windows of ", self.good("cql", "x.yaml"))
+        return int(found[1]), int(found[3]) * {"M": 60, "H": 3600, "D": 86400}[found[2][0]], one["note"]
+
+    def test_rows_that_expire_are_compacted_in_windows(self):
+        for ttl, seconds in (("20m", 1200), ("1h", 3600), ("90h", 324000), ("30d", 2592000), ("20y", 630720000)):
+            for strategy in ("time: {window: 1h}", "hash: {buckets: 4}"):
+                live, window, note = self.retention(ttl, strategy)
+                self.assertEqual(live, seconds)
+                self.assertTrue(20 <= live // window <= 30, (ttl, window))
+                self.assertIn("by the time of writing", note)
+                self.assertIn("gc_grace_seconds", note)
+        self.assertIn("1 a time to live, where 20 to 30 are meant; none is shorter", self.retention(
+            "90500ms", "time: {window: 1m}")[2])
+
+    def test_buckets_and_windows_that_conflict_are_told(self):
+        dice = "probabilistic: {bits: 4, threshold: 40"
+        for strategy, window, problem in (
+                ("time: {window: 1d}", 86400, None), ("time: {window: 30h}", 108000, None),
+                ("time: {calendar: month}", 86400, None), (dice + ", max_age: 7d}", 86400, None),
+                ("time: {window: 1d, epoch: 2026-01-01T05:00:00Z}", 86400, "buckets end by a calendar or an epoch"),
+                ("time: {window: 700m}", None, "buckets of 700m and windows of 1d end at different times; set window"),
+                (dice + "}", 86400, "in the midst of a window; set max_age: 1d"),
+                ("hash: {buckets: 4}", 86400, "a partition takes rows in every window")):
+            live, found, note = self.retention("30d", strategy)
+            if window is not None:
+                self.assertEqual(found, window, strategy)
+            if problem is None:
+                self.assertNotIn("conflict", note, strategy)
+            elif window is not None:
+                self.assertIn(problem, note)
+        self.assertIn("rows come late by 2d on average, later than a window lasts", self.retention(
+            "30d", "time: {window: 1d}", "arrivals: {rate: 1/s, late: {share: 1%, by: 2d}}\n")[2])
 
     def test_counters_are_added_to(self):
         found = self.strategies(HEAD + "row: {columns: {a: counter, b: {type: counter, present: 10%}}}\n"

@@ -12,6 +12,7 @@
 #include "cql_text.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
+#include "retention.h"
 #include "statement_rules.h"
 
 #define BIT(n)      (1u << (n))
@@ -19,6 +20,7 @@
 
 struct maker {
     const struct lab_scenario *scenario;
+    const struct lab_strategy *strategy;
     const struct lab_design *design;
     struct lab_statements *out;
     const char *key;          /* what the tables next to that of the rows call the key */
@@ -252,7 +254,15 @@ static void make_row_table(struct maker *maker)
         lab_cql_add(&text, design->is_descending[i] ? " DESC" : " ASC");
     }
     lab_cql_add(&text, design->clustering_count > 0 ? ")" : "");
+    lab_retention_add(maker->scenario, maker->strategy, design->clustering_count == 0, &text);
     keep(maker, &text, "the rows", NULL, NULL);
+    struct lab_cql_text note = {0};
+    lab_retention_tell(maker->scenario, maker->strategy, &note);
+    maker->out_of_memory = maker->out_of_memory || note.out_of_memory;
+    if (maker->out_of_memory)
+        free(note.bytes);
+    else
+        maker->out->items[maker->out->count - 1].note = note.bytes;
 }
 
 static void make_side_table(struct maker *maker, enum lab_side which)
@@ -426,8 +436,11 @@ bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, s
     size_t count;
     const struct lab_rule *rules = lab_rules_of(one, &count);
     memset(out, 0, sizeof *out);
-    struct maker maker = {
-        .scenario = scenario, .design = &scenario->design, .out = out, .key = key_name(&scenario->design)};
+    struct maker maker = {.scenario = scenario,
+                          .strategy = one,
+                          .design = &scenario->design,
+                          .out = out,
+                          .key = key_name(&scenario->design)};
     maker.is_weighted = one->settings.strategy.kind == BK_WEIGHTED;
     maker.is_summed = one->settings.source == BK_SOURCE_INCREMENTAL;
     maker.is_hash = one->settings.strategy.kind == BK_HASH;
@@ -456,8 +469,10 @@ const char *lab_statements_problem(const struct lab_scenario *scenario, size_t s
 
 void lab_statements_clear(struct lab_statements *statements)
 {
-    for (size_t i = 0; i < statements->count; i++)
+    for (size_t i = 0; i < statements->count; i++) {
         free(statements->items[i].cql);
+        free(statements->items[i].note);
+    }
     free(statements->items);
     memset(statements, 0, sizeof *statements);
 }

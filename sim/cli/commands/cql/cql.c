@@ -80,6 +80,16 @@ static bool fail_label(const struct lab_scenario *scenario, const char *label, s
                     label, scenario->path, nearest != NULL ? nearest : labels[0]);
 }
 
+/* Each line as a comment of CQL. */
+static void print_note(const char *note)
+{
+    while (note != NULL && *note != '\0') {
+        int size = (int)strcspn(note, "\n");
+        printf("-- %.*s\n", size, note);
+        note += size + 1;
+    }
+}
+
 static void print(const struct lab_strategy *strategy, const struct lab_statements *statements)
 {
     printf("-- strategy '");
@@ -88,6 +98,7 @@ static void print(const struct lab_strategy *strategy, const struct lab_statemen
     for (size_t i = 0; i < statements->count; i++) {
         const struct lab_statement *one = &statements->items[i];
         printf("\n-- %s\n", one->when);
+        print_note(one->note);
         if (one->serial != NULL)
             printf("-- at %s, commit at %s\n", one->serial, one->level);
         else if (!one->is_table)
@@ -107,7 +118,8 @@ static json_t *as_json(const struct lab_strategy *strategy, const struct lab_sta
             cli_json_set(object, "when", json_string(one->when)) &&
             cli_json_set(object, "level", one->level == NULL ? json_null() : json_string(one->level)) &&
             cli_json_set(object, "serial", one->serial == NULL ? json_null() : json_string(one->serial)) &&
-            cli_json_set(object, "cql", json_string(one->cql));
+            cli_json_set(object, "cql", json_string(one->cql)) &&
+            cli_json_set(object, "note", one->note == NULL ? json_null() : json_string(one->note));
         list = cli_json_append(list, cli_json_complete(object, is_fine));
     }
     json_t *object = json_object();

@@ -21,6 +21,7 @@ struct lab_statement {
     const char *level;  /* its consistency level: "QUORUM"; of a conditional update that of its commit */
     const char *serial; /* of a conditional update: "SERIAL" or "LOCAL_SERIAL"; else NULL */
     char *cql;          /* without the semicolon; a CREATE TABLE has line breaks */
+    char *note;         /* lines, each ended, that a person should know; NULL: none */
 };
 
 struct lab_statements {
