@@ -16,6 +16,7 @@ if [[ ${1-} == --slow ]]; then
     excluded=
 fi
 jobs=$(nproc)
+tests=$((jobs + 1)) # one more than processors, as some wait: for locks, for browsers, for processes that they end
 passed=0 failed=0 skipped=0
 faults=()
 targets=() # all
@@ -68,7 +69,7 @@ run() { # preset, arguments for ctest
         return
     fi
     rm -f "$log" "$report"
-    ctest --test-dir "build/$preset" --output-on-failure -j "$jobs" --output-junit "$report" "$@"
+    ctest --test-dir "build/$preset" --output-on-failure -j "$tests" --output-junit "$report" "$@"
     status=$?
     [[ -f $report ]] && count "$preset" "$report"
     if ((status != 0 && failed == before)); then

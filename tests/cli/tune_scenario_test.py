@@ -5,6 +5,7 @@ Method: a scenario of some ten thousand rows; what is recommended is run again b
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import time
@@ -324,8 +325,14 @@ class TuneScenarioTest(ProgramTest):
     def test_changed_tune_uses_nothing_of_what_was_kept(self):
         _, kept = self.interrupt(signal.SIGINT, 0)
         for arguments in [["--set", "row.bytes=100"], ["--seed", "8"], ["--risk", "3%"], ["--seeds", "2"]]:
-            self.good("tune", "small.yaml", "--no-charts", "--json", *arguments)
-            self.assertEqual(self.outcomes(), kept, arguments)
+            shutil.copy(os.path.join(self.folder, "bucketlab.db"), os.path.join(self.folder, "copy.db"))
+            process = self.start("tune", "small.yaml", "--no-charts", "--json", "--db", "copy.db", *LONG, *arguments)
+            self.wait_for_work(process, 0.1)
+            process.terminate()
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+            self.assertNotIn(b"runs were done", err, arguments)
+            self.assertGreaterEqual(self.outcomes("copy.db"), kept, arguments)
         # The same command of another scenario ends what the first one kept.
         self.write("small.yaml", SMALL.replace("mean: 300", "mean: 301"))
         whole = self.good("tune", "small.yaml", "--json", "--no-charts", "--quiet", *LONG, "--db", "whole.db")

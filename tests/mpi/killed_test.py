@@ -15,8 +15,8 @@ import unittest
 from mpirun import IS_SLOW, MpiTest
 from program import SMALL
 
-# About 40 ms a job.
-SWEEP = SMALL.replace("duration: 2d", "duration: 40d") + """\
+# About 25 ms a job.
+SWEEP = SMALL.replace("duration: 2d", "duration: 25d") + """\
 sweep:
   seeds: 20
   grid:

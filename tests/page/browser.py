@@ -168,7 +168,8 @@ class Browser:
 
     def shot(self, whole=True):
         """A picture of the page, or of its window, as PNG in base 64."""
-        return self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+        return self.devtools("Page.captureScreenshot", captureBeyondViewport=whole,
+                             optimizeForSpeed=True)["data"]
 
     def wait(self, script, *arguments, seconds=5):
         """Asks until the answer is true."""

@@ -9,6 +9,7 @@ HEADS = """
 return [...document.querySelectorAll("#strategies thead tr:last-child th")]
     .map(head => [head.dataset.metric || "", head.getAttribute("aria-sort") || "none"]);
 """
+CLICK = "document.querySelectorAll('#strategies thead tr:last-child th button')[arguments[0]].click()"
 # Of each row the label and the values of its cells, as they stand behind what one reads.
 ROWS = """
 return [...document.querySelectorAll("#strategies tbody tr")]
@@ -33,7 +34,10 @@ class ColumnsTest(PageTest):
             for column in range(0, len(heads), 6 if name == "tune" else 1):
                 self.browser.click(*self.head(column))
                 self.check_order(column, heads[column][0], "ascending")
-                self.browser.click(*self.head(column))
+                if column == 0:
+                    self.browser.click(*self.head(column))
+                else:  # as above, without the mouse, which is slow
+                    self.browser.run(CLICK, column)
                 self.check_order(column, heads[column][0], "descending")
 
     def test_keyboard_sorts(self):

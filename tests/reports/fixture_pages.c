@@ -21,6 +21,19 @@ size_t fixture_pages_count(void)
     return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT;
 }
 
+/* The last one is kept, since its charts are asked for one after the other. */
+static const struct lab_result *result_of(size_t which)
+{
+    static struct lab_result *kept;
+    static size_t kept_which;
+    if (kept == NULL || kept_which != which) {
+        lab_result_destroy(kept);
+        kept = which < FIXTURE_COUNT ? fixture_case(which) : fixture_views_case(which - FIXTURE_COUNT);
+        kept_which = which;
+    }
+    return kept;
+}
+
 struct report_chart *fixture_pages_chart(size_t index, struct report_arena *arena)
 {
     static struct fixture_curves curves;
@@ -28,12 +41,8 @@ struct report_chart *fixture_pages_chart(size_t index, struct report_arena *aren
     static struct fixture_front front;
     struct report_chart *chart = NULL;
     if (index < RESULTS * REPORT_KIND_COUNT) {
-        const size_t which = index / REPORT_KIND_COUNT;
-        struct lab_result *result =
-            which < FIXTURE_COUNT ? fixture_case(which) : fixture_views_case(which - FIXTURE_COUNT);
-        assert_true(
-            report_chart_make(result, (enum report_kind)(index % REPORT_KIND_COUNT), arena, &chart, NULL));
-        lab_result_destroy(result);
+        const enum report_kind kind = (enum report_kind)(index % REPORT_KIND_COUNT);
+        assert_true(report_chart_make(result_of(index / REPORT_KIND_COUNT), kind, arena, &chart, NULL));
         return chart;
     }
     index -= RESULTS * REPORT_KIND_COUNT;
