@@ -169,6 +169,10 @@ class ManualTest(ProgramTest):
         self.assertEqual(code, 1)
         self.check_fields("check", json.loads(out))
 
+    def test_json_of_why_is_as_the_page_says(self):
+        self.write("small.yaml", SMALL + "agents: {count: 2}\nfaults: [{node_down: {node: 0, at: 1m, lasts: 1m}}]\n")
+        self.check_fields("why", self.good_json("why", "small.yaml", "--json", "--quiet"))
+
     def test_json_of_sweep_and_merge_is_as_the_page_says(self):
         self.write("s.yaml", SMALL + "sweep: {seeds: 2, grid: {arrivals.rate: [0.2/s, 0.4/s]}}\n")
         self.check_fields("sweep", self.good_json("sweep", "s.yaml", "--json", "--quiet"))

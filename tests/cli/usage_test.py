@@ -7,7 +7,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest
 
-COMMANDS = ["init", "run", "sweep", "merge", "cql", "fuzz", "odds", "tune", "check", "runs", "show", "diff",
+COMMANDS = ["init", "run", "why", "sweep", "merge", "cql", "fuzz", "odds", "tune", "check", "runs", "show", "diff",
             "report", "import", "export", "replay", "ids", "trace", "token", "bucket-of"]
 
 
@@ -36,7 +36,7 @@ class UsageTest(ProgramTest):
 
     def test_unknown_command_has_a_suggestion(self):
         self.assertEqual(self.bad(2, "rnu"), "bucketlab: no command 'rnu'; did you mean 'run'?")
-        self.assertIn("the commands are: init, run, sweep, merge, cql,", self.bad(2, "zzzzzz"))
+        self.assertIn("the commands are: init, run, why, sweep, merge, cql,", self.bad(2, "zzzzzz"))
         self.assertIn("did you mean 'odds'?", self.bad(2, "help", "ods"))
         self.assertIn("did you mean 'help'?", self.bad(2, "hepl"))
         self.assertIn("did you mean '--version'?", self.bad(2, "--verison"))

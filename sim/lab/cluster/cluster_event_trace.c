@@ -113,18 +113,26 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
     }
 }
 
+/* A request begins, unless the agent only tells that a row is acknowledged, or ends what it did. */
+static struct lab_told told_of(const struct lab_host_operation *operation, uint32_t agent,
+                               const struct bk_action *action)
+{
+    struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
+    told.operation = action->operation;
+    told.phase = LAB_EVENT_BEGINS;
+    if (action->kind == BK_ACT_ACK || action->kind == BK_ACT_DONE) {
+        told.kind = operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS;
+        told.phase = action->kind == BK_ACT_DONE ? LAB_EVENT_ENDS : LAB_EVENT_MOMENT;
+    }
+    return told;
+}
+
 void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
-    const struct lab_host_operation *operation = &run->agents[agent].operations[action->operation];
-    struct lab_told told = LAB_TOLD(REQUESTS, operation->key, agent);
-    bool is_told = action->kind == BK_ACT_ACK || action->kind == BK_ACT_DONE;
-    told.operation = action->operation;
-    told.phase = action->kind == BK_ACT_DONE ? LAB_EVENT_ENDS : is_told ? LAB_EVENT_MOMENT : LAB_EVENT_BEGINS;
-    if (is_told)
-        told.kind = operation->is_read ? LAB_EVENT_OF_READS : LAB_EVENT_OF_ROWS;
+    const struct lab_told told = told_of(&run->agents[agent].operations[action->operation], agent, action);
     const char *again = action->is_retry ? ", again" : "";
     char columns[256], expected[256];
-    bool is_lock = action->kind == BK_ACT_CAS_LOCK;
+    const bool is_lock = action->kind == BK_ACT_CAS_LOCK;
     columns_text(run, is_lock, action->columns, action->mask, columns, sizeof columns);
     columns_text(run, is_lock, action->expected, action->if_mask, expected, sizeof expected);
     switch (action->kind) {
@@ -190,7 +198,6 @@ void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const s
                                 agent);
         else
             lab_event_trace_add(run, told, "%s", "");
-        break;
     }
 }
 

@@ -39,6 +39,8 @@ void lab_faults_begin(struct lab_cluster_run *run)
                        (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH && fault->age_ns > 0);
         int64_t kept_ns = fault->at_ns > fault->age_ns ? fault->at_ns - fault->age_ns : 0;
         sim_random_init(&run->fault_draws[i], run->scenario->seed, SIM_FAULT, i);
+        if (i < 64 && (run->scenario->faults_left_out >> i & 1) != 0)
+            continue;
         if (is_kept)
             lab_push(run, lab_until(run->start_ns, kept_ns), LAB_EVENT_KEEP, i);
         if (fault->rate_per_s > 0)

@@ -125,7 +125,8 @@ struct lab_scenario {
     struct lab_agents agents; /* present in the cluster engine, and nowhere else */
     size_t fault_count;
     struct lab_fault *faults;
-    size_t strategy_count; /* 0: there are observed ones alone, no rows, and no engine runs */
+    uint64_t faults_left_out; /* bit f: fault f never strikes, others are as with it; 0 of every text */
+    size_t strategy_count;    /* 0: there are observed ones alone, no rows, and no engine runs */
     struct lab_strategy *strategies;
     size_t observed_count; /* strategies too for the user; in a result they stand behind the others */
     struct lab_observed *observed;
