@@ -22,6 +22,11 @@ target_link_libraries(report_gallery PRIVATE bucketlab_flags report_fixture)
 
 bucketlab_test(reports/model_test LINK report_fixture)
 bucketlab_test(reports/answer_test LINK report_fixture)
+# Each allocation of a chart refused, one after the other.
+foreach(name model survival)
+  add_test(NAME reports/${name}_all COMMAND reports_${name}_test all)
+  set_tests_properties(reports/${name}_all PROPERTIES TIMEOUT 1800 LABELS slow)
+endforeach()
 bucketlab_test(reports/reads_test LINK report_fixture)
 bucketlab_test(reports/summary_test LINK report_fixture)
 bucketlab_test(reports/latency_test LINK report_fixture)
