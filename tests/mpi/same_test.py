@@ -49,7 +49,7 @@ THINNED = """\
 name: thinned
 seed: 5
 duration: 30d
-keys: {count: 5000, popularity: {zipf: 1.1}}
+keys: {count: 1500, popularity: {zipf: 1.1}}
 arrivals: {rate: 2000/s}
 row: {bytes: 100}
 engine: thinned
