@@ -88,3 +88,14 @@ bool report_heatmap_write(const struct report_heatmap *heatmap, enum report_form
 {
     return write_chart(fill_heatmap, heatmap, "heatmap", format, path, error);
 }
+
+static void fill_regions(const void *data, struct report_arena *arena, struct report_chart *chart)
+{
+    report_regions_fill(data, arena, chart);
+}
+
+bool report_regions_write(const struct report_regions *regions, enum report_format format, const char *path,
+                          struct sim_error *error)
+{
+    return write_chart(fill_regions, regions, "regions", format, path, error);
+}

@@ -59,6 +59,8 @@ bool report_layout_wide(const struct report_chart *chart, double width, struct r
         report_layout_front(chart, &pen);
     } else if (chart->form == REPORT_FORM_HEATMAP) {
         report_layout_heatmap(chart, &pen);
+    } else if (chart->form == REPORT_FORM_REGIONS) {
+        report_layout_regions(chart, &pen);
     } else if (chart->form == REPORT_FORM_PANES) {
         report_layout_panes(chart, &pen);
     } else {

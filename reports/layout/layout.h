@@ -14,6 +14,7 @@ void report_layout_curves(const struct report_chart *chart, struct report_pen *p
 void report_layout_front(const struct report_chart *chart, struct report_pen *pen);
 /* With heading and foot of its own. */
 void report_layout_summary(const struct report_chart *chart, struct report_pen *pen);
+void report_layout_regions(const struct report_chart *chart, struct report_pen *pen);
 void report_layout_heatmap(const struct report_chart *chart, struct report_pen *pen);
 
 #endif

@@ -319,6 +319,7 @@ struct report_mapping report_curves_axis_fill(const struct report_curves_axis *a
                                               struct report_arena *arena, struct report_axis *out)
 {
     struct report_mapping mapping = {.is_log = axis->scale == REPORT_LOG, .unit = 1};
+    out->is_log = mapping.is_log;
     out->title = "";
     out->ticks = report_take(arena, TICKS_MAX, sizeof *out->ticks);
     if (out->ticks == NULL) {

@@ -119,6 +119,9 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_numbe
         panel->bars[panel->bar_count++] = (struct report_bar){.from = middle - half,
                                                               .to = middle + half,
                                                               .high = share,
+                                                              .first = (double)i,
+                                                              .last = (double)i,
+                                                              .count = share,
                                                               .ink = REPORT_INK_CLOSED,
                                                               .hint = hint_of(nodes[i], share, even, arena)};
     }

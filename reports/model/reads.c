@@ -171,6 +171,9 @@ static void fill_bars(const struct lab_histogram *reads, const struct scale *sca
                 (struct report_bar){.from = place->from,
                                     .to = place->to,
                                     .high = (double)count,
+                                    .first = (double)place->least,
+                                    .last = (double)place->most,
+                                    .count = (double)count,
                                     .ink = REPORT_INK_CLOSED,
                                     .hint = hint_of(place, count, upto, reads->count, arena)};
         }

@@ -71,15 +71,18 @@ static void fill_bars(const struct report_bins *bins, const double *closed, cons
     }
     for (size_t i = 0; i < bins->count; i++) {
         struct report_bar bar = {.from = report_bins_edge_log10(bins->edges[i]),
-                                 .to = report_bins_edge_log10(bins->edges[i + 1])};
+                                 .to = report_bins_edge_log10(bins->edges[i + 1]),
+                                 .first = (double)(bins->edges[i] + 1),
+                                 .last = (double)bins->edges[i + 1]};
         if (closed[i] > 0) {
-            bar.high = closed[i];
+            bar.high = bar.count = closed[i];
             bar.ink = REPORT_INK_CLOSED;
             panel->bars[panel->bar_count++] = bar;
         }
         if (open[i] > 0) {
             bar.low = closed[i];
             bar.high = closed[i] + open[i];
+            bar.count = open[i];
             bar.ink = REPORT_INK_OPEN;
             panel->bars[panel->bar_count++] = bar;
         }

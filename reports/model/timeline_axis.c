@@ -163,6 +163,7 @@ void report_timeline_size_axis(struct report_arena *arena, uint64_t least, uint6
         low = low > 1 ? round_size(low / 2.5, false) : 1;
         high = high < 10 * low ? round_size(10 * low, true) : high;
     }
+    out->is_log = true;
     out->low = report_log10(low);
     out->high = report_log10(high);
     out->title = unit == REPORT_BYTES ? "bytes (log)" : "rows (log)";

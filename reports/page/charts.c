@@ -60,6 +60,11 @@ static const struct {
      "Each spot is a setting that was tried: the further left, the cheaper; the lower, the smaller its large "
      "partitions. None is better in both than those on the line; the recommended one is the cheapest that "
      "holds."},
+    {"tune-regions", "Which kind of strategy is the cheapest, by two figures that you may know better than "
+                     "the scenario: what a "
+                     "counter update costs, in inserts, and how many times the reads there are. The diamond "
+                     "is the scenario; the "
+                     "further it is from a line, the safer is the choice of the kind."},
     {"tune-thresholds",
      "A cell a setting: more bits to the right, a higher threshold further up. Light cells cost more, dark "
      "ones less; within the line all demands are met, and the ring marks the recommended one."},
@@ -75,23 +80,30 @@ const char *report_page_reading(const char *chart_name)
     return NULL;
 }
 
+/* Of a telephone. */
+static const double narrow_width = 390;
+
 /* What a chart is made from: a kind of a result's, or the data of one of tune's. */
 struct source {
     enum report_kind kind;
     const struct report_front *front;
     const struct report_heatmap *heatmap;
+    const struct report_regions *regions;
 };
 
 static bool make(const struct report_sheet *sheet, const struct source *source, struct report_arena *arena,
                  struct report_chart **out, struct sim_error *error)
 {
-    if (source->front == NULL && source->heatmap == NULL) {
+    if (source->front == NULL && source->heatmap == NULL && source->regions == NULL) {
         return report_chart_make(sheet->page->result, source->kind, arena, out, error);
     }
     *out = report_take(arena, 1, sizeof **out);
     if (*out != NULL && source->front != NULL) {
         (*out)->name = "tune-front";
         report_front_fill(source->front, arena, *out);
+    } else if (*out != NULL && source->regions != NULL) {
+        (*out)->name = "tune-regions";
+        report_regions_fill(source->regions, arena, *out);
     } else if (*out != NULL) {
         (*out)->name = "tune-thresholds";
         report_heatmap_fill(source->heatmap, arena, *out);
@@ -117,24 +129,59 @@ static const char *heading_of(const struct report_sheet *sheet, const struct rep
     return chart->title;
 }
 
-/* Title and foot stand in the page, and not in the chart once more. */
+/* The figures of the small drawing stand in the table and in the CSV: with a hint each, its marks would take
+ * as much of the page as those of the large one. */
+static void drop_hints(struct report_scene *scene)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < scene->count; i++) {
+        if (scene->marks[i].shape != REPORT_SHAPE_HIT) {
+            scene->marks[kept] = scene->marks[i];
+            scene->marks[kept++].hint = NULL;
+        }
+    }
+    scene->count = kept;
+}
+
+/* Of tune, whose charts are many and large, those that tell why its answer is what it is; of a run all. */
+static bool is_first(const struct report_sheet *sheet, const struct report_chart *chart)
+{
+    static const char *const first[] = {"tune-front", "tune-regions", "tune-thresholds", "survival-rows"};
+    bool is_first = sheet->page->front == NULL;
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+        is_first |= strcmp(first[i], chart->name) == 0;
+    }
+    return is_first;
+}
+
+/* Title and foot stand in the page, and not in the chart once more. Drawn twice: for a screen, and for a
+ * telephone; the style sheet shows one. */
 static bool write_chart(struct report_sheet *sheet, const struct report_chart *chart,
                         struct report_arena *arena, struct sim_error *error)
 {
     const char *id = report_text(sheet->arena, "chart-%s", chart->name);
     const char *reading = report_page_reading(chart->name);
     struct report_chart bare = *chart;
-    struct report_scene scene;
+    struct report_scene wide, narrow;
     bare.title = bare.subtitle = bare.foot = "";
-    if (!report_layout(&bare, sheet->typesetter, arena, &scene, error)) {
+    if (!report_layout(&bare, sheet->typesetter, arena, &wide, error) ||
+        !report_layout_wide(&bare, narrow_width, sheet->typesetter, arena, &narrow, error)) {
         return false;
     }
+    drop_hints(&narrow);
     report_sheet_section(sheet, id, "chart", 3, heading_of(sheet, chart));
-    report_sheet_open(sheet, "figure");
-    if (!report_page_svg(sheet->writer, chart, &scene, report_text(sheet->arena, "%s-svg", id))) {
-        sheet->is_fine = false;
+    report_sheet_open(sheet, "details");
+    report_sheet_attribute(sheet, "class", "fold");
+    if (is_first(sheet, chart)) {
+        report_sheet_attribute(sheet, "open", "open");
     }
+    report_sheet_leaf(sheet, "summary", "", "Chart");
+    report_sheet_open(sheet, "figure");
+    sheet->is_fine &= report_page_svg(sheet->writer, chart, &wide, report_text(sheet->arena, "%s-svg", id));
+    sheet->is_fine &=
+        report_page_svg(sheet->writer, chart, &narrow, report_text(sheet->arena, "%s-narrow", id));
     report_sheet_close(sheet);
+    report_page_csv(sheet, chart);
     if (reading != NULL) {
         report_sheet_open(sheet, "details");
         report_sheet_attribute(sheet, "class", "reading");
@@ -143,6 +190,7 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
         report_sheet_close(sheet);
     }
     report_page_data(sheet, chart);
+    report_sheet_close(sheet);
     report_sheet_close(sheet);
     return arena->out_of_memory ? sim_fail_memory(error) : true;
 }
@@ -186,11 +234,14 @@ static void write_absent(struct report_sheet *sheet, const struct report_chart *
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error)
 {
     const struct report_page *page = sheet->page;
-    struct source sources[REPORT_SUMMARY + 2];
-    struct report_chart left[REPORT_SUMMARY + 2];
+    struct source sources[REPORT_SUMMARY + 3];
+    struct report_chart left[REPORT_SUMMARY + 3];
     size_t count = 0, absent = 0;
     if (page->front != NULL) {
         sources[count++] = (struct source){.front = page->front};
+    }
+    if (page->regions != NULL) {
+        sources[count++] = (struct source){.regions = page->regions};
     }
     if (page->heatmap != NULL) {
         sources[count++] = (struct source){.heatmap = page->heatmap};

@@ -198,6 +198,8 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
     case REPORT_FORM_FRONT:
         write_spots(sheet, chart);
         break;
+    case REPORT_FORM_REGIONS: /* has_data(): none */
+        break;
     case REPORT_FORM_HEATMAP:
         write_grid(sheet, &chart->grid);
         break;

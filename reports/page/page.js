@@ -73,7 +73,7 @@
     function openForPrint() {
         let opened = [];
         window.addEventListener("beforeprint", () => {
-            opened = [...document.querySelectorAll("details.reading:not([open])")];
+            opened = [...document.querySelectorAll("details.reading:not([open]), details.fold:not([open])")];
             for (const details of opened)
                 details.open = true;
         });

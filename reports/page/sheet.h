@@ -48,6 +48,8 @@ void report_page_expects(struct report_sheet *sheet);
 bool report_page_charts(struct report_sheet *sheet, struct sim_error *error);
 /* --- data.c: what a chart shows, as a table */
 void report_page_data(struct report_sheet *sheet, const struct report_chart *chart);
+/* --- csv.c: the same as numbers, in a link */
+void report_page_csv(struct report_sheet *sheet, const struct report_chart *chart);
 /* How to read a chart, in two or three sentences; NULL for one without */
 const char *report_page_reading(const char *chart_name);
 

@@ -38,7 +38,7 @@ static void write_head(struct hand *hand, const struct report_chart *chart, cons
     char text[64];
     report_svg_open(svg, "svg");
     report_svg_attribute(svg, "id", id);
-    report_svg_attribute(svg, "class", "chart-svg");
+    report_svg_attribute(svg, "class", scene->width < REPORT_PAGE_WIDTH ? "chart-svg narrow" : "chart-svg");
     snprintf(text, sizeof text, "0 0 %.0f %.0f", scene->width, scene->height);
     report_svg_attribute(svg, "viewBox", text);
     report_svg_attribute(svg, "role", "img");

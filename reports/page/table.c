@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategies side by side: a row each, a column a figure that at least one of them has. */
+/* The strategies side by side: a row each, a column a figure that at least one of them has. What decides
+ * stands in a table that a screen shows whole, what is left in a second one, which is folded. */
 #include <math.h>
 #include <string.h>
 
@@ -18,39 +19,40 @@ struct column {
     const char *metric; /* NULL: the cost of lab/choice.h, which is no metric of its own */
     enum unit unit;
     enum alarm alarm;
-    bool is_rare; /* left out when it is 0 for all */
+    bool is_rare;  /* left out when it is 0 for all */
+    bool is_first; /* of the first table */
 };
 
 static const struct column columns[] = {
-    {"Cost per 1000 rows", "all", NULL, PLAIN, NEVER, false},
-    {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", PLAIN, NEVER, false},
-    {"Read to be counted", "rows", "writes.rows_scanned", WHOLE, NEVER, true},
-    {"Partitions", "all", "partitions.total", WHOLE, NEVER, false},
-    {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false},
-    {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false},
-    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_SHARE, false},
-    {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false},
-    {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false},
-    {"Disk, all replicas", "before compression", "disk.bytes", BYTES, NEVER, false},
-    {"Disk, all replicas", "estimated", "disk.compressed_bytes", BYTES, NEVER, false},
-    {"Rows of closed partitions", "median", "partitions.closed.rows.p50", WHOLE, NEVER, false},
-    {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", WHOLE, NEVER, false},
-    {"Partitions per read", "mean", "reads.partitions_per_read.mean", PLAIN, NEVER, false},
-    {"Partitions per read", "99 %", "reads.partitions_per_read.p99", WHOLE, NEVER, false},
-    {"Latency, 99 %", "write", "latency.write.p99", MS, NEVER, false},
-    {"Latency, 99 %", "read", "latency.read.p99", MS, NEVER, false},
-    {"Gone wrong", "misrouted rows", "writes.misrouted", WHOLE, NEVER, true},
-    {"Gone wrong", "stored twice", "writes.duplicated", WHOLE, NEVER, true},
-    {"Gone wrong", "hidden rows", "oracle.findable.violations", WHOLE, ABOVE_ZERO, true},
-    {"Gone wrong", "newest missed", "oracle.newest.violations", WHOLE, ABOVE_ZERO, true},
-    {"Busiest", "partition, rows/s", "peak.rows_per_second_one_partition", WHOLE, NEVER, false},
-    {"Busiest", "node, share", "nodes.load_share_max", SHARE, NEVER, false},
-    {"Identifiers", "per second", "ids.per_second", PLAIN, NEVER, false},
-    {"Identifiers", "given", "ids.given", WHOLE, NEVER, false},
-    {"Identifiers", "lost", "ids.lost", WHOLE, NEVER, false},
-    {"Identifiers", "given twice", "oracle.unique.violations", WHOLE, ABOVE_ZERO, false},
-    {"Wait for a lock", "median", "latency.lock.p50", MS, NEVER, false},
-    {"Wait for a lock", "99 %", "latency.lock.p99", MS, NEVER, false},
+    {"Cost per 1000 rows", "all", NULL, PLAIN, NEVER, false, true},
+    {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", PLAIN, NEVER, false, false},
+    {"Read to be counted", "rows", "writes.rows_scanned", WHOLE, NEVER, true, false},
+    {"Partitions", "all", "partitions.total", WHOLE, NEVER, false, true},
+    {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false, false},
+    {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false, false},
+    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_SHARE, false, true},
+    {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false, true},
+    {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false, true},
+    {"Disk, all replicas", "before compression", "disk.bytes", BYTES, NEVER, false, false},
+    {"Disk, all replicas", "estimated", "disk.compressed_bytes", BYTES, NEVER, false, false},
+    {"Rows of closed partitions", "median", "partitions.closed.rows.p50", WHOLE, NEVER, false, false},
+    {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", WHOLE, NEVER, false, false},
+    {"Partitions per read", "mean", "reads.partitions_per_read.mean", PLAIN, NEVER, false, true},
+    {"Partitions per read", "99 %", "reads.partitions_per_read.p99", WHOLE, NEVER, false, true},
+    {"Latency, 99 %", "write", "latency.write.p99", MS, NEVER, false, false},
+    {"Latency, 99 %", "read", "latency.read.p99", MS, NEVER, false, false},
+    {"Gone wrong", "misrouted rows", "writes.misrouted", WHOLE, NEVER, true, true},
+    {"Gone wrong", "stored twice", "writes.duplicated", WHOLE, NEVER, true, true},
+    {"Gone wrong", "hidden rows", "oracle.findable.violations", WHOLE, ABOVE_ZERO, true, true},
+    {"Gone wrong", "newest missed", "oracle.newest.violations", WHOLE, ABOVE_ZERO, true, true},
+    {"Busiest", "partition, rows/s", "peak.rows_per_second_one_partition", WHOLE, NEVER, false, false},
+    {"Busiest", "node, share", "nodes.load_share_max", SHARE, NEVER, false, false},
+    {"Identifiers", "per second", "ids.per_second", PLAIN, NEVER, false, true},
+    {"Identifiers", "given", "ids.given", WHOLE, NEVER, false, true},
+    {"Identifiers", "lost", "ids.lost", WHOLE, NEVER, false, true},
+    {"Identifiers", "given twice", "oracle.unique.violations", WHOLE, ABOVE_ZERO, false, true},
+    {"Wait for a lock", "median", "latency.lock.p50", MS, NEVER, false, true},
+    {"Wait for a lock", "99 %", "latency.lock.p99", MS, NEVER, false, true},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
@@ -64,17 +66,21 @@ static bool figure_of(const struct report_sheet *sheet, const struct column *col
     return !isnan(*out);
 }
 
-static void choose_columns(const struct report_sheet *sheet, bool *is_shown)
+/* Returns how many. */
+static size_t choose_columns(const struct report_sheet *sheet, bool is_first, bool *is_shown)
 {
+    size_t count = 0;
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         is_shown[i] = false;
         for (size_t j = 0; j < sheet->page->result->strategy_count; j++) {
             double value;
             if (figure_of(sheet, &columns[i], j, &value)) {
-                is_shown[i] |= !columns[i].is_rare || value != 0;
+                is_shown[i] |= columns[i].is_first == is_first && (!columns[i].is_rare || value != 0);
             }
         }
+        count += is_shown[i];
     }
+    return count;
 }
 
 /* Where nothing was asked and nothing stands against anyone, the column would be empty. */
@@ -90,14 +96,14 @@ static bool is_judged(const struct report_sheet *sheet)
 }
 
 /* A name above the columns that it has in common. */
-static void write_groups(struct report_sheet *sheet, const bool *is_shown)
+static void write_groups(struct report_sheet *sheet, bool has_verdict, const bool *is_shown)
 {
     report_sheet_open(sheet, "tr");
     report_sheet_attribute(sheet, "class", "groups");
     report_sheet_open(sheet, "td");
     report_sheet_attribute(sheet, "class", "name");
     report_sheet_close(sheet);
-    if (is_judged(sheet)) {
+    if (has_verdict) {
         report_sheet_open(sheet, "td");
         report_sheet_close(sheet);
     }
@@ -224,14 +230,17 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
     report_sheet_close(sheet);
 }
 
-static void write_row(struct report_sheet *sheet, size_t index, const bool *is_shown)
+static void write_row(struct report_sheet *sheet, size_t index, bool is_first, bool has_verdict,
+                      const bool *is_shown)
 {
     const struct lab_strategy_result *strategy = &sheet->page->result->strategies[index];
     const char *label, *detail;
     report_strategy_name(sheet->arena, strategy, &label, &detail);
     report_sheet_open(sheet, "tr");
-    report_sheet_attribute(sheet, "data-label", label);
-    if (index == sheet->chosen) {
+    if (is_first) {
+        report_sheet_attribute(sheet, "data-label", label);
+    }
+    if (is_first && index == sheet->chosen) {
         report_sheet_attribute(sheet, "class", "chosen");
     }
     report_sheet_open(sheet, "th");
@@ -241,7 +250,7 @@ static void write_row(struct report_sheet *sheet, size_t index, const bool *is_s
     report_sheet_leaf(sheet, "span", "label", label);
     report_sheet_leaf(sheet, "span", "detail", detail);
     report_sheet_close(sheet);
-    if (is_judged(sheet)) {
+    if (has_verdict) {
         write_verdict(sheet, index);
     }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
@@ -252,25 +261,23 @@ static void write_row(struct report_sheet *sheet, size_t index, const bool *is_s
     report_sheet_close(sheet);
 }
 
-void report_page_table(struct report_sheet *sheet)
+static void write_table(struct report_sheet *sheet, bool is_first, const bool *is_shown)
 {
-    const struct lab_result *result = sheet->page->result;
-    bool is_shown[COLUMN_COUNT];
-    choose_columns(sheet, is_shown);
-    report_sheet_section(sheet, "comparison", "", 2, "Comparison");
+    const bool has_verdict = is_first && is_judged(sheet);
     report_sheet_open(sheet, "div");
     report_sheet_attribute(sheet, "class", "scroll");
     report_sheet_attribute(sheet, "role", "region");
-    report_sheet_attribute(sheet, "aria-labelledby", "comparison-title");
+    report_sheet_attribute(sheet, is_first ? "aria-labelledby" : "aria-label",
+                           is_first ? "comparison-title" : "All other figures");
     report_sheet_attribute(sheet, "tabindex", "0");
     report_sheet_open(sheet, "table");
-    report_sheet_attribute(sheet, "id", "strategies");
+    report_sheet_attribute(sheet, "id", is_first ? "strategies" : "more-figures");
     report_sheet_attribute(sheet, "class", "sortable");
     report_sheet_open(sheet, "thead");
-    write_groups(sheet, is_shown);
+    write_groups(sheet, has_verdict, is_shown);
     report_sheet_open(sheet, "tr");
     write_head(sheet, "name", "strategy", NULL);
-    if (is_judged(sheet)) {
+    if (has_verdict) {
         write_head(sheet, "word", "verdict", NULL);
     }
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
@@ -281,17 +288,32 @@ void report_page_table(struct report_sheet *sheet)
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_open(sheet, "tbody");
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        write_row(sheet, i, is_shown);
+    for (size_t i = 0; i < sheet->page->result->strategy_count; i++) {
+        write_row(sheet, i, is_first, has_verdict, is_shown);
     }
     report_sheet_close(sheet);
     report_sheet_close(sheet);
     report_sheet_close(sheet);
+}
+
+void report_page_table(struct report_sheet *sheet)
+{
+    bool is_shown[COLUMN_COUNT];
+    choose_columns(sheet, true, is_shown);
+    report_sheet_section(sheet, "comparison", "", 2, "Comparison");
+    write_table(sheet, true, is_shown);
     report_sheet_leaf(
         sheet, "p", "note",
         is_shown[0] ? "Cost is what a strategy does in addition to the inserts: extra operations, and the "
                       "partitions that reads ask. Point at a figure to see all of its digits."
                     : "Point at a figure to see all of its digits.");
+    if (choose_columns(sheet, false, is_shown) > 0) {
+        report_sheet_open(sheet, "details");
+        report_sheet_attribute(sheet, "class", "fold");
+        report_sheet_leaf(sheet, "summary", "", "All other figures");
+        write_table(sheet, false, is_shown);
+        report_sheet_close(sheet);
+    }
     report_sheet_close(sheet);
 }
 

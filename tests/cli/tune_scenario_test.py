@@ -53,7 +53,7 @@ class TuneScenarioTest(ProgramTest):
     def test_tune_recommends_the_cheapest_that_holds(self):
         answer = self.answer()
         self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
-                                        "why", "horizon", "prices", "flips", "flip", "needs_buckets",
+                                        "why", "horizon", "prices", "flips", "regions", "flip", "needs_buckets",
                                         "unbucketed_days_left", "notes", "margin", "lead", "run"])
         self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
         best = answer["recommended"]
@@ -146,7 +146,7 @@ class TuneScenarioTest(ProgramTest):
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
         names = ["small-tune-" + name for name in
-                 ["costs", "front", "nodes", "partitions-bytes", "partitions-rows", "reads", "survival-bytes",
+                 ["costs", "front", "nodes", "partitions-bytes", "partitions-rows", "reads", "regions", "survival-bytes",
                   "survival-rows", "thresholds", "timeline"]]
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
         shown = self.good("show", "last")
@@ -161,6 +161,27 @@ class TuneScenarioTest(ProgramTest):
                     charts.append(file.read())
             self.assertEqual(charts[0], charts[1])
 
+    def test_regions_say_which_kind_is_the_cheapest_where(self):
+        """The middle is the scenario; each flip that lies within the plane is a border of it."""
+        answer = self.answer()
+        regions = answer["regions"]
+        prices, reads, cheapest = regions["counter_increment"], regions["reads"], regions["cheapest"]
+        self.assertEqual((len(cheapest), {len(row) for row in cheapest}), (len(reads), {len(prices)}))
+        self.assertAlmostEqual(prices[len(prices) // 2], answer["prices"]["counter_increment"], delta=1e-12)
+        self.assertEqual(reads[len(reads) // 2], 1)
+        kind = answer["recommended"]["kind"]
+        middle = cheapest[len(reads) // 2]
+        self.assertEqual(middle[len(prices) // 2], kind)
+        self.assertGreater(len({one for row in cheapest for one in row}), 1)
+        for flip in answer["flips"]:
+            values, line = ((prices, middle) if flip["axis"] == "counter_increment"
+                            else (reads, [row[len(prices) // 2] for row in cheapest]))
+            if values[0] < flip["at"] < values[-1]:
+                between = sorted((flip["at"], flip["now"]))
+                for value, one in zip(values, line):
+                    if between[0] < value < between[1]:
+                        self.assertEqual(one, kind, flip)
+
     def test_page_has_the_recommendation_and_both_charts(self):
         self.good("tune", "small.yaml", "--quiet", "--format", "html", "--out", "x")
         self.good("report", "last", "--format", "html", "--out", "y")
@@ -172,6 +193,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertRegex(pages[0], r'<p class="verdict">\S+ is (the cheapest|as cheap as any) that ')
         self.assertIn('id="chart-tune-front"', pages[0])
         self.assertIn('id="chart-tune-thresholds"', pages[0])
+        self.assertIn('id="chart-tune-regions"', pages[0])
         self.assertEqual(pages[0].count('class="chosen"'), 1)
 
     def test_run_that_is_stored_has_what_the_table_lists(self):

@@ -95,7 +95,7 @@ class ColumnsTest(PageTest):
 
     def test_what_one_reads_is_what_stands_behind_it(self):
         self.open("stream")
-        cells = self.browser.run("return [...document.querySelectorAll('#strategies tbody td[data-value][title]')]"
+        cells = self.browser.run("return [...document.querySelectorAll('.sortable tbody td[data-value][title]')]"
                                  ".map(cell => [cell.dataset.value, cell.title, cell.textContent])")
         self.assertGreater(len(cells), 50)
         for value, title, text in cells:

@@ -2,13 +2,18 @@
 """Aim: what a chart says of a mark that one points at, or walks to, is what the database has. Method: the hints of
 all marks are read as sentences and counted again from the views of the database; some are pointed at by the
 mouse and walked to by keys, and what appears is read from the page."""
+import csv
+import io
 import json
 import re
 import unittest
+import urllib.parse
 
 from pages import NAMES, PageTest
 
-WITH_HINTS = "return [...document.querySelectorAll('svg.chart-svg')].map(svg => svg.id)"
+# Of a page of tune some are folded.
+WITH_HINTS = "for (const fold of document.querySelectorAll('details.fold')) fold.open = true;"\
+             "return [...document.querySelectorAll('svg.chart-svg:not(.narrow)')].map(svg => svg.id)"
 # Of each mark of a picture its hint and the label of the panel that it stands in.
 HINTS = """
 const svg = document.getElementById(arguments[0]);
@@ -135,6 +140,35 @@ class FiguresTest(PageTest):
         for hint, _ in self.hints(3, "tune-front"):
             label, cost = SPOT.fullmatch(hint).groups()
             self.assertAlmostEqual(float(cost.replace(",", "")) / costs[label], 1, delta=1e-12, msg=hint)
+
+    def test_csv_of_a_chart_has_what_it_shows(self):
+        def rows_of(name, chart):
+            self.open(name)
+            link = self.browser.run("return document.querySelector(`#chart-${arguments[0]} .csv a`).href", chart)
+            text = urllib.parse.unquote(link.partition(",")[2])
+            return list(csv.DictReader(io.StringIO(text, newline="")))
+
+        for unit in ("rows", "bytes"):
+            shown = {}
+            for row in rows_of(NAMES[0], f"partitions-{unit}"):
+                self.assertLessEqual(float(row["from"]), float(row["to"]))
+                key = row["strategy"], row["state"]
+                shown[key] = shown.get(key, 0) + float(row["count"])
+            self.assertEqual(shown, {key: sum(many for _, many in bins) for key, bins in self.sizes(1, unit).items()})
+        stored = self.metrics(1)
+        for row in rows_of(NAMES[0], "costs"):
+            self.assertAlmostEqual(float(row["partitions per read"]),
+                                   stored[row["strategy"], "reads.partitions_per_read.mean"], delta=1e-9)
+        (answer,), = self.pages.rows("SELECT answer FROM tune WHERE run = 3")
+        costs = {each["label"]: each["metrics"].get("cost_per_1000_rows", {}).get("mean")
+                 for each in json.loads(answer)["candidates"]}
+        for row in rows_of("tune", "tune-front"):
+            self.assertAlmostEqual(float(row["cost in inserts per 1000 rows (log scale)"]) / costs[row["setting"]], 1,
+                                   delta=1e-9)
+        for name in NAMES:
+            self.open(name)
+            self.assertEqual(self.browser.run("return [...document.querySelectorAll('section.chart')]"
+                                              ".filter(chart => chart.querySelector('.csv a[download]') === null).length"), 0)
 
     def test_pointing_at_a_mark_shows_its_hint(self):
         for name in self.each_page():

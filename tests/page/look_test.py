@@ -107,6 +107,29 @@ class LookTest(PageTest):
                     }).map(each => each.outerHTML.slice(0, 80));""")
                 self.assertEqual(wide, [], (name, width))
 
+    def test_window_of_1280_shows_the_whole_table_and_a_phone_its_own_charts(self):
+        for name in NAMES:
+            self.browser.size(1280, 900)
+            self.open(name)
+            self.browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
+            self.assertLessEqual(self.browser.run("return document.querySelector('#strategies').scrollWidth - "
+                                                  "document.querySelector('#strategies').parentElement.clientWidth"), 0, name)
+            for width, is_narrow in ((1280, False), (390, True)):
+                self.browser.size(width, 844, mobile=is_narrow)
+                seen = self.browser.run("""
+                    return [...document.querySelectorAll("svg.chart-svg")].filter(svg => svg.checkVisibility())
+                        .map(svg => [svg.classList.contains("narrow"),
+                                     svg.getBoundingClientRect().width / svg.viewBox.baseVal.width]);""")
+                self.assertGreater(len(seen), 5)
+                for narrow, scale in seen:
+                    self.assertEqual(narrow, is_narrow)
+                    self.assertGreater(scale, 0.9)
+
+    def test_page_of_tune_is_not_endless(self):
+        self.browser.size(1280, 900)
+        self.open("tune")
+        self.assertLess(self.browser.run("return document.documentElement.scrollHeight"), 9000)
+
     def test_texts_have_contrast_in_both_themes(self):
         for name, schemes in [("stream", ["light", "dark"]), ("cluster", ["light", "dark"]), ("tune", ["dark"])]:
             for scheme in schemes:

@@ -84,7 +84,8 @@ void fixture_check_scene(const struct report_scene *scene)
         for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
             const struct report_mark *other = &scene->marks[k];
             /* The strip for 0 is ground, as the plot is. */
-            bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO) ||
+            bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO &&
+                             !other->is_ground) ||
                             other->shape == REPORT_SHAPE_HATCHED ||
                             (other->shape == REPORT_SHAPE_CURVE && runs_through(other, &mark->box)) ||
                             other->shape == REPORT_SHAPE_TEXT || other->shape == REPORT_SHAPE_MARKER ||

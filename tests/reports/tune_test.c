@@ -245,6 +245,60 @@ static void test_line_around_what_holds_may_claim_less(void **state)
     report_arena_free(&arena);
 }
 
+static void test_regions_are_named_and_parted(void **state)
+{
+    enum { SIDE = 9 };
+    static const char *const names[] = {"count", "probabilistic", "time"};
+    double values[SIDE];
+    unsigned owners[SIDE * SIDE];
+    for (unsigned i = 0; i < SIDE; i++) {
+        values[i] = ldexp(0.0625, (int)i);
+    }
+    for (unsigned i = 0; i < SIDE * SIDE; i++) {
+        owners[i] = i % SIDE < 3 ? 0 : i / SIDE < 3 ? 2 : 1;
+    }
+    const struct report_regions regions = {.title = "t",
+                                           .x = {"price", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                           .y = {"reads", REPORT_UNIT_PLAIN, REPORT_LOG},
+                                           .columns = values,
+                                           .rows = values,
+                                           .column_count = SIDE,
+                                           .row_count = SIDE,
+                                           .names = names,
+                                           .name_count = 3,
+                                           .owners = owners,
+                                           .now = "now",
+                                           .now_x = 1,
+                                           .now_y = 1};
+    for (int turn = 0; turn < 2; turn++) {
+        struct report_arena arena;
+        report_arena_init(&arena);
+        struct report_chart chart = {.name = "regions"};
+        struct report_scene scene;
+        report_regions_fill(&regions, &arena, &chart);
+        assert_int_equal(chart.area_count, 2 * SIDE);
+        assert_string_equal(chart.areas[0].hint, "price: 0.0625 to 0.25; reads: 0.0625; count");
+        assert_true(
+            report_layout_wide(&chart, turn == 0 ? REPORT_PAGE_WIDTH : 390, *state, &arena, &scene, NULL));
+        fixture_check_scene(&scene);
+        double upright = 0, level = 0;
+        for (size_t i = 0; i < scene.count; i++) {
+            const struct report_mark *mark = &scene.marks[i];
+            if (mark->shape == REPORT_SHAPE_LINE && mark->stroke == 1.2) {
+                upright += mark->box.height;
+                level += mark->box.width;
+            }
+        }
+        /* The whole height between count and the others, and two thirds of the width between these. */
+        assert_true(upright > 290 && upright < 310);
+        assert_true(level > 0.4 * scene.width && level < 0.7 * scene.width);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(count_texts(&scene, names[i]), 1);
+        }
+        report_arena_free(&arena);
+    }
+}
+
 /* The recommended one, the best of a kind, and what nothing on the front is better than in both figures. */
 static bool is_to_be_named(const struct report_chart *chart, size_t index)
 {
@@ -555,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_charts_of_each_case_do_not_overlap),
         cmocka_unit_test(test_number_of_the_recommended_tile_stands_inside_its_ring),
         cmocka_unit_test(test_line_around_what_holds_may_claim_less),
+        cmocka_unit_test(test_regions_are_named_and_parted),
         cmocka_unit_test(test_best_of_a_kind_is_named_in_a_crowd_and_others_are_not),
         cmocka_unit_test(test_heatmap_of_equal_values_says_so_and_has_no_scale),
         cmocka_unit_test(test_names_of_a_front_stand_or_are_counted),

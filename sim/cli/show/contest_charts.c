@@ -34,9 +34,13 @@ static bool draw(const struct cli_contest_views *views, const char *scenario, in
     if (views->has_front && ((path = next_path(scenario, "front", format, charts, error)) == NULL ||
                              !report_front_write(&views->front, (enum report_format)format, path, error)))
         return false;
-    return !views->has_heatmap ||
-           ((path = next_path(scenario, "thresholds", format, charts, error)) != NULL &&
-            report_heatmap_write(&views->heatmap, (enum report_format)format, path, error));
+    if (views->has_heatmap &&
+        ((path = next_path(scenario, "thresholds", format, charts, error)) == NULL ||
+         !report_heatmap_write(&views->heatmap, (enum report_format)format, path, error)))
+        return false;
+    return !views->has_regions ||
+           ((path = next_path(scenario, "regions", format, charts, error)) != NULL &&
+            report_regions_write(&views->regions, (enum report_format)format, path, error));
 }
 
 bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)

@@ -262,6 +262,48 @@ static json_t *flips_of(const struct tune_contest *contest)
     return list;
 }
 
+/* Values around now, by equal ratios: three steps double. */
+enum { REGION_STEPS = 15, REGION_SIDE = 2 * REGION_STEPS + 1 };
+
+static double region_value(double now, int step)
+{
+    return (now > 0 ? now : 1) * exp2((double)(step - REGION_STEPS) / 3);
+}
+
+static json_t *region_values(double now)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < REGION_SIDE && list != NULL; i++)
+        list = cli_json_append(list, cli_json_number(region_value(now, i)));
+    return list;
+}
+
+static json_t *region_row(const struct tune_contest *contest, double reads)
+{
+    const double now = tune_axis_now(contest, TUNE_AXIS_COUNTER);
+    json_t *row = json_array();
+    for (int i = 0; i < REGION_SIDE && row != NULL; i++) {
+        size_t best = tune_cheapest_at(contest, region_value(now, i), reads);
+        const char *kind = best == SIZE_MAX
+                               ? ""
+                               : bk_kind_name(contest->race.entrants[best].strategy.settings.strategy.kind);
+        row = cli_json_append(row, json_string(kind));
+    }
+    return row;
+}
+
+/* Which kind is the cheapest by the price of a counter increment, and for so many times the reads. */
+static json_t *regions_of(const struct tune_contest *contest)
+{
+    json_t *object = json_object(), *rows = json_array();
+    for (int i = 0; i < REGION_SIDE && rows != NULL; i++)
+        rows = cli_json_append(rows, region_row(contest, region_value(1, i)));
+    bool is_fine =
+        cli_json_set(object, "counter_increment", region_values(tune_axis_now(contest, TUNE_AXIS_COUNTER))) &&
+        cli_json_set(object, "reads", region_values(1)) && cli_json_set(object, "cheapest", rows);
+    return cli_json_complete(object, is_fine);
+}
+
 json_t *cli_contest_json(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -287,6 +329,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
         cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
         cli_json_set(object, "prices", prices_of(contest)) &&
         cli_json_set(object, "flips", flips_of(contest)) &&
+        cli_json_set(object, "regions", regions_of(contest)) &&
         cli_json_set(object, "flip", json_string(flip.buffer)) &&
         cli_json_set(object, "needs_buckets", json_boolean(cli_contest_needs_buckets(contest))) &&
         cli_json_set(object, "unbucketed_days_left", cli_json_number(cli_contest_unbucketed_days(contest))) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What charts of the answer of `tune SCENARIO` show, as plain data: the settings that hold by what they
- * cost and how large their partitions are, and those of `probabilistic` by bits and threshold. From the JSON
- * alone, so that `report` has them again from the database. */
+ * cost and how large their partitions are, those of `probabilistic` by bits and threshold, and which kind is
+ * the cheapest at other prices and rates of reads. From the JSON alone, so that `report` has them again from
+ * the database. */
 #ifndef CLI_CONTEST_VIEWS_H
 #define CLI_CONTEST_VIEWS_H
 
@@ -10,17 +11,21 @@
 #include "kernel/error.h"
 #include "reports/front.h"
 #include "reports/heatmap.h"
+#include "reports/regions.h"
 
 struct cli_contest_grid;
+struct cli_contest_plane;
 
 /* Texts are the answer's, and live as long. Zeroed: none. */
 struct cli_contest_views {
-    bool has_front, has_heatmap; /* what the answer does not have is left out */
+    bool has_front, has_heatmap, has_regions; /* what the answer does not have is left out */
     struct report_front front;
     struct report_heatmap heatmap;
+    struct report_regions regions;
     struct report_front_point *points;
     struct cli_contest_grid *grid;
-    char front_title[160], heatmap_title[160];
+    struct cli_contest_plane *plane;
+    char front_title[160], heatmap_title[160], regions_title[160];
 };
 
 /* *out stays where it is for as long as it is used; cli_contest_views_free() in either case. */

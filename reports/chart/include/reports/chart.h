@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Eight forms: panels stacked over one x axis (a histogram a strategy, or its sizes over time), panels of
+ * Nine forms: panels stacked over one x axis (a histogram a strategy, or its sizes over time), panels of
  * lines over one, a table of bars (a line a strategy, a column a figure), panels of lanes over time (a lane
  * an agent), lines over a common x axis, spots with the front of the best among them, a grid of coloured
- * tiles, and a summary: sentences, and a line a strategy. Values are in units of the axis; on a log axis
- * `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal logarithms, minus
- * infinity for 0. A hint is what a page says of a mark that one points at, with its value in full; NULL for
- * none. All memory belongs to the arena; texts but hints are never NULL. */
+ * tiles, a plane in regions, and a summary: sentences, and a line a strategy. Values are in units of the
+ * axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal
+ * logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with its value
+ * in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -74,7 +74,7 @@ struct report_axis {
     struct report_tick *ticks;
     size_t tick_count;
     bool has_zero; /* before `low` lies a strip for the value 0 */
-    bool is_log;   /* of a stack's counts */
+    bool is_log;   /* of counts, curves and spots: places are decimal logarithms */
 };
 
 struct report_band {
@@ -86,6 +86,7 @@ struct report_band {
 struct report_bar {
     double from, to; /* along x */
     double low, high;
+    double first, last, count; /* the numbers that it counts, and how many there are; of a node its share */
     enum report_ink ink;
     const char *hint;
 };
@@ -166,6 +167,13 @@ struct report_grid {
     bool is_even; /* all values are equal: the note says so, and there is no scale */
 };
 
+/* A part of a plane in regions. */
+struct report_area {
+    double from_x, to_x, from_y, to_y;
+    size_t owner; /* index of area_names */
+    const char *hint;
+};
+
 /* A vertical line with a name. */
 struct report_moment {
     double at;
@@ -244,7 +252,8 @@ enum report_form {
     REPORT_FORM_FRONT,
     REPORT_FORM_HEATMAP,
     REPORT_FORM_SUMMARY,
-    REPORT_FORM_PANES
+    REPORT_FORM_PANES,
+    REPORT_FORM_REGIONS
 };
 enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_SENTENCES_MAX = 3 };
 
@@ -278,6 +287,12 @@ struct report_chart {
     struct report_spot *spots; /* REPORT_FORM_FRONT */
     size_t spot_count;
     struct report_grid grid; /* REPORT_FORM_HEATMAP */
+    /* REPORT_FORM_REGIONS, with x and y */
+    struct report_area *areas;
+    size_t area_count;
+    const char **area_names;
+    size_t area_name_count;
+    struct report_point now;
 };
 
 /* Adds an entry to the key. */

@@ -38,6 +38,7 @@ struct report_mark {
     double shade;            /* a tile */
     struct report_type type; /* of a text */
     bool is_upright;         /* a text that reads from bottom to top; its box is as it stands */
+    bool is_ground;          /* a rectangle on which a text may stand */
     const char *hint;        /* what a page says of it; NULL for nothing */
 };
 

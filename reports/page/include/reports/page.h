@@ -16,6 +16,7 @@
 #include "lab/result.h"
 #include "reports/front.h"
 #include "reports/heatmap.h"
+#include "reports/regions.h"
 
 /* Plain data; all that is pointed to is the caller's, and NULL stands for what there is not. */
 struct report_page {
@@ -31,6 +32,7 @@ struct report_page {
     const char *why, *notes; /* whole sentences */
     const struct report_front *front;
     const struct report_heatmap *heatmap;
+    const struct report_regions *regions;
 };
 
 /* Writes FOLDER/SCENARIO.html, named as the charts are (reports/reports.h), whole or not at all; the
