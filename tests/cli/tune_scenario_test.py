@@ -146,7 +146,8 @@ class TuneScenarioTest(ProgramTest):
                       r"\nrun 1 in bucketlab\.db, seed 7, digest [0-9a-f]{16}, \d+\.\d s\n\Z"]:
             self.assertRegex(out, piece)
         names = ["small-tune-" + name for name in
-                 ["costs", "front", "nodes", "partitions-bytes", "partitions-rows", "reads", "regions", "survival-bytes",
+                 ["costs", "front", "nodes", "partitions-bytes", "partitions-rows", "reads", "regions",
+                  "survival-bytes",
                   "survival-rows", "thresholds", "timeline"]]
         self.assertEqual(sorted(os.listdir(os.path.join(self.folder, "x"))), [name + ".png" for name in names])
         shown = self.good("show", "last")

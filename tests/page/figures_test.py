@@ -167,8 +167,8 @@ class FiguresTest(PageTest):
                                    delta=1e-9)
         for name in NAMES:
             self.open(name)
-            self.assertEqual(self.browser.run("return [...document.querySelectorAll('section.chart')]"
-                                              ".filter(chart => chart.querySelector('.csv a[download]') === null).length"), 0)
+            self.assertEqual(self.browser.run("return [...document.querySelectorAll('section.chart')].filter("
+                                              "chart => !chart.querySelector('.csv a[download]')).length"), 0)
 
     def test_pointing_at_a_mark_shows_its_hint(self):
         for name in self.each_page():

@@ -112,8 +112,9 @@ class LookTest(PageTest):
             self.browser.size(1280, 900)
             self.open(name)
             self.browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
-            self.assertLessEqual(self.browser.run("return document.querySelector('#strategies').scrollWidth - "
-                                                  "document.querySelector('#strategies').parentElement.clientWidth"), 0, name)
+            self.assertLessEqual(self.browser.run("const table = document.querySelector('#strategies');"
+                                                  "return table.scrollWidth - table.parentElement.clientWidth"),
+                                 0, name)
             for width, is_narrow in ((1280, False), (390, True)):
                 self.browser.size(width, 844, mobile=is_narrow)
                 seen = self.browser.run("""

@@ -35,7 +35,7 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
                 assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
                 fixture_check_scene(&scene);
                 charts++;
-                /* On a telephone too; the summary stands in no page. A picture of hundreds would be too high.
+                /* On a telephone too; the summary stands in no page. A chart of hundreds would be too high.
                  */
                 if (kind != REPORT_SUMMARY && chart->panel_count < 64) {
                     assert_true(report_layout_wide(chart, 390, typesetter, &arena, &scene, &error));

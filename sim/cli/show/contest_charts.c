@@ -38,9 +38,9 @@ static bool draw(const struct cli_contest_views *views, const char *scenario, in
         ((path = next_path(scenario, "thresholds", format, charts, error)) == NULL ||
          !report_heatmap_write(&views->heatmap, (enum report_format)format, path, error)))
         return false;
-    return !views->has_regions ||
+    return !views->regions.is_shown ||
            ((path = next_path(scenario, "regions", format, charts, error)) != NULL &&
-            report_regions_write(&views->regions, (enum report_format)format, path, error));
+            report_regions_write(&views->regions.data, (enum report_format)format, path, error));
 }
 
 bool cli_contest_draw(const json_t *answer, struct cli_charts *charts, struct sim_error *error)

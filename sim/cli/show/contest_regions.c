@@ -2,6 +2,7 @@
 /* Makes the data of the chart of regions from the JSON of an answer of tune. */
 #include "contest_regions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static bool take_owners(const json_t *rows, const struct report_regions *regions
     return used == regions->row_count * regions->column_count;
 }
 
-bool cli_contest_regions_make(const json_t *answer, struct cli_contest_views *out, struct sim_error *error)
+bool cli_contest_regions_make(const json_t *answer, struct cli_contest_regions *out, struct sim_error *error)
 {
     const json_t *data = json_object_get(answer, "regions");
     const char *scenario = json_string_value(json_object_get(answer, "scenario"));
@@ -69,10 +70,10 @@ bool cli_contest_regions_make(const json_t *answer, struct cli_contest_views *ou
     struct cli_contest_plane *plane = out->plane = calloc(1, sizeof *plane);
     if (plane == NULL)
         return sim_fail_memory(error);
-    snprintf(out->regions_title, sizeof out->regions_title, "%s: which kind is the cheapest",
+    snprintf(out->title, sizeof out->title, "%s: which kind is the cheapest",
              scenario != NULL ? scenario : "");
-    out->regions = (struct report_regions){
-        .title = out->regions_title,
+    out->data = (struct report_regions){
+        .title = out->title,
         .subtitle = "of the settings within the limits, at other prices and rates of reads",
         .foot = "all other prices as in the scenario; means over seeds",
         .x = {"price of a counter update, in inserts", REPORT_UNIT_PLAIN, REPORT_LOG},
@@ -86,11 +87,17 @@ bool cli_contest_regions_make(const json_t *answer, struct cli_contest_views *ou
         .now = "the scenario",
         .now_y = 1,
     };
-    struct report_regions *regions = &out->regions;
+    struct report_regions *regions = &out->data;
     if (regions->column_count < 2 || regions->row_count < 2 ||
         !take_owners(json_object_get(data, "cheapest"), regions, plane, &regions->name_count))
         return true;
     regions->now_x = plane->columns[regions->column_count / 2];
-    out->has_regions = regions->name_count > 1;
+    out->is_shown = regions->name_count > 1;
     return true;
+}
+
+void cli_contest_regions_free(struct cli_contest_regions *regions)
+{
+    free(regions->plane);
+    *regions = (struct cli_contest_regions){.is_shown = false};
 }

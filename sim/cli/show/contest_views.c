@@ -2,8 +2,6 @@
 /* Makes the data of the charts from the JSON of an answer of tune. */
 #include "contest_views.h"
 
-#include "contest_regions.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -239,13 +237,13 @@ bool cli_contest_views_make(const json_t *answer, struct cli_contest_views *out,
 {
     *out = (struct cli_contest_views){.has_front = false};
     return make_front(answer, out, error) && make_heatmap(answer, out, error) &&
-           cli_contest_regions_make(answer, out, error);
+           cli_contest_regions_make(answer, &out->regions, error);
 }
 
 void cli_contest_views_free(struct cli_contest_views *views)
 {
     free(views->points);
     free(views->grid);
-    free(views->plane);
+    cli_contest_regions_free(&views->regions);
     *views = (struct cli_contest_views){.has_front = false};
 }

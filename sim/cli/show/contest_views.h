@@ -8,24 +8,22 @@
 
 #include <jansson.h>
 
+#include "contest_regions.h"
 #include "kernel/error.h"
 #include "reports/front.h"
 #include "reports/heatmap.h"
-#include "reports/regions.h"
 
 struct cli_contest_grid;
-struct cli_contest_plane;
 
 /* Texts are the answer's, and live as long. Zeroed: none. */
 struct cli_contest_views {
-    bool has_front, has_heatmap, has_regions; /* what the answer does not have is left out */
+    bool has_front, has_heatmap; /* what the answer does not have is left out */
     struct report_front front;
     struct report_heatmap heatmap;
-    struct report_regions regions;
+    struct cli_contest_regions regions;
     struct report_front_point *points;
     struct cli_contest_grid *grid;
-    struct cli_contest_plane *plane;
-    char front_title[160], heatmap_title[160], regions_title[160];
+    char front_title[160], heatmap_title[160];
 };
 
 /* *out stays where it is for as long as it is used; cli_contest_views_free() in either case. */

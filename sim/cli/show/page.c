@@ -85,7 +85,7 @@ bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, stru
             .notes = text(page->answer, "notes"),
             .front = views.has_front ? &views.front : NULL,
             .heatmap = views.has_heatmap ? &views.heatmap : NULL,
-            .regions = views.has_regions ? &views.regions : NULL,
+            .regions = views.regions.is_shown ? &views.regions.data : NULL,
         };
         free(charts->page);
         is_fine = report_page_write(&out, charts->folder, &charts->page, error);
