@@ -77,7 +77,7 @@ class ClusterTest(ProgramTest):
         self.assertIn("careful        probabilistic: bits 3, threshold 5, three-state, counter rmw,\n"
                       "                 lead 2s\n", show)
         self.assertIn("lwt            probabilistic: bits 3, threshold 5, single, counter lwt\n", show)
-        self.assertIn("count          count: rows 100\n", show)
+        self.assertIn("count          count: rows 100, counter external\n", show)
 
     def test_run_without_agents_has_no_second_table(self):
         self.write("small.yaml", SMALL)

@@ -145,7 +145,7 @@ class DiffTest(ProgramTest):
         self.assertAlmostEqual(figure["a"], a)
         self.assertAlmostEqual(figure["b"], b)
         self.assertEqual((told["only_in_a"], told["only_in_b"]), ([], []))
-        self.assertIn("\ntime | count\n  a: window 6h from 1970-01-01T00:00:00Z\n  b: rows 1000\n",
+        self.assertIn("\ntime | count\n  a: window 6h from 1970-01-01T00:00:00Z\n  b: rows 1000, counter external\n",
                       self.good("diff", "1:time", "1:count"))
 
     def test_metrics_that_one_side_lacks(self):

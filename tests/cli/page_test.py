@@ -8,7 +8,7 @@ import unittest
 
 import program
 
-SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenarios", "settings-change.yaml")
+SCENARIO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scenarios", "costs.yaml")
 BYTES_MAX = 2_000_000
 SECONDS_MAX = 1.0
 
@@ -19,7 +19,7 @@ class PageTest(program.ProgramTest):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.good("report", "last", "--format", "html")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        size = os.path.getsize(os.path.join(self.folder, "bucketlab-out", "settings-change.html"))
+        size = os.path.getsize(os.path.join(self.folder, "bucketlab-out", "costs.html"))
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         self.assertGreater(size, 300_000)
         self.assertLess(size, BYTES_MAX)

@@ -31,7 +31,7 @@ def power(share, seeds, seeds_before, level):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--shares", type=int, default=130)
+    parser.add_argument("--shares", type=int, default=150)
     parser.add_argument("--baseline", type=int, default=2000)
     args = parser.parse_args()
     print("| share | seeds |\n|---|---|")
