@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# One folder, one library: bucketlab_library(NAME [LINK ...] [PRIVATE ...]) takes every .c below the folder and
-# publishes its include/ folder, so that a header can be included only by those that link the library.
+# One folder, one library: bucketlab_library(NAME [LINK ...] [PRIVATE ...]) takes every .c below the folder, of core/
+# below src/, and publishes its include/ folder, so that a header can be included only by those that link the library.
 
 add_library(bucketlab_flags INTERFACE)
 target_compile_options(bucketlab_flags INTERFACE
@@ -26,15 +26,19 @@ endmacro()
 
 function(bucketlab_library name)
   cmake_parse_arguments(ARG "" "" "LINK;PRIVATE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR})
+  if(IS_DIRECTORY ${folder}/src)
+    string(APPEND folder /src)
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.c)
   if(NOT sources)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.c "extern int ${name}_empty;\n")
     set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.c)
   endif()
   add_library(${name} STATIC ${sources})
   add_library(bucketlab::${name} ALIAS ${name})
-  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE bucketlab_flags ${ARG_PRIVATE})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:bucketlab_flags> ${ARG_PRIVATE})
 endfunction()
 
 # bucketlab_module(FAMILY NAME [LINK ...] [PRIVATE ...]): the subfolder NAME as a library of its own, FAMILY_NAME, for

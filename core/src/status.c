@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of each status. */
+/* The text of each status, and the version. */
 #include "bucketing/status.h"
 
 #include <stddef.h>
@@ -14,4 +14,9 @@ const char *bk_status_text(enum bk_status status)
     if ((size_t)status >= sizeof texts / sizeof *texts)
         return "unknown status";
     return texts[status];
+}
+
+const char *bk_version(void)
+{
+    return BK_VERSION;
 }

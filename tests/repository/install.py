@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the program can be configured without cmocka and without Ninja, and installed whatever was built. Method: a
 folder of pkg-config's files without cmocka's, a Makefile generator, and a prefix of its own. With `--build` the
-configured tree, of which one target is built, is installed; without it, the build tree that is there. Called with the
-build folder."""
+configured tree, of which one target is built, is installed; without it, the build tree that is there, and what is
+installed of the core is used by programs outside (embed.py). Called with the build folder."""
 import os
 import subprocess
 import sys
 import tempfile
+
+import embed
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 INSTALLED = ["bin/bucketlab", "share/man/man1/bucketlab.1", "share/bash-completion/completions/bucketlab",
@@ -55,6 +57,7 @@ def main():
         else:
             build = sys.argv[1]
         install(build, os.path.join(folder, "prefix"))
+        embed.Embed(os.path.join(folder, "prefix"), os.path.join(folder, "embed")).judge()
 
 
 main()

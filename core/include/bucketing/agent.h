@@ -58,13 +58,12 @@
 #ifndef BUCKETING_AGENT_H
 #define BUCKETING_AGENT_H
 
+#include "bucketing/api.h"
 #include "bucketing/history.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 /* How agents agree on a roll of a key. */
 enum bk_coordination {
@@ -413,7 +412,5 @@ enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t s
 enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_agent_config *config,
                              const void *state, size_t size, struct bk_agent **out);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

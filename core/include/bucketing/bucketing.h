@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* All of libbucketing: status.h, hash.h, id.h (random bits of ids); strategy.h (settings), route.h (where a
- * row goes), read.h (which partitions a read asks), history.h (settings that change); agent.h (a process that
- * shares its keys), idgen.h (identifiers). It links nothing but libc, allocates nothing, keeps no state of
- * its own, and may be called from any thread as long as two do not share a struct that one of them changes.
+/* All of libbucketing: api.h (the version), status.h, hash.h, id.h (random bits of ids); strategy.h
+ * (settings), route.h (where a row goes), read.h (which partitions a read asks), history.h (settings that
+ * change); agent.h (a process that shares its keys), idgen.h (identifiers). It links nothing but libc,
+ * allocates nothing, keeps no state of its own, and may be called from any thread as long as two do not share
+ * a struct that one of them changes.
  */
 #ifndef BUCKETING_BUCKETING_H
 #define BUCKETING_BUCKETING_H
 
 #include "bucketing/agent.h"
+#include "bucketing/api.h"
 #include "bucketing/hash.h"
 #include "bucketing/history.h"
 #include "bucketing/id.h"

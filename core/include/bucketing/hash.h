@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "bucketing/api.h"
+
+BK_BEGIN
 
 struct bk_hash128 {
     uint64_t h1,
@@ -40,7 +40,5 @@ int32_t bk_consistent_hash(uint64_t input, uint32_t buckets);
 /* The same of `count` inputs at once; out has room for `count`, and does not overlap the inputs. */
 void bk_consistent_hashes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

@@ -33,12 +33,11 @@
 #ifndef BUCKETING_HISTORY_H
 #define BUCKETING_HISTORY_H
 
+#include "bucketing/api.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 #define BK_ERAS_MAX 8u
 
@@ -131,7 +130,5 @@ bool bk_history_read_next(const struct bk_history *history, struct bk_history_re
 uint64_t bk_history_rows_found(const struct bk_history_reader *reader);
 uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

@@ -24,11 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/api.h"
 #include "bucketing/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 /* Bytes as Cassandra stores them: UUIDs and ULIDs 16 in the order of their text, a bigint 8, big end first.
  */
@@ -51,7 +50,5 @@ enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uin
  * exist. A constant. */
 const char *bk_id_kind_name(enum bk_id_kind kind);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

@@ -44,11 +44,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/api.h"
 #include "bucketing/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 #define BK_IDGEN_STRIPES_MAX 65536u
 /* A lock's columns in one action: the own one, and stale ones that are cleared away with it. */
@@ -186,7 +185,5 @@ enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t s
 enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
                              struct bk_idgen *out);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

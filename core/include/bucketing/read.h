@@ -24,11 +24,10 @@
 #ifndef BUCKETING_READ_H
 #define BUCKETING_READ_H
 
+#include "bucketing/api.h"
 #include "bucketing/route.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 enum bk_plan {
     BK_PLAN_DEFAULT, /* walk; for BK_HASH all */
@@ -184,7 +183,5 @@ int64_t bk_empties_pass(const struct bk_empties *empties, int64_t bucket);
 /* The highest bucket, from this one down, that is known to be empty; INT64_MIN: none is. */
 int64_t bk_empties_top(const struct bk_empties *empties, int64_t bucket);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

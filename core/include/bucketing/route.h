@@ -37,11 +37,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/api.h"
 #include "bucketing/strategy.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 struct bk_row {
     int64_t time_ns;   /* the row's own time, since 1970 */
@@ -131,7 +130,5 @@ int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets);
  * arrays do not overlap. */
 void bk_buckets_of_ids(const uint64_t *ids, size_t count, uint32_t buckets, int32_t *out);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

@@ -11,9 +11,9 @@
 #ifndef BUCKETING_STATUS_H
 #define BUCKETING_STATUS_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "bucketing/api.h"
+
+BK_BEGIN
 
 #define BK_STATUS_MAP(X)                                                                                     \
     X(BK_OK, "fine")                                                                                         \
@@ -72,7 +72,5 @@ enum bk_status {
 /* The text of a status: one line, a constant that nobody frees; "unknown status" for a value that is none. */
 const char *bk_status_text(enum bk_status status);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

@@ -19,11 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bucketing/api.h"
 #include "bucketing/status.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BK_BEGIN
 
 enum bk_kind {
     BK_UNBUCKETED, /* one partition a key, for ever: it grows for as long as rows come */
@@ -116,7 +115,5 @@ bool bk_kind_fires(enum bk_kind kind);
 /* The count at which that counter is full; 0 for the other kinds, and for NULL. */
 uint64_t bk_threshold(const struct bk_strategy *strategy);
 
-#ifdef __cplusplus
-}
-#endif
+BK_END
 #endif

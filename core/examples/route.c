@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts a stream into buckets: reads a key per line from stdin, writes "bucket,key" per line to stdout. It is
+ * the one writer of its keys, so bk_route() alone will do, and no agent is needed.
+ *
+ *     cc route.c $(pkg-config --cflags --libs bucketing) -o route
+ *     yes room-7 | head -100000 | ./route | sort | uniq -c
+ *
+ * Each room-7 bucket has 20,480 rows on average: 40 rows with nine random bits that are all 1. */
+#include <bucketing/bucketing.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+struct key {
+    char name[256];
+    struct bk_key_state state; /* all 0 for a new key; a service keeps it where it keeps its rows */
+};
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct key *)left)->name, ((const struct key *)right)->name);
+}
+
+/* The key of that name, made at its first row; NULL without memory. */
+static struct key *find(void **keys, const char *name)
+{
+    struct key *made = calloc(1, sizeof *made);
+    struct key **found;
+    if (made == NULL)
+        return NULL;
+    strcpy(made->name, name);
+    found = tsearch(made, keys, by_name);
+    if (found == NULL || *found != made)
+        free(made);
+    return found == NULL ? NULL : *found;
+}
+
+static int fail(const char *what)
+{
+    fprintf(stderr, "route: %s\n", what);
+    return 1;
+}
+
+int main(void)
+{
+    struct bk_strategy strategy;
+    void *keys = NULL;
+    char name[256];
+    enum bk_status status = bk_strategy_probabilistic(9, 40, &strategy);
+    while (status == BK_OK && fgets(name, sizeof name, stdin) != NULL) {
+        struct timespec now;
+        struct bk_row row = {0};
+        struct bk_route route;
+        name[strcspn(name, "\n")] = '\0';
+        struct key *key = find(&keys, name);
+        if (key == NULL || getrandom(&row.id, sizeof row.id, 0) != (ssize_t)sizeof row.id)
+            return fail("no memory, or no random bits");
+        clock_gettime(CLOCK_REALTIME, &now);
+        row.time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+        status = bk_route(&strategy, &key->state, &row, &route);
+        if (status == BK_OK)
+            printf("%lld,%s\n", (long long)route.bucket, name);
+        if (status == BK_OK && bk_fires(&strategy, &row))
+            status = bk_advance(&strategy, &key->state, &row, NULL);
+    }
+    return status == BK_OK ? 0 : fail(bk_status_text(status));
+}
