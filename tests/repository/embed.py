@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether what is installed of the core can be used outside of the tree: by pkg-config, by CMake, and by the programs of
-core/examples, several of which share a file while one is killed."""
+"""Whether what is installed of the core can be used outside of the tree: by pkg-config, by CMake, and by the programs
+of core/examples, several of which share a file while one is killed."""
 import os
 import pathlib
 import re

@@ -82,7 +82,9 @@ SKIPPED = 77  # tests.cmake names it to ctest
 
 
 def folder_of(name, folders=None):
-    """The innermost folder with a target that a file lies in."""
+    """The innermost folder with a target that a file lies in; the examples belong to none."""
+    if name.startswith("core/examples/"):
+        return None
     return max((folder for folder in folders or FOLDERS if name.startswith(f"{folder}/")), key=len, default=None)
 
 

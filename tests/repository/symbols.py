@@ -63,7 +63,7 @@ def symbols(compiler, source, level, folder):
 
 
 def check_core(compiler, faults):
-    core = sources.files(".c", under=("core/",))
+    core = sources.files(".c", under=("core/src/",))
     if not core:
         faults.append("core/ has no source")
     for level in ("-O0", "-O3"):

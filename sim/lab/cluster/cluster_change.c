@@ -65,6 +65,7 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
     else
         bk_history_begin(&change->strategy, &agent->history);
     add_dated(run, index + 1, &agent->history);
+    agent->deployed_ns = sim_queue_now(&run->queue);
     lab_event_trace_add(run, LAB_TOLD(STATE, LAB_NO_KEY, number), "agent %u is given new settings", number);
     if (agent->is_up) {
         enum bk_status status = bk_agent_change(agent->agent, &agent->history);

@@ -66,7 +66,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
     agent->history = run->config.history;
-    agent->jumped_ns = agent->disturbed_ns = INT64_MIN;
+    agent->jumped_ns = agent->disturbed_ns = agent->deployed_ns = INT64_MIN;
     start_agent(run, number);
     lab_agent_draw_clock(run, number);
     return true;

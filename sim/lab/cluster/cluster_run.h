@@ -152,6 +152,7 @@ struct lab_host_agent {
     int64_t offset_ns, drift_ppb, jump_ns;
     int64_t jumped_ns;    /* when its clock jumped last */
     int64_t disturbed_ns; /* when it did, or the agent's last pause ended */
+    int64_t deployed_ns;  /* when it was given its settings */
     uint32_t parked;      /* operations */
     uint64_t tick;
     int64_t tick_ns;

@@ -9,7 +9,7 @@
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 200,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) == 208,
                   "agents have other fields: archive them");
 
 /* Made of the agent, which it is alike. */
@@ -249,6 +249,7 @@ void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent 
     sim_archive_i64(archive, &agent->jump_ns);
     sim_archive_i64(archive, &agent->jumped_ns);
     sim_archive_i64(archive, &agent->disturbed_ns);
+    sim_archive_i64(archive, &agent->deployed_ns);
     sim_archive_bool(archive, &agent->stored.is_known);
     sim_archive_u32(archive, &agent->stored.key);
     sim_archive_i64(archive, &agent->stored.bucket);

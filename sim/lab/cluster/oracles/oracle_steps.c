@@ -305,15 +305,18 @@ static void judge_conditional(const struct step *step)
 static void judge_guarded_total(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
+    const struct lab_host_agent *host = &step->run->agents[step->agent];
     int64_t bucket;
     bool is_changing;
+    /* What is planned goes by the threshold at that time; new settings may have come between. */
+    if (host->deployed_ns >= operation->heard_ns)
+        return;
     if (!is_full(step, step->heard->counter)) {
         demand(step, is_ended(step), "rolls its key before the threshold");
         return;
     }
-    bool is_known =
-        bk_agent_view(step->run->agents[step->agent].agent, lab_agent_clock(step->run, step->agent),
-                      operation->key, &bucket, &is_changing);
+    bool is_known = bk_agent_view(host->agent, lab_agent_clock(step->run, step->agent), operation->key,
+                                  &bucket, &is_changing);
     demand(step, !is_ended(step) || !is_known || bucket != operation->bucket || is_changing,
            "reaches the threshold, and does not roll its key");
 }
@@ -500,13 +503,21 @@ struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint
     return known;
 }
 
+/* What may take a state back that was committed: two grants of one bucket then have different starts. */
+static uint32_t may_go_back(const struct lab_cluster_run *run)
+{
+    uint32_t lost = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
+    if (run->config.coordination == BK_GUARDED)
+        lost |= UINT32_C(1) << LAB_CONDITION_WEAK_LEVELS | UINT32_C(1) << LAB_CONDITION_PAXOS_LOST;
+    return lost;
+}
+
 void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct lab_known_bucket *before)
 {
     struct lab_known_bucket after = lab_known_bucket(run, agent, operation);
     uint32_t met = lab_conditions_at(run, operation->key, INT64_MIN, sim_queue_now(&run->queue));
-    if (before->is_known && after.is_known && after.bucket < before->bucket &&
-        (met >> LAB_CONDITION_STATE_LOST & 1) == 0)
+    if (before->is_known && after.is_known && after.bucket < before->bucket && (met & may_go_back(run)) == 0)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 " knows of bucket %" PRId64
                          ", hears an older answer, and goes back to bucket %" PRId64,
