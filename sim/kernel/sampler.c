@@ -126,11 +126,11 @@ double sim_size_mean(const struct sim_size *size)
 
 #define ZIPF_SUMMED 1000
 
-/* The sum of k^-s for from < k <= until, by Euler and Maclaurin; its error is below 1e-17 of the whole for
- * from >= 1000. */
-static double zipf_weights(double s, double from, double until)
+/* The sum of (k / origin)^-s for from < k <= until, by Euler and Maclaurin; its error is below 1e-17 of the
+ * whole for from >= 1000. */
+static double zipf_weights(double s, double origin, double from, double until)
 {
-    double f_from = sim_pow(from, -s), f_until = sim_pow(until, -s);
+    double f_from = sim_pow(from / origin, -s), f_until = sim_pow(until / origin, -s);
     double ratio = sim_log(until / from), y = (1 - s) * ratio, integral;
     if (y > -1e-3 && y < 1e-3)
         integral = from * f_from * ratio * (1 + y * (1.0 / 2 + y * (1.0 / 6 + y * (1.0 / 24 + y / 120))));
@@ -145,17 +145,87 @@ void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count)
     assert(s >= 0 && count >= 1);
     zipf->s = s;
     zipf->count = count;
+    zipf->point_count = 0;
     uint64_t summed = count < ZIPF_SUMMED ? count : ZIPF_SUMMED;
     double total = 0;
     for (uint64_t rank = summed; rank >= 1; rank--)
         total += sim_pow((double)rank, -s);
     if (count > summed)
-        total += zipf_weights(s, (double)summed, (double)count);
+        total += zipf_weights(s, 1, (double)summed, (double)count);
     zipf->total = total;
+}
+
+/* The weight of a rank in the piece that begins at the point. */
+static double piece_weight(const struct sim_zipf_point *point, uint64_t rank)
+{
+    return point->weight *
+           (rank == point->rank ? 1.0 : sim_pow((double)rank / (double)point->rank, -point->s));
+}
+
+/* Of the ranks from the point's own on, below `until`. */
+static double piece_weights(const struct sim_zipf_point *point, uint64_t until)
+{
+    double sum = 0;
+    uint64_t rank = point->rank;
+    for (; rank < until && rank - point->rank < ZIPF_SUMMED; rank++)
+        sum += piece_weight(point, rank);
+    if (rank < until)
+        sum += point->weight *
+               zipf_weights(point->s, (double)point->rank, (double)(rank - 1), (double)(until - 1));
+    return sum;
+}
+
+static double points_weight(const struct sim_zipf *zipf, uint64_t ranks)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < zipf->point_count && zipf->points[i].rank <= ranks; i++) {
+        bool is_last = i + 1 == zipf->point_count || zipf->points[i + 1].rank > ranks;
+        total += piece_weights(&zipf->points[i], is_last ? ranks + 1 : zipf->points[i + 1].rank);
+    }
+    return total;
+}
+
+static double exponent(const struct sim_zipf_point *from, const struct sim_zipf_point *to)
+{
+    return sim_log(from->weight / to->weight) / sim_log((double)to->rank / (double)from->rank);
+}
+
+void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count)
+{
+    struct sim_zipf_point *points = zipf->points;
+    uint32_t last = zipf->point_count - 1;
+    assert(zipf->point_count >= 1 && zipf->point_count <= SIM_ZIPF_POINTS_MAX);
+    assert(points[0].rank == 1 && points[last].rank == count);
+    for (uint32_t i = 0; i < last; i++)
+        points[i].s = exponent(&points[i], &points[i + 1]);
+    points[last].s = 0;
+    zipf->s = last == 0 ? 0 : exponent(&points[0], &points[last]);
+    zipf->count = count;
+    zipf->total = points_weight(zipf, count);
+}
+
+double sim_zipf_points_share(const struct sim_zipf *zipf, uint64_t ranks)
+{
+    return points_weight(zipf, ranks) / zipf->total;
+}
+
+static double points_share(const struct sim_zipf *zipf, uint64_t rank)
+{
+    uint32_t low = 0, high = zipf->point_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (zipf->points[middle].rank <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return piece_weight(&zipf->points[low], rank) / zipf->total;
 }
 
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index)
 {
     assert(index < zipf->count);
+    if (zipf->point_count > 0)
+        return points_share(zipf, index + 1);
     return (zipf->s == 0 ? 1.0 : sim_pow((double)(index + 1), -zipf->s)) / zipf->total;
 }

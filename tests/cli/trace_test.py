@@ -115,6 +115,73 @@ class TraceTest(ProgramTest):
                          "timestamp_ms,key,count\n1000,1,2\n2000,2,1\n2000,1,0\n")
         self.assertIn("would overwrite the trace rows.csv", self.bad(2, "trace", "rows.csv", "--anonymise", "rows.csv"))
 
+    def emit(self, status, *arguments):
+        """The answer, and the figures of a run of the scenario that was written."""
+        code, out, err = self.run_program("trace", *arguments, "--emit-scenario", "fit.yaml", "--json", "--quiet")
+        self.assertEqual(code, status, err)
+        answer = json.loads(out)["fit"]
+        result = json.loads(self.good("run", "fit.yaml", "--no-charts", "--no-store", "--json", "--quiet"))
+        found = {one["label"]: one["metrics"] for one in result["strategies"]}
+        return answer, list(found.values()), err
+
+    def test_a_fitted_scenario_of_real_rows_is_near_them_on_its_own_seed(self):
+        traces = os.path.join(os.path.dirname(__file__), "..", "..", "scenarios", "traces")
+        for name in ("tweets.csv.gz", "events.csv.gz"):
+            answer, found, _ = self.emit(0, os.path.join(traces, name))
+            self.assertTrue(answer["holds"])
+            self.assertLessEqual(answer["off"], answer["within"])
+            self.assertEqual(list(answer["strategies"]), ["unbucketed", "time", "count", "probabilistic", "hash"])
+            for (label, figures), metrics in zip(answer["strategies"].items(), found):
+                for figure, pair in figures.items():
+                    kind, quantile = figure.split("_")
+                    self.assertEqual(pair["fit"], metrics[f"partitions.all.{kind}.{quantile}"], label + figure)
+                    self.assertLessEqual(abs(pair["fit"] / pair["trace"] - 1), 0.15, label + figure)
+            text = self.good("trace", os.path.join(traces, name), "--emit-scenario", "fit.yaml", "--quiet")
+            self.assertIn("the fit holds: every figure is within 15 % of the trace's", text)
+
+    def test_figures_of_the_trace_in_a_fit_are_those_of_its_run(self):
+        rows = drawn()
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + "".join(f"{t},{g}{c},{b}\n" for t, g, c, b in rows))
+        _, out, _ = self.run_program("trace", "rows.csv", "--emit-scenario", "fit.yaml", "--json", "--quiet")
+        with open(os.path.join(self.folder, "fit.yaml"), encoding="utf-8") as file:
+            strategies = [line for line in file if line.startswith("strategies:")][0]
+        self.write("trace.yaml", "trace: {file: rows.csv}\n" + strategies)
+        result = json.loads(self.good("run", "trace.yaml", "--no-charts", "--no-store", "--json", "--quiet"))
+        fit = list(json.loads(out)["fit"]["strategies"].values())
+        for one, strategy in zip(fit, result["strategies"]):
+            self.assertEqual({name: pair["trace"] for name, pair in one.items()},
+                             {f"{kind}_{q}": strategy["metrics"][f"partitions.all.{kind}.{q}"]
+                              for kind in ("rows", "bytes") for q in ("p50", "p99")})
+
+    def test_a_fit_that_is_far_off_is_reported_as_failed(self):
+        # Large keys have small rows and small keys large ones, and no scenario has that.
+        draw = random.Random(2)
+        rows = sorted((START + draw.randrange(86_400_000), key, 20 if key < 2 else 2000)
+                      for key in range(20) for _ in range(4000 if key < 2 else 100))
+        self.write("rows.csv", "timestamp_ms,key,bytes\n" + "".join(f"{t},k{k},{b}\n" for t, k, b in rows))
+        answer, _, err = self.emit(1, "rows.csv")
+        self.assertFalse(answer["holds"])
+        self.assertGreater(answer["off"], 0.15)
+        self.assertRegex(err, r"fit\.yaml: the fit failed: bytes p\d\d of \w+ is \d+, and \d+ in the trace, \d+ % off")
+        with open(os.path.join(self.folder, "fit.yaml"), encoding="utf-8") as file:
+            self.assertIn("# The fit failed: figures are more than 15 % off. Run the trace itself.", file.read())
+
+    def test_a_fit_follows_keys_of_any_skew_and_a_rate_that_grows(self):
+        draw, weights = random.Random(4), [900, 850, 800, 20, 19, 18] + [10] * 30
+        rows = sorted((START + int(5 * 86_400_000 * draw.random() ** 0.5), key)
+                      for key, weight in enumerate(weights) for _ in range(10 * weight))
+        self.write("rows.csv", "timestamp_ms,key,count\n" + "".join(f"{t},k{k},1\n" for t, k in rows))
+        answer, _, _ = self.emit(0, "rows.csv")
+        self.assertEqual(list(answer["strategies"]["time"]), ["rows_p50", "rows_p99"])
+        with open(os.path.join(self.folder, "fit.yaml"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("points: [", text)
+        self.assertIn("# the rate over the span", text)
+        self.assertIn("would overwrite the trace rows.csv",
+                      self.bad(2, "trace", "rows.csv", "--emit-scenario", "rows.csv"))
+        self.assertIn("--anonymise - conflicts with --emit-scenario",
+                      self.bad(2, "trace", "rows.csv", "--anonymise", "-", "--emit-scenario", "x.yaml"))
+
     def test_what_cannot_be_meant_is_named(self):
         self.write("rows.csv", "timestamp_ms,key,bytes\n1767225600,a,1\n")
         self.write("x.yaml", "trace: {file: rows.csv}\nstrategies: [{unbucketed: {}}]\n")

@@ -26,9 +26,45 @@
 
 #define WORKLOAD(member) offsetof(struct lab_scenario, workload.member)
 
+#define POINTS_FORM "write [[1, 12000], [20, 300], [370, 1]]: a key's rank and its weight"
+
+static bool read_point(struct lab_reader *reader, const struct lab_node *node, struct sim_zipf *zipf)
+{
+    struct sim_zipf_point *point = &zipf->points[zipf->point_count];
+    const struct lab_node *rank = node->first;
+    if (node->kind != LAB_NODE_LIST || node->count != 2 || rank->kind != LAB_NODE_SCALAR ||
+        rank->next->kind != LAB_NODE_SCALAR || lab_quantity_whole(rank->text, &point->rank) != NULL ||
+        lab_quantity_number(rank->next->text, &point->weight) != NULL ||
+        !(point->weight >= 1e-15 && point->weight <= ROWS_MAX))
+        return lab_fail_at(&reader->tree, &node->place, "no point of popularity; " POINTS_FORM);
+    if (zipf->point_count == 0 && point->rank != 1)
+        return lab_fail_at(&reader->tree, &node->place, "the first point is that of rank 1; " POINTS_FORM);
+    if (zipf->point_count > 0 && (point->rank <= point[-1].rank || point->weight > point[-1].weight))
+        return lab_fail_at(&reader->tree, &node->place,
+                           "from point to point ranks rise and weights do not; " POINTS_FORM);
+    zipf->point_count++;
+    return true;
+}
+
+static bool read_points(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
+                        void *out)
+{
+    struct sim_zipf *zipf = &((struct lab_scenario *)out)->workload.popularity;
+    (void)field;
+    if (node->kind != LAB_NODE_LIST || node->count == 0 || node->count > SIM_ZIPF_POINTS_MAX)
+        return lab_fail_at(&reader->tree, &node->place, "'points' takes a list of 1 to %d; " POINTS_FORM,
+                           SIM_ZIPF_POINTS_MAX);
+    for (const struct lab_node *item = node->first; item != NULL; item = item->next) {
+        if (!read_point(reader, item, zipf))
+            return false;
+    }
+    return true;
+}
+
 static const struct lab_table zipf_table = {
     .fields = (const struct lab_field[]){
-        {"zipf", lab_read_number, WORKLOAD(popularity.s), LAB_REQUIRED, 0, 10, "a number from 0 to 10", NULL},
+        {"zipf", lab_read_number, WORKLOAD(popularity.s), LAB_OPTIONAL, 0, 10, "a number from 0 to 10", NULL},
+        {"points", read_points, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
         {.name = NULL},
     }};
 
@@ -37,9 +73,14 @@ static bool read_popularity(struct lab_reader *reader, const struct lab_field *f
 {
     (void)field;
     if (node->kind != LAB_NODE_SCALAR)
-        return lab_table_read(reader, &zipf_table, node, out);
+        return lab_table_read(reader, &zipf_table, node, out) &&
+               ((lab_node_find(node, "zipf") == NULL) != (lab_node_find(node, "points") == NULL) ||
+                lab_fail_at(&reader->tree, &node->place,
+                            "popularity takes either zipf or points; write {zipf: 1.1}"));
     if (strcmp(node->text, "uniform") != 0)
-        return lab_fail_value(reader, node, "no such popularity; use uniform or {zipf: 1.1}");
+        return lab_fail_value(
+            reader, node,
+            "no such popularity; use uniform, {zipf: 1.1}, or {points: [[1, 12000], [370, 1]]}");
     ((struct lab_scenario *)out)->workload.popularity.s = 0;
     return true;
 }
@@ -335,6 +376,24 @@ static bool check_backfill(struct lab_reader *reader, const struct lab_node *bac
     return true;
 }
 
+static bool make_popularity(struct lab_reader *reader, struct wl_workload *workload,
+                            const struct lab_node *keys)
+{
+    struct sim_zipf *zipf = &workload->popularity;
+    if (zipf->point_count == 0) {
+        sim_zipf_init(zipf, zipf->s, workload->key_count);
+        return true;
+    }
+    uint64_t last = zipf->points[zipf->point_count - 1].rank;
+    if (last != workload->key_count)
+        return lab_fail_at(&reader->tree, &lab_node_find(keys, "popularity")->place,
+                           "the last point of popularity is rank %" PRIu64 " and there are %" PRIu64
+                           " keys; make it the rank of the last key",
+                           last, workload->key_count);
+    sim_zipf_init_points(zipf, workload->key_count);
+    return true;
+}
+
 /* Of the spikes under way at a time, as if they struck the same key. */
 static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
 {
@@ -401,7 +460,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     const struct lab_node *arrivals = lab_node_find(root, "arrivals");
     workload->has_daily = lab_node_find(arrivals, "daily") != NULL;
     workload->has_bursts = lab_node_find(arrivals, "bursts") != NULL;
-    sim_zipf_init(&workload->popularity, workload->popularity.s, workload->key_count);
-    return check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
+    return make_popularity(reader, workload, lab_node_find(root, "keys")) &&
+           check_spikes(reader, lab_node_find(arrivals, "spikes")) && check_amounts(reader, arrivals) &&
            check_backfill(reader, lab_node_find(arrivals, "backfill"));
 }

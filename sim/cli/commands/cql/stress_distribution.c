@@ -100,6 +100,8 @@ static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
 {
     double share = 0;
     uint64_t rank = 0;
+    if (zipf->point_count > 0)
+        return sim_zipf_points_share(zipf, ranks);
     for (; rank < ranks && rank < RANKS_ADDED; rank++)
         share += sim_zipf_share(zipf, rank);
     if (rank == ranks)

@@ -15,6 +15,7 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 #include "trace_anonymise.h"
+#include "trace_fit.h"
 #include "trace_summary.h"
 
 #define LINE_SIZE 256
@@ -25,6 +26,7 @@ static const struct cli_option options[] = {
     {"sort", NULL, "rows in no order: trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
     {"anonymise", "FILE", "write the rows with numbers for keys; - for stdout"},
+    {"emit-scenario", "FILE", "write a synthetic scenario fitted to it"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
@@ -210,7 +212,8 @@ static json_t *day_json(const struct trace_summary *summary)
     return cli_json_complete(object, is_fine);
 }
 
-static bool print_json(const char *file, const struct trace_summary *summary, struct sim_error *error)
+static bool print_json(const char *file, const struct trace_summary *summary, const struct trace_fit *fit,
+                       const char *fitted, struct sim_error *error)
 {
     char first[SIM_TIME_TEXT_SIZE], last[SIM_TIME_TEXT_SIZE];
     json_t *object = json_object();
@@ -234,7 +237,8 @@ static bool print_json(const char *file, const struct trace_summary *summary, st
         cli_json_set(object, "hour", peak_json(&summary->hour)) &&
         cli_json_set(object, "second_half_over_first",
                      summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()) &&
-        cli_json_set(object, "day", day_json(summary));
+        cli_json_set(object, "day", day_json(summary)) &&
+        cli_json_set(object, "fit", fitted == NULL ? json_null() : trace_fit_json(fit, fitted));
     return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
@@ -242,16 +246,22 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
                      struct sim_error *error)
 {
     struct trace_summary summary;
-    const char *file = cli_argument(args, 0);
+    struct trace_fit fit;
+    const char *file = cli_argument(args, 0), *fitted = cli_value(args, "emit-scenario", NULL);
     if (!cli_has(args, "quiet"))
         cli_warnings_files(stderr, scenario);
     if (!trace_summary_make(scenario, &summary, error))
         return false;
-    bool ok = true;
-    if (cli_has(args, "json"))
-        ok = print_json(file, &summary, error);
-    else
+    bool is_json = cli_has(args, "json");
+    if (!is_json)
         print_text(file, &summary);
+    bool ok = fitted == NULL ||
+              (trace_fit_make(scenario, &summary, &fit, error) && trace_fit_write(&fit, fitted, error));
+    if (ok && is_json)
+        ok = print_json(file, &summary, &fit, fitted, error);
+    else if (ok && fitted != NULL)
+        trace_fit_print(&fit, fitted);
+    ok = ok && (fitted == NULL || trace_fit_judge(&fit, fitted, error));
     trace_summary_clear(&summary);
     return ok;
 }
@@ -262,11 +272,19 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     struct cli_outputs outputs = {0};
     const char *anonymous = cli_value(args, "anonymise", NULL);
     bool is_stdout = anonymous != NULL && strcmp(anonymous, "-") == 0;
+    if (is_stdout && cli_has(args, "emit-scenario")) {
+        sim_fail(error, SIM_ERROR_INPUT,
+                 "bucketlab: --anonymise - conflicts with --emit-scenario; write the rows to a file");
+        return (int)error->class;
+    }
     if (!read_format(args, &scenario, error))
         return (int)error->class;
     cli_outputs_input(&outputs, "the trace", scenario->trace_path);
     cli_outputs_file(&outputs, "anonymise", anonymous);
+    cli_outputs_file(&outputs, "emit-scenario", cli_value(args, "emit-scenario", NULL));
     bool ok = cli_outputs_check(&outputs, error);
+    if (ok && cli_has(args, "emit-scenario"))
+        ok = cli_text_file_check("emit-scenario", cli_value(args, "emit-scenario", NULL), error);
     if (ok && anonymous != NULL)
         ok = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
              trace_anonymise(scenario, anonymous, error);

@@ -61,19 +61,18 @@ static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, s
     return true;
 }
 
-/* The batch's rows into the slots that they lie in. */
-static void slot_batch(const struct pass *pass, const struct wl_trace_batch *batch)
+/* The batch's rows into the slots that they lie in, of this width from this time on. */
+static void slot_batch(const struct wl_trace_batch *batch, int64_t begin_ns, int64_t slot_ns, uint64_t *slots)
 {
     for (uint64_t row = 0; row < batch->rows;) {
-        uint64_t slot = (uint64_t)((wl_trace_row_time(batch, row) - pass->begin_ns) / pass->slot_ns), begin,
-                 end;
-        int64_t until_ns = pass->begin_ns + (int64_t)(slot + 1) * pass->slot_ns;
+        uint64_t slot = (uint64_t)((wl_trace_row_time(batch, row) - begin_ns) / slot_ns), begin, end;
+        int64_t until_ns = begin_ns + (int64_t)(slot + 1) * slot_ns;
         if (batch->rows == 1) {
             end = 1;
         } else {
             wl_trace_rows_between(batch, INT64_MIN, until_ns, &begin, &end);
         }
-        pass->slots[slot] += end - row;
+        slots[slot] += end - row;
         row = end;
     }
 }
@@ -84,11 +83,26 @@ static int descending(const void *one, const void *other)
     return a > b ? -1 : a < b;
 }
 
+/* All ranks when they are few, else as far apart as the ranks are large. */
+static void summarise_ranks(const struct pass *pass)
+{
+    struct trace_summary *out = pass->out;
+    for (uint32_t i = 0; i < TRACE_RANKS_MAX; i++) {
+        double part = (double)i / (TRACE_RANKS_MAX - 1);
+        uint32_t rank = out->keys <= TRACE_RANKS_MAX ? i + 1 : (uint32_t)lround(pow(out->keys, part));
+        if (rank > out->keys || (out->rank_count > 0 && rank <= out->ranks[out->rank_count - 1]))
+            continue;
+        out->ranks[out->rank_count] = rank;
+        out->rank_rows[out->rank_count++] = pass->key_rows[rank - 1];
+    }
+}
+
 static void summarise_keys(struct pass *pass)
 {
     struct trace_summary *out = pass->out;
     uint64_t sum = 0;
     qsort(pass->key_rows, out->keys, sizeof *pass->key_rows, descending);
+    summarise_ranks(pass);
     for (uint32_t i = 0; i < out->keys; i++) {
         lab_histogram_add(&out->key_rows, pass->key_rows[i], 1, 0);
         sum += pass->key_rows[i];
@@ -179,6 +193,7 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
 {
     struct trace_summary *out = pass->out;
     struct wl_trace_batch batch;
+    int64_t part_ns;
     bool more = true;
     while (more) {
         if (!wl_trace_next(pass->trace, &batch, &more, error) || (more && !count_batch(pass, &batch, error)))
@@ -189,11 +204,14 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
     summarise_keys(pass);
     if (!make_slots(pass, error) || !wl_trace_rewind(&pass->trace, error))
         return false;
+    part_ns = (int64_t)(((uint64_t)out->last_ns - (uint64_t)out->first_ns) / TRACE_PARTS) + 1;
     for (more = true; more;) {
         if (!wl_trace_next(pass->trace, &batch, &more, error))
             return false;
-        if (more)
-            slot_batch(pass, &batch);
+        if (more) {
+            slot_batch(&batch, pass->begin_ns, pass->slot_ns, pass->slots);
+            slot_batch(&batch, out->first_ns, part_ns, out->parts);
+        }
     }
     summarise_slots(pass);
     return !(out->key_rows.out_of_memory || out->sizes.out_of_memory || out->gaps_ms.out_of_memory) ||

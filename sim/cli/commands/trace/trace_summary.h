@@ -7,6 +7,9 @@
 #include "lab/scenario.h"
 #include "workload/trace.h"
 
+#define TRACE_PARTS     16
+#define TRACE_RANKS_MAX 64
+
 /* Rows in one slot of time, the one that has most. */
 struct trace_peak {
     int64_t slot_ns; /* 0: not known */
@@ -28,6 +31,11 @@ struct trace_summary {
     bool has_day;                    /* the trace spans two days or more */
     int busiest_hour, quietest_hour; /* of the day, UTC */
     double busiest_over_mean, quietest_over_mean;
+    /* Rows in equal parts of the span, and of keys by rank from the one that has most, far apart in the tail.
+     */
+    uint64_t parts[TRACE_PARTS];
+    uint32_t rank_count, ranks[TRACE_RANKS_MAX];
+    uint64_t rank_rows[TRACE_RANKS_MAX];
     struct lab_histogram key_rows, sizes, gaps_ms; /* gaps: between rows of a key */
 };
 

@@ -55,14 +55,29 @@ uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
 double sim_size_mean(const struct sim_size *size);
 
 /* Zipf weights k^-s of the ranks 1..count, s >= 0 (0: uniform). No table: a weight is computed when it is
- * asked for. */
+ * asked for. With points it is Zipf in pieces: the weights of some ranks are given, and between two of them
+ * the weight is a power of the rank, a line in double logarithmic paper. */
+#define SIM_ZIPF_POINTS_MAX 64
+struct sim_zipf_point {
+    uint64_t rank;
+    double weight;
+    double s; /* up to the next point; sim_zipf_init_points() fills it */
+};
+
 struct sim_zipf {
-    double s;
+    double s; /* with points: of the whole, from the first to the last */
     uint64_t count;
     double total;
+    uint32_t point_count; /* 0: one exponent for all */
+    struct sim_zipf_point points[SIM_ZIPF_POINTS_MAX];
 };
 void sim_zipf_init(struct sim_zipf *zipf, double s, uint64_t count);
+/* zipf->points and point_count are set: ranks rise from 1 to count, weights are above 0 and do not rise. A
+ * count of 1 has one point. */
+void sim_zipf_init_points(struct sim_zipf *zipf, uint64_t count);
 /* The share of rank index + 1, index from 0; the shares sum to 1. */
 double sim_zipf_share(const struct sim_zipf *zipf, uint64_t index);
+/* The share of the first `ranks` ranks together, of a distribution with points. */
+double sim_zipf_points_share(const struct sim_zipf *zipf, uint64_t ranks);
 
 #endif
