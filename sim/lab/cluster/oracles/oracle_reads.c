@@ -125,18 +125,29 @@ static void judge_asked(const struct place *place)
     judge_limit(place);
 }
 
-/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range.
- * Whoever writes a state anew that was lost may date its bucket otherwise than others know it. */
+/* What may leave two dates for one bucket: a state that was lost is written anew, and a date of three states is
+ * planned by two at once, or is not the one that came to be stored. */
+static uint32_t may_date_anew(const struct lab_cluster_run *run)
+{
+    uint32_t causes = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
+    if (run->config.coordination == BK_THREE_STATE)
+        causes |= UINT32_C(1) << LAB_CONDITION_WEAK_LEVELS | UINT32_C(1) << LAB_CONDITION_PAXOS_LOST |
+                  UINT32_C(1) << LAB_CONDITION_CHANGES_AT_ONCE | UINT32_C(1) << LAB_CONDITION_UNKNOWN_WRITE |
+                  UINT32_C(1) << LAB_CONDITION_LATE_STATE_WRITE;
+    return causes;
+}
+
+/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range. */
 static bool starts_before_range(const struct place *place, int64_t bucket)
 {
     const struct lab_cluster_run *run = place->run;
     uint32_t key = place->operation->key;
     const struct lab_cluster_key *state = &run->keys[key];
-    uint32_t met = lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
-    if (run->config.coordination == BK_THREE_STATE || (met >> LAB_CONDITION_STATE_LOST & 1) != 0)
+    bool is_dated = run->config.coordination == BK_GUARDED || run->config.coordination == BK_THREE_STATE;
+    if ((lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue)) & may_date_anew(run)) != 0)
         return true;
-    return run->config.coordination == BK_GUARDED && (size_t)bucket < state->change_count &&
-           state->changes[bucket] != 0 && state->changes[bucket] < place->query.from_ns;
+    return is_dated && (size_t)bucket < state->change_count && state->changes[bucket] != 0 &&
+           state->changes[bucket] < place->query.from_ns;
 }
 
 static bool may_end(const struct place *place)
