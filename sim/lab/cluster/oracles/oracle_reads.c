@@ -125,8 +125,8 @@ static void judge_asked(const struct place *place)
     judge_limit(place);
 }
 
-/* What may leave two dates for one bucket: a state that was lost is written anew, and a date of three states is
- * planned by two at once, or is not the one that came to be stored. */
+/* What may leave two dates for one bucket: a state that was lost is written anew, and a date of three states
+ * is planned by two at once, or is not the one that came to be stored. */
 static uint32_t may_date_anew(const struct lab_cluster_run *run)
 {
     uint32_t causes = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
@@ -137,7 +137,8 @@ static uint32_t may_date_anew(const struct lab_cluster_run *run)
     return causes;
 }
 
-/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range. */
+/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range.
+ */
 static bool starts_before_range(const struct place *place, int64_t bucket)
 {
     const struct lab_cluster_run *run = place->run;
