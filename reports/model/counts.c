@@ -71,6 +71,9 @@ static void turn_to_logs(struct report_panel *panel)
         panel->bars[i].low = log_of(panel->bars[i].low);
         panel->bars[i].high = log_of(panel->bars[i].high);
     }
+    if (panel->curve_count == 0) {
+        return;
+    }
     /* What is expected less than half a time is left out at both ends. */
     size_t first = 0, end = panel->curve_count;
     while (first + 1 < end && panel->curve[first + 1].y <= log_low) {

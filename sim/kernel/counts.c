@@ -20,8 +20,7 @@ static uint64_t poisson_counted(struct sim_random *random, double mean)
     return count;
 }
 
-/* log n! less Stirling's formula for it, n >= 1. */
-static double stirling_error(double n)
+double sim_stirling_error(double n)
 {
     static const double small[16] = {
         0,
@@ -68,7 +67,7 @@ static double log_poisson(double k, double mean)
 {
     if (k == 0)
         return -mean;
-    return -stirling_error(k) - deviance(k, mean) - HALF_LOG_TAU - 0.5 * sim_log(k);
+    return -sim_stirling_error(k) - deviance(k, mean) - HALF_LOG_TAU - 0.5 * sim_log(k);
 }
 
 static uint64_t poisson_rejected(struct sim_random *random, double mean)
@@ -120,7 +119,7 @@ static double log_binomial(double k, double n, double p)
         return -n * minus_log_1_minus(p);
     if (k == n)
         return n * sim_log(p);
-    return stirling_error(n) - stirling_error(k) - stirling_error(n - k) - deviance(k, n * p) -
+    return sim_stirling_error(n) - sim_stirling_error(k) - sim_stirling_error(n - k) - deviance(k, n * p) -
            deviance(n - k, n * (1 - p)) - HALF_LOG_TAU - 0.5 * (sim_log(k) + sim_log((n - k) / n));
 }
 

@@ -9,7 +9,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "binomial.h"
+#include "lab/binomial.h"
 
 #define TIE (256 * DBL_EPSILON) /* about the error of a tail, 5.7e-14 */
 
@@ -36,7 +36,7 @@ double tune_below(const struct tune_distribution *distribution, uint64_t rows)
     check_distribution(distribution);
     return rows <= distribution->threshold
                ? 0
-               : tune_binomial_upper(rows - 1, distribution->threshold, distribution->p);
+               : lab_binomial_upper(rows - 1, distribution->threshold, distribution->p);
 }
 
 double tune_above(const struct tune_distribution *distribution, uint64_t rows)
@@ -44,7 +44,7 @@ double tune_above(const struct tune_distribution *distribution, uint64_t rows)
     check_distribution(distribution);
     return rows < distribution->threshold
                ? 1
-               : tune_binomial_lower(rows, distribution->threshold - 1, distribution->p);
+               : lab_binomial_lower(rows, distribution->threshold - 1, distribution->p);
 }
 
 double tune_pmf(const struct tune_distribution *distribution, uint64_t rows)
@@ -53,7 +53,7 @@ double tune_pmf(const struct tune_distribution *distribution, uint64_t rows)
     /* The last row increments, and those before it have threshold - 1 increments. */
     return rows < distribution->threshold
                ? 0
-               : distribution->p * tune_binomial_pmf(rows - 1, distribution->threshold - 1, distribution->p);
+               : distribution->p * lab_binomial_pmf(rows - 1, distribution->threshold - 1, distribution->p);
 }
 
 /* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. What

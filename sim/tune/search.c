@@ -6,7 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "binomial.h"
+#include "lab/binomial.h"
 
 #define TIE (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 
@@ -39,7 +39,7 @@ static struct tune_distribution distribution_of(uint64_t one_in, uint64_t thresh
 static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold)
 {
     uint64_t before = goal->rows_min > 0 ? goal->rows_min - 1 : 0;
-    return tune_binomial_pmf(goal->rows_max, threshold, p) >= tune_binomial_pmf(before, threshold, p);
+    return lab_binomial_pmf(goal->rows_max, threshold, p) >= lab_binomial_pmf(before, threshold, p);
 }
 
 /* The first threshold from which on the risk does not fall. A few more thresholds are looked at on both sides

@@ -9,7 +9,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "binomial.h"
+#include "lab/binomial.h"
 
 #define TIE       (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
 #define FAR_SIGMA 12.0                /* beyond, a tail is below 1e-30 */
@@ -43,7 +43,7 @@ static double rows_above(const struct tune_weighted *distribution, uint64_t rows
     if (added >= distribution->threshold)
         return 0;
     double p = chance_of(distribution);
-    return p > 0 ? tune_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
+    return p > 0 ? lab_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
 }
 
 /* Of a negative binomial distribution by its formulas; else the tails are summed up from a number of rows
@@ -96,7 +96,7 @@ static double rows_below(const struct tune_weighted *distribution, uint64_t rows
     if (added >= distribution->threshold)
         return 1;
     double p = chance_of(distribution);
-    return p > 0 ? tune_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
+    return p > 0 ? lab_binomial_upper(rows - 1, distribution->threshold - added, p) : 0;
 }
 
 double tune_weighted_below(const struct tune_weighted *distribution, uint64_t bytes)

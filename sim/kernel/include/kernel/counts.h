@@ -19,6 +19,8 @@
 uint64_t sim_poisson(struct sim_random *random, double mean);
 /* How many of n are of a kind that each is with chance p; n <= SIM_COUNT_MAX, 0 <= p <= 1. */
 uint64_t sim_binomial(struct sim_random *random, uint64_t n, double p);
+/* log n! less Stirling's formula for it, n log n - n + log(2 pi n) / 2; n >= 1 and whole. Within 2e-16. */
+double sim_stirling_error(double n);
 /* Gamma with mean `shape` >= 1 and scale 1. */
 double sim_gamma(struct sim_random *random, double shape);
 /* Where the k-th in order of n points lies that are uniform in (0, 1), 1 <= k <= n <= SIM_COUNT_MAX. */

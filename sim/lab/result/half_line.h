@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Made by make_half_line.py: nodes s and weights s (1 + exp(-v)) of the double exponential rule for a
  * half-line, s = exp(v - exp(-v)) at v = -29/8, -28/8, ... 48/8. */
-#ifndef TUNE_HALF_LINE_H
-#define TUNE_HALF_LINE_H
+#ifndef LAB_HALF_LINE_H
+#define LAB_HALF_LINE_H
 
 #define HALF_LINE_STEP   0x1.0000000000000p-3
 #define HALF_LINE_MIDDLE 29 /* index of v = 0 */

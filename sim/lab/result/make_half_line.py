@@ -5,7 +5,7 @@
 With s = exp(v - exp(-v)) the integral of f(s) over s > 0 is that of f(s) s (1 + exp(-v)) over all v, which the
 trapezoidal rule takes at v = -29/8, -28/8, ... 48/8. Nodes before the first weigh less than 1e-17 of the sum.
 
-    make_half_line.py >sim/tune/half_line.h
+    make_half_line.py >sim/lab/result/half_line.h
 """
 import math
 
@@ -13,8 +13,8 @@ STEP = 0.125
 print("/* SPDX-License-Identifier: GPL-3.0-or-later */")
 print("/* Made by make_half_line.py: nodes s and weights s (1 + exp(-v)) of the double exponential rule for a")
 print(" * half-line, s = exp(v - exp(-v)) at v = -29/8, -28/8, ... 48/8. */")
-print("#ifndef TUNE_HALF_LINE_H")
-print("#define TUNE_HALF_LINE_H")
+print("#ifndef LAB_HALF_LINE_H")
+print("#define LAB_HALF_LINE_H")
 print()
 print(f"#define HALF_LINE_STEP {STEP.hex()}")
 print("#define HALF_LINE_MIDDLE 29 /* index of v = 0 */")

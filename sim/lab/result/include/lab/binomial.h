@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The binomial distribution with relative accuracy in both tails, for n up to 2^64 - 1. Private to this
- * folder.
+/* The binomial distribution with relative accuracy in both tails, for n up to 2^64 - 1. The library of
+ * `tune` and the bounds of a share (lab/choice.h) use it.
  *
  * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15) and call the error
  * handler, which aborts, when they underflow; so the probability at the edge is Loader's saddle-point form,
  * and the tail beyond is a sum of positive terms, or an integral of a positive function where the sum would
  * be long. Source: C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000. */
-#ifndef TUNE_BINOMIAL_H
-#define TUNE_BINOMIAL_H
+#ifndef LAB_BINOMIAL_H
+#define LAB_BINOMIAL_H
 
 #include <stdint.h>
 
 /* X ~ Binomial(n, p), 0 < p <= 1. */
-double tune_binomial_pmf(uint64_t n, uint64_t k, double p);   /* P(X = k) */
-double tune_binomial_lower(uint64_t n, uint64_t k, double p); /* P(X <= k) */
-double tune_binomial_upper(uint64_t n, uint64_t k, double p); /* P(X >= k) */
+double lab_binomial_pmf(uint64_t n, uint64_t k, double p);   /* P(X = k) */
+double lab_binomial_lower(uint64_t n, uint64_t k, double p); /* P(X <= k) */
+double lab_binomial_upper(uint64_t n, uint64_t k, double p); /* P(X >= k) */
 
 #endif
