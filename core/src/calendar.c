@@ -36,10 +36,10 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* Days since 1970-01-01 of the first day of a month; months count from 1970-01. The year is taken to begin in
+/* The year is taken to begin in
  * March, so that the leap day is its last. Source: Hinnant, chrono-Compatible Low-Level Date Algorithms,
  * days_from_civil. */
-static int64_t month_begin_days(int64_t month)
+int64_t bk_month_begin_days(int64_t month)
 {
     int64_t from_march = month - 2;
     int64_t year = 1970 + floor_divide(from_march, 12);
@@ -55,11 +55,11 @@ static struct bk_window month_window(int64_t time_ns)
     int64_t days = floor_divide(time_ns, DAY_NS);
     /* A mean month lasts 30.436875 days; the guess is off by one at the most. */
     int64_t month = floor_divide(days * 10000, 304369);
-    while (month_begin_days(month) > days)
+    while (bk_month_begin_days(month) > days)
         month--;
-    while (month_begin_days(month + 1) <= days)
+    while (bk_month_begin_days(month + 1) <= days)
         month++;
-    int64_t from = month_begin_days(month), until = month_begin_days(month + 1);
+    int64_t from = bk_month_begin_days(month), until = bk_month_begin_days(month + 1);
     return (struct bk_window){
         .index = month,
         .from_ns = from < INT64_MIN / DAY_NS ? INT64_MIN : from * DAY_NS,

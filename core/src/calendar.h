@@ -16,5 +16,7 @@ struct bk_window {
 
 /* strategy: a checked BK_TIME. */
 struct bk_window bk_window_of(const struct bk_strategy *strategy, int64_t time_ns);
+/* Days since 1970-01-01 of the first day of a month; months count from 1970-01. */
+int64_t bk_month_begin_days(int64_t month);
 
 #endif

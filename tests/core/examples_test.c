@@ -49,6 +49,14 @@ static bool example_of_strategy(struct bk_strategy *made)
     return true;
 }
 
+static void example_of_setting(const char *text, size_t size, FILE *out)
+{
+    struct bk_setting setting;
+    struct bk_setting_error error;
+    if (bk_strategy_parse(text, size, &setting, &error) != BK_OK)
+        fprintf(out, "setting.bk:%u: %s\n", (unsigned)error.line, error.text);
+}
+
 static int64_t put_bucket;
 
 static void put(uint64_t key, int64_t bucket, const struct bk_row *row)
@@ -169,6 +177,8 @@ static void test_examples_do_what_they_say(void **unused)
     assert_non_null(out);
     example_of_status(out);
     assert_int_equal(ftell(out), strlen(bk_status_text(BK_ERROR_BUCKETS)));
+    example_of_setting("?", 1, out);
+    assert_true(ftell(out) > (long)strlen(bk_status_text(BK_ERROR_BUCKETS)));
     fclose(out);
     struct bk_row made;
     assert_true(example_of_id((const unsigned char[16]){[6] = 0x10, [8] = 0x80}, &made));
@@ -264,7 +274,7 @@ static unsigned found_lines(const char *example, const char *text)
 static void test_headers_show_what_is_compiled_here(void **unused)
 {
     static char here[TEXT_SIZE], header[TEXT_SIZE];
-    static const char *const names[] = {"hash.h", "status.h",  "strategy.h", "route.h",
+    static const char *const names[] = {"hash.h", "status.h",  "strategy.h", "setting.h", "route.h",
                                         "read.h", "history.h", "agent.h",    "idgen.h"};
     (void)unused;
     read_text(HERE, here);

@@ -134,6 +134,28 @@ static void test_misuse_of_strategy(void **unused)
     CHECK(table);
 }
 
+static void test_misuse_of_settings(void **unused)
+{
+    (void)unused;
+    struct bk_setting setting = {.strategy.kind = BK_UNBUCKETED}, unsound = {.strategy.kind = BK_HASH}, made;
+    struct bk_setting lease = {.strategy = {BK_COUNT, .of.count = {1}}, .source = BK_SOURCE_LEASE};
+    struct bk_setting_error error;
+    char text[BK_SETTING_TEXT_SIZE];
+    const struct misuse table[] = {
+        REFUSED(bk_strategy_parse("", 0, NULL, &error), BK_ERROR_NULL),
+        ZEROED(bk_strategy_parse(NULL, 1, &made, &error), &made, BK_ERROR_NULL),
+        ZEROED(bk_strategy_parse(NULL, 0, &made, &error), &made, BK_ERROR_SETTING),
+        ZEROED(bk_strategy_parse("x", 1, &made, NULL), &made, BK_ERROR_SETTING),
+        REFUSED(bk_strategy_print(NULL, text, sizeof text, NULL), BK_ERROR_NULL),
+        REFUSED(bk_strategy_print(&setting, NULL, 0, NULL), BK_ERROR_NULL),
+        REFUSED(bk_strategy_print(&setting, text, 0, NULL), BK_ERROR_MEMORY),
+        REFUSED(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_BUCKETS),
+        REFUSED(bk_strategy_print(&lease, text, sizeof text, NULL), BK_ERROR_SETTING),
+        REFUSED(bk_setting_agent_config(NULL).strategy.kind, BK_UNBUCKETED),
+    };
+    CHECK(table);
+}
+
 static void test_misuse_of_greatest_ages(void **unused)
 {
     (void)unused;
@@ -736,6 +758,7 @@ int main(void)
         cmocka_unit_test(test_misuse_of_status_and_hash),
         cmocka_unit_test(test_misuse_of_ids),
         cmocka_unit_test(test_misuse_of_strategy),
+        cmocka_unit_test(test_misuse_of_settings),
         cmocka_unit_test(test_misuse_of_greatest_ages),
         cmocka_unit_test(test_misuse_of_route),
         cmocka_unit_test(test_misuse_of_read),

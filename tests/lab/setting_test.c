@@ -154,6 +154,80 @@ static void test_what_is_written_is_what_was_read(void **state)
     }
 }
 
+/* Whether the core's text says each setting as a scenario does. */
+static void check_core_text(const struct lab_settings *settings, const char *text)
+{
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        size_t place = lab_setting_place(setting, settings->strategy.kind, 0);
+        char value[LAB_SETTING_TEXT_SIZE], line[ROW_SIZE];
+        if (setting->path == NULL || place == SIZE_MAX || setting->type > LAB_SETTING_CHANCE ||
+            !lab_setting_is_said(setting, settings, 0, LAB_ZERO_WRITTEN) ||
+            !lab_setting_rule_holds(&setting->when, settings, 0))
+            continue;
+        lab_setting_text(setting, (const char *)settings + place, value);
+        snprintf(line, sizeof line, "\n%s = %s\n", setting->path, value);
+        if (strstr(text, line) == NULL)
+            fail_msg("no '%s' in\n%s", line, text);
+    }
+}
+
+/* Of each setting of the core's kinds, each word of a choice: the core knows it. */
+static void test_the_core_knows_every_name_and_word(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < lab_setting_count; i++) {
+        const struct lab_setting *setting = &lab_setting_table[i];
+        for (int kind = 0; kind < BK_KIND_COUNT; kind++) {
+            bool is_of_time = setting->path != NULL && (strcmp(setting->path, "read.remember_empty") == 0 ||
+                                                        strcmp(setting->path, "read.late") == 0);
+            if (setting->path == NULL || setting->type > LAB_SETTING_CHANCE ||
+                setting->scopes == LAB_OF_CHANGE || (setting->kinds >> kind & 1) == 0 ||
+                (is_of_time && kind != BK_TIME))
+                continue;
+            const struct lab_choice none[] = {{"", 0}, {NULL, 0}};
+            for (const struct lab_choice *word = setting->words != NULL ? setting->words : none;
+                 word->name != NULL; word++) {
+                char text[ROW_SIZE];
+                struct bk_setting read;
+                struct bk_setting_error error;
+                int size =
+                    snprintf(text, sizeof text,
+                             "bucketing-setting 1\nscenario_digest = 0123456789abcdef\nkind = %s\n%s = %s\n",
+                             bk_kind_name((enum bk_kind)kind), setting->path, word->name);
+                assert_int_equal(bk_strategy_parse(text, (size_t)size, &read, &error), BK_ERROR_SETTING);
+                if (strstr(error.text, "no such") != NULL || strstr(error.text, "words") != NULL)
+                    fail_msg("%s\n%s", text, error.text);
+            }
+        }
+    }
+}
+
+static void test_what_the_core_writes_is_what_a_scenario_says(void **state)
+{
+    unsigned compared = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        char text[ROW_SIZE], told[BK_SETTING_TEXT_SIZE];
+        struct lab_scenario *scenario;
+        struct sim_error error;
+        struct bk_setting setting;
+        bool has_agents = strstr(written[i], "coord") != NULL || strstr(written[i], "every_time") != NULL;
+        snprintf(text, sizeof text,
+                 "duration: 1d\nkeys: {count: 1}\narrivals: {rate: 1/s}\n%sstrategies: [{%s}]\n",
+                 has_agents ? "agents: {count: 2}\n" : "", written[i]);
+        if (strstr(written[i], "then") != NULL || strstr(written[i], "idgen") != NULL ||
+            !lab_scenario_parse("t.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
+            continue;
+        lab_settings_core(&scenario->strategies[0].settings, 7, &setting);
+        assert_int_equal(bk_strategy_print(&setting, told, sizeof told, NULL), BK_OK);
+        check_core_text(&scenario->strategies[0].settings, told);
+        lab_scenario_destroy(scenario);
+        compared++;
+    }
+    assert_true(compared >= 8);
+}
+
 static int64_t standard_of(enum bk_kind kind, const char *path)
 {
     return lab_setting_find(kind, path)->standard;
@@ -182,6 +256,8 @@ int main(void)
         cmocka_unit_test(test_an_agent_begins_with_the_standards_of_a_scenario),
         cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
         cmocka_unit_test(test_what_is_written_is_what_was_read),
+        cmocka_unit_test(test_the_core_knows_every_name_and_word),
+        cmocka_unit_test(test_what_the_core_writes_is_what_a_scenario_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* All of libbucketing: api.h (the version), status.h, hash.h, id.h (random bits of ids); strategy.h
- * (settings), route.h (where a row goes), read.h (which partitions a read asks), history.h (settings that
- * change); agent.h (a process that shares its keys), idgen.h (identifiers). It links nothing but libc,
- * allocates nothing, keeps no state of its own, and may be called from any thread as long as two do not share
- * a struct that one of them changes.
+ * (settings), setting.h (settings as a text), route.h (where a row goes), read.h (which partitions a read
+ * asks), history.h (settings that change); agent.h (a process that shares its keys), idgen.h (identifiers).
+ * It links nothing but libc, allocates nothing, keeps no state of its own, and may be called from any thread
+ * as long as two do not share a struct that one of them changes.
  */
 #ifndef BUCKETING_BUCKETING_H
 #define BUCKETING_BUCKETING_H
@@ -16,6 +16,7 @@
 #include "bucketing/idgen.h"
 #include "bucketing/read.h"
 #include "bucketing/route.h"
+#include "bucketing/setting.h"
 #include "bucketing/status.h"
 #include "bucketing/strategy.h"
 

@@ -61,6 +61,7 @@ BK_BEGIN
     X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
     X(BK_ERROR_WALK_TOO_LONG, "the read passes more partitions than it may ask")                             \
     X(BK_ERROR_ID, "the id is not of the size, or a UUID not of the version, of its kind")                   \
+    X(BK_ERROR_SETTING, "the text or the struct is no setting")                                              \
     X(BK_ERROR_CHECKPOINT, "the bytes are no saved state of this, or of one with other settings")
 
 enum bk_status {

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "bucketing/setting.h"
 #include "lab/settings.h"
 
 struct lab_choice {
@@ -102,6 +103,9 @@ void lab_setting_text(const struct lab_setting *setting, const void *value, char
 /* The settings as a scenario writes them, "bits: 9, threshold: 40, lock: {lasts: 5s, backoff: 100ms}".
  * Returns the length, which is below size. */
 size_t lab_settings_text(const struct lab_settings *settings, char *buffer, size_t size);
+
+/* The settings of one of the core's kinds, without `then`, as the core reads and writes them. */
+void lab_settings_core(const struct lab_settings *settings, uint64_t scenario_digest, struct bk_setting *out);
 
 /* Puts a value of a setting in words into `buffer`. */
 typedef void lab_setting_teller(void *context, const struct lab_setting *setting, const void *value,
