@@ -83,7 +83,7 @@ if [[ -n $excluded ]]; then
     targets=(--target tests_optimised)
     run test -LE '^(slow|sanitized)$' "$@"
     targets=(--target tests_sanitized)
-    run asan -L '^sanitized$' "$@"
+    run sanitized -L '^sanitized$' "$@"
 else
     run release "$@"
     mapfile -t elsewhere < <(printf '%s\n' -LE '^(repository|screen|mpi)$')

@@ -21,8 +21,8 @@ IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
     sys.argv.remove("slow")
 
-# About half a second of work on one processor.
-LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 25/s")
+# About a third of a second of work on one processor.
+LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 16/s")
         .replace("duration: 2d", "duration: 10d").replace("0.01/s", "0.1/s"))
 AGENTS = """\
 name: agents

@@ -31,8 +31,8 @@ sweep:
     - {duration: 1d, seed: 3}
 """
 JOBS = 37
-# About 40 ms a run.
-LONG = SWEEP.replace("duration: 2d", "duration: 40d").replace("0.5/s]", "1/s]")
+# About 30 ms a run.
+LONG = SWEEP.replace("duration: 2d", "duration: 12d").replace("0.5/s]", "1/s]")
 
 
 class SweepTest(ProgramTest):

@@ -6,6 +6,9 @@ foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init 
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
+add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
+         $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 600 LABELS slow)
 # What goes in and out as files.
 foreach(name import export stress page outputs inputs sample trace)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py

@@ -4,6 +4,9 @@ if(Python3_FOUND)
   add_test(NAME golden/digest_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
                                            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR})
   set_tests_properties(golden/digest_test PROPERTIES TIMEOUT 900 LABELS digest COST 60)
+  add_test(NAME golden/digest_both_test COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/digest_test.py
+                                                $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR} --both)
+  set_tests_properties(golden/digest_both_test PROPERTIES TIMEOUT 900 LABELS "slow;digest")
   # Other machines: a few runs wherever their tools and libraries are, as ./setup.sh machines puts them, in one
   # build, as they are built apart from it; the whole table takes about an hour of one processor.
   set(option_quick --quick)

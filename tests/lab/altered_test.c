@@ -19,7 +19,7 @@
 #include "lab/run.h"
 #include "lab/snapshot.h"
 
-static size_t alterations = 600;
+static size_t alterations = 300;
 
 #define SMALL BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv"
 #define RING  "cluster: {nodes: 3, replication_factor: 3}\n"
