@@ -31,7 +31,8 @@ struct draw {
     size_t used;
     /* What strategies have to go with. */
     int64_t duration_ns, reach_ns; /* reach: from the oldest own time to the end */
-    int64_t grid_ns; /* that rows' times lie on; 0: none. Windows then begin and end there too */
+    int64_t grid_ns; /* that rows' times lie on; 0: none. Windows then begin and end there, and changes come
+                        there, too */
     bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then;
 };
 
@@ -305,6 +306,8 @@ static void say_then(struct draw *draw, const char *kind)
     say(draw, ", then: [");
     for (uint64_t i = 0; i < count; i++) {
         at_ns += part_of(draw, draw->duration_ns / 4, 10, 1000);
+        if (draw->grid_ns > 0) /* a change then comes with a row */
+            at_ns += draw->grid_ns - at_ns % draw->grid_ns;
         say(draw, "%s{at: %" PRId64 "ns, ", i > 0 ? ", " : "", at_ns);
         if (chance(draw, 40))
             say(draw, "keep_old: false, ");
