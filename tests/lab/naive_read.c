@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bucketing/history.h"
+#include "kernel/time.h"
 #include "naive.h"
 #include "workload/rows.h"
 
@@ -63,6 +64,14 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
     return question;
 }
 
+/* Cassandra's times to live count whole seconds. */
+static bool is_gone(const struct naive_sight *sight, const struct naive_row *row)
+{
+    int64_t ttl_ns = sight->scenario->row_ttl_ns;
+    return ttl_ns > 0 && naive_floor(sight->now_ns, SIM_SECOND) - naive_floor(row->time_ns, SIM_SECOND) >=
+                             (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+}
+
 /* Of each bucket that may be asked, the rows of the question's times, and those that are older. */
 struct answers {
     uint64_t *wanted, *older, due;
@@ -75,6 +84,8 @@ static struct answers answer(const struct question *question, const struct naive
     struct answers answers = {naive_must(calloc(asked + 1, sizeof(uint64_t))),
                               naive_must(calloc(asked + 1, sizeof(uint64_t))), 0};
     for (size_t i = 0; i < sight->count; i++) {
+        if (is_gone(sight, &sight->rows[i]))
+            continue;
         bool is_older = sight->rows[i].time_ns < question->from_ns;
         bool is_wanted = !is_older && sight->rows[i].time_ns < question->until_ns;
         answers.due += is_wanted;

@@ -33,7 +33,8 @@ struct draw {
     int64_t duration_ns, reach_ns; /* reach: from the oldest own time to the end */
     int64_t grid_ns; /* that rows' times lie on; 0: none. Windows then begin and end there, and changes come
                         there, too */
-    bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then;
+    bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then,
+        has_expiring;
 };
 
 static void begin_part(struct draw *draw, enum part part, uint64_t index)
@@ -196,7 +197,8 @@ static void say_rows(struct draw *draw)
     say(draw, "row: {");
     say_bytes(draw);
     bool may_go = draw->has_left;
-    if (may_go && (draw->is_thin || chance(draw, 60))) {
+    if ((may_go && (draw->is_thin || chance(draw, 60))) ||
+        (draw->has_expiring && draw->reach_ns == draw->duration_ns)) {
         int64_t ttl_ns = part_of(draw, draw->duration_ns, 1, 1100);
         ttl_ns = ttl_ns < SIM_SECOND ? SIM_SECOND : ttl_ns;
         say(draw, ", ttl: %" PRId64 "ns", ttl_ns);
@@ -381,7 +383,8 @@ static void say_count(struct draw *draw, uint64_t index)
     static const char *const sources[] = {"external", "counter",     "lwt", "lease",
                                           "memory",   "incremental", "scan"};
     /* Those who count what is there need agents where rows go. */
-    uint64_t source = draw->has_then || chance(draw, 40) ? 0 : below(draw, draw->has_left ? 5 : 7);
+    uint64_t source =
+        draw->has_then || chance(draw, 40) ? 0 : below(draw, draw->has_left || draw->has_expiring ? 5 : 7);
     say(draw, "  - count: {rows: %" PRIu64 ", counter: %s", spread(draw, 1, 150), sources[source]);
     if (strcmp(sources[source], "lease") == 0)
         say(draw, ", batch: %" PRIu64, spread(draw, 1, 40));
@@ -471,7 +474,7 @@ static char *draw_trace(struct draw *draw, const char *name)
         say(draw, "row: {");
         say_bytes(draw);
         say(draw, "}\n");
-    } else if (draw->has_left) {
+    } else if (draw->has_left || draw->has_expiring) {
         int64_t ttl_ns = part_of(draw, draw->duration_ns, 1, 1100);
         say(draw, "row: {ttl: %" PRId64 "ns}\n", ttl_ns < SIM_SECOND ? SIM_SECOND : ttl_ns);
     }
@@ -495,6 +498,8 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
     draw.has_then = !draw.has_table && chance(&draw, 35);
     draw.all_hash = !draw.has_table && chance(&draw, 10);
     draw.has_bucket = true;
+    /* Reads of rows that expire. */
+    draw.has_expiring = draw.has_reads && !draw.has_then && chance(&draw, 40);
     say(&draw, "engine: exact\nseed: %" PRIu64 "\n", seed);
     if (is_trace) {
         *csv = draw_trace(&draw, trace);

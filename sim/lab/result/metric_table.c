@@ -220,9 +220,11 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Reads"), IS("reads.empty_partitions_per_read", PARTITIONS), .is_of_kinds = true, .absent = NO_READ,
      .meaning = "of them, those without a row for it, on average"},
     {IN("Reads"), IS("reads.rows_scanned_per_read", ROWS), .is_of_kinds = true, .absent = NO_READ,
-     .meaning = "rows that the replicas went through for it, on average: each partition up to its limit, of "
-                "a range its "
-                "rows, and the one at which a walk sees that the range has ended"},
+     .meaning =
+         "rows that the replicas went through for it, on average: each partition up to its limit, of "
+         "a range its "
+         "rows, and the one at which a walk sees that the range has ended; with agents also the tombstones "
+         "on its way"},
     {IN("Reads"), IS("reads.incomplete", READS), .is_of_kinds = true, .absent = NO_READS,
      .meaning = "reads that ended with fewer rows than they should have found. Cluster: fewer than had been "
                 "acknowledged "

@@ -13,10 +13,20 @@ static int64_t whole_seconds(int64_t time_ns)
     return time_ns / SIM_SECOND - (time_ns % SIM_SECOND < 0);
 }
 
+static int64_t ttl_seconds(int64_t ttl_ns)
+{
+    return ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+}
+
 static bool is_expired(int64_t ttl_ns, int64_t written_ns, int64_t now_ns)
 {
-    int64_t ttl_s = ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
-    return whole_seconds(now_ns) - whole_seconds(written_ns) >= ttl_s;
+    return whole_seconds(now_ns) - whole_seconds(written_ns) >= ttl_seconds(ttl_ns);
+}
+
+int64_t lab_live_since(const struct lab_scenario *scenario, int64_t now_ns)
+{
+    int64_t second = whole_seconds(now_ns) - ttl_seconds(scenario->row_ttl_ns) + 1;
+    return second < INT64_MIN / SIM_SECOND ? INT64_MIN : second * SIM_SECOND;
 }
 
 int64_t lab_deleted_after(const struct lab_scenario *scenario, uint64_t entity, uint64_t row)

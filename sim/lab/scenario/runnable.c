@@ -104,6 +104,8 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
         return "a table keeps each row's columns";
     if (scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0)
         return "reads of ranges ask for the times of rows";
+    if (scenario->reads.present && scenario->row_ttl_ns > 0)
+        return "reads of rows that expire ask for the times of rows";
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         if (scenario->strategies[i].settings.change_count > 0)
             return "a strategy's settings change";

@@ -3,6 +3,7 @@
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/scenario_part.h"
+#include "workload/rows.h"
 
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
 
@@ -15,18 +16,40 @@ const struct lab_table lab_deletes_table = {
         {.name = NULL},
     }};
 
-/* The stream engine knows what is left of a partition at the end, and not what a reader met before. The mock
- * forgets which second a row expires in, so one that is deleted as well would go twice. */
+/* The stream engine knows what a reader meets where rows go in the order in which they came, which is that of
+ * a partition's rows. The mock forgets which second a row expires in, so one that is deleted as well would go
+ * twice. */
+static bool check_stream(struct lab_reader *reader, const struct lab_node *root)
+{
+    const struct lab_scenario *scenario = reader->scenario;
+    const struct lab_node *reads = lab_node_find(root, "reads");
+    if (scenario->deletes.share > 0)
+        return lab_fail_at(
+            &reader->tree, &reads->name_place,
+            "'reads' with 'deletes' needs agents; add 'agents: {count: N}', or remove 'reads'");
+    if (scenario->row_ttl_ns > 0 && wl_has_own_times(&scenario->workload))
+        return lab_fail_at(
+            &reader->tree, &reads->name_place,
+            "'reads' with 'ttl' and rows that come late or have rounded times needs agents; add "
+            "'agents: {count: N}', or remove one of the three");
+    for (size_t i = 0; scenario->row_ttl_ns > 0 && i < scenario->strategy_count; i++) {
+        if (scenario->strategies[i].settings.change_count > 0)
+            return lab_fail_at(
+                &reader->tree, &reads->name_place,
+                "'reads' with 'ttl' needs settings that stay; remove 'then' of '%s', or 'reads'",
+                scenario->strategies[i].label);
+    }
+    return true;
+}
+
 bool lab_gone_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;
     const struct lab_node *deletes = lab_node_find(root, "deletes");
     const struct lab_node *ttl = lab_node_find(lab_node_find(root, "row"), "ttl");
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
-    if (scenario->reads.present && lab_rows_go(scenario) && !is_cluster)
-        return lab_fail_at(&reader->tree, &lab_node_find(root, "reads")->name_place,
-                           "'reads' with '%s' needs agents; add 'agents: {count: N}', or remove 'reads'",
-                           deletes != NULL ? "deletes" : "ttl");
+    if (scenario->reads.present && !is_cluster && !check_stream(reader, root))
+        return false;
     if (deletes != NULL && ttl != NULL && is_cluster)
         return lab_fail_at(&reader->tree, &deletes->name_place,
                            "'deletes' conflicts with 'row.ttl' with agents; remove one of the three");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reads of a lane: the core's reader goes over partitions of which only row counts are known. Rows come
  * in order of time, so a partition that is not of BK_HASH holds neighbouring numbers of the key's rows, and
- * so does a range of time. */
+ * so does a range of time; and rows expire in order of their numbers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/gone.h"
 #include "lane.h"
 
 #define PAST_MIN 8u
@@ -17,34 +18,52 @@ struct reading {
     const struct lab_read_event *event;
     struct bk_reader reader;
     uint64_t row_from, row_until; /* the numbers of the rows that it is after */
+    uint64_t live_from;           /* the rows before this one have expired */
     bool at_open;
     size_t windows; /* where rows come out of order: those not yet passed */
     uint32_t past;  /* the next partition down: the open one, or the one before this */
     struct lab_read_done done;
 };
 
+/* The number of the first row of the horizon at this time or later. */
+static uint64_t row_at(const struct lab_horizon *horizon, int64_t time_ns)
+{
+    size_t low = horizon->begin, high = horizon->end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (horizon->rows[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return horizon->end_row - (horizon->end - low);
+}
+
+static bool rows_expire(const struct lab_lane_settings *settings)
+{
+    return settings->scenario->row_ttl_ns > 0;
+}
+
 static void find_rows(struct reading *reading)
 {
-    const struct lab_horizon *horizon = reading->event->horizon;
+    const struct lab_read_event *event = reading->event;
     reading->row_from = 0;
-    reading->row_until = reading->event->key_rows;
-    if (reading->event->kind != LAB_READ_RANGE)
-        return;
-    const int64_t bounds[2] = {reading->reader.from_ns, reading->reader.until_ns};
-    uint64_t found[2];
-    for (int i = 0; i < 2; i++) {
-        size_t low = horizon->begin, high = horizon->end;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (horizon->rows[middle].time_ns < bounds[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        found[i] = horizon->end_row - (horizon->end - low);
+    reading->row_until = event->key_rows;
+    if (event->kind == LAB_READ_RANGE) {
+        reading->row_from = row_at(event->horizon, reading->reader.from_ns);
+        reading->row_until = row_at(event->horizon, reading->reader.until_ns);
     }
-    reading->row_from = found[0];
-    reading->row_until = found[1];
+    if (rows_expire(reading->settings))
+        reading->live_from =
+            row_at(event->horizon, lab_live_since(reading->settings->scenario, event->now_ns));
+}
+
+static uint64_t wanted_between(const struct reading *reading, uint64_t from, uint64_t until)
+{
+    from = from > reading->row_from ? from : reading->row_from;
+    from = from > reading->live_from ? from : reading->live_from;
+    until = until < reading->row_until ? until : reading->row_until;
+    return until > from ? until - from : 0;
 }
 
 static void begin(struct reading *reading)
@@ -68,7 +87,7 @@ static void begin(struct reading *reading)
     reading->past = lane->past_end;
     reading->windows = lane->window_count;
     find_rows(reading);
-    uint64_t all = reading->row_until - reading->row_from;
+    uint64_t all = wanted_between(reading, 0, UINT64_MAX);
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
@@ -88,12 +107,29 @@ static bool next_down(const struct reading *reading, struct lab_past *out)
     return true;
 }
 
-static uint64_t wanted_of(const struct reading *reading, const struct lab_past *past)
+/* A partition with the row that an ordered read meets right below its range. */
+static bool holds_older(const struct reading *reading, const struct lab_past *past)
 {
     uint64_t from = past->first_row, until = past->first_row + past->rows;
-    from = from > reading->row_from ? from : reading->row_from;
-    until = until < reading->row_until ? until : reading->row_until;
-    return until > from ? until - from : 0;
+    from = from > reading->live_from ? from : reading->live_from;
+    until = until < reading->row_from ? until : reading->row_from;
+    return from < until;
+}
+
+/* Nobody can tell it from a bucket without rows. */
+static bool is_all_expired(const struct reading *reading, const struct lab_past *past)
+{
+    return past->first_row + past->rows <= reading->live_from;
+}
+
+static void pass(struct reading *reading)
+{
+    if (reading->windows > 0)
+        reading->windows--;
+    else if (reading->at_open)
+        reading->at_open = false;
+    else
+        reading->past--;
 }
 
 static void answer_walk(struct reading *reading, const struct bk_read_step *step)
@@ -105,9 +141,11 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     bool saw_older = false;
     const struct lab_reading *named = &reading->settings->scenario_strategy->settings.reading;
     struct bk_empties *empties = reading->lane->empties;
-    while (next_down(reading, &past) && past.bucket >= step->bucket_low) {
-        uint64_t wanted = wanted_of(reading, &past);
-        bool is_older = past.first_row < reading->row_from;
+    for (; next_down(reading, &past) && past.bucket >= step->bucket_low; pass(reading)) {
+        uint64_t wanted = wanted_between(reading, past.first_row, past.first_row + past.rows);
+        bool is_older = holds_older(reading, &past);
+        if (is_all_expired(reading, &past))
+            continue;
         if (past.bucket <= step->bucket_high) { /* else: newer than a range, and never asked */
             rows += wanted;
             reading->done.filled += wanted > 0;
@@ -120,12 +158,6 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
                                  named->late_ns, past.bucket + 1, empty_high);
             empty_high = past.bucket - 1;
         }
-        if (reading->windows > 0)
-            reading->windows--;
-        else if (reading->at_open)
-            reading->at_open = false;
-        else
-            reading->past--;
     }
     if (empties != NULL && step->bucket_low <= empty_high)
         bk_empties_learn(empties, reading->settings->strategy, reader, reading->event->now_ns, named->late_ns,
@@ -159,10 +191,16 @@ static void read_whole(struct reading *reading)
     reading->done.filled = lane->past_count + (lane->open.rows > 0) + lane->window_count;
 }
 
+/* Some of a cell's rows may be out of the range, or expired. */
+static bool is_counted(const struct reading *reading)
+{
+    return reading->event->kind == LAB_READ_RANGE || rows_expire(reading->settings);
+}
+
 static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit)
 {
     const struct lab_lane *lane = reading->lane;
-    uint64_t rows = reading->event->kind == LAB_READ_RANGE ? lane->in_range[index] : lane->cells[index].rows;
+    uint64_t rows = is_counted(reading) ? lane->in_range[index] : lane->cells[index].rows;
     reading->done.filled += rows > 0;
     reading->done.scanned += rows < limit ? rows : limit;
     return rows;
@@ -187,7 +225,7 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
     bk_read_found(&reading->reader, rows);
 }
 
-/* How many rows of the range each cell holds. */
+/* How many live rows of the range each cell holds. */
 static bool count_range(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
@@ -199,7 +237,8 @@ static bool count_range(struct reading *reading)
         if (lane->in_range == NULL)
             return false;
     }
-    for (uint64_t row = reading->row_from; row < reading->row_until; row++) {
+    uint64_t first = reading->row_from > reading->live_from ? reading->row_from : reading->live_from;
+    for (uint64_t row = first; row < reading->row_until; row++) {
         uint64_t id = horizon->rows[horizon->end - (size_t)(horizon->end_row - row)].id;
         uint32_t bucket = (uint32_t)bk_bucket_of_id(id, reading->settings->strategy->of.hash.buckets);
         lane->in_range[lab_cell_slot(lane->cells, lane->cell_count, bucket)]++;
@@ -211,7 +250,7 @@ static bool read_hash(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
     struct bk_read_step step;
-    if (reading->event->kind == LAB_READ_RANGE && !count_range(reading))
+    if (is_counted(reading) && !count_range(reading))
         return false;
     while (bk_read_next(&reading->reader, &step))
         answer_cells(reading, &step);
@@ -247,7 +286,7 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     begin(&reading);
     if (settings->strategy->kind == BK_HASH)
         ok = ok && read_hash(&reading);
-    else if (event->kind == LAB_READ_ALL && !keeps_all(settings))
+    else if (event->kind == LAB_READ_ALL && !keeps_all(settings) && !rows_expire(settings))
         read_whole(&reading);
     else
         read_walk(&reading);
@@ -297,9 +336,11 @@ static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_setti
     if (reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
         lane->past_rows - older + lane->open.rows < reads->kinds[LAB_READ_LATEST].rows)
         return true;
-    if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0)
+    bool expires = rows_expire(settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
+    if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 && !expires)
         return false;
-    /* A walk ends below the first partition that is older altogether. */
+    /* A walk ends below the first partition that is older altogether; whoever asks for everything meets no
+     * row that has expired. */
     uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
     return oldest[width].first_row + oldest[width].rows > first_row;
 }

@@ -191,14 +191,23 @@ static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, siz
     return last > most ? last : most;
 }
 
-/* With reads of ranges: keeps the rows that one of them may still want, from the newest back. */
+/* With reads of ranges, or of rows that expire: keeps the rows that one of them may still want, from the
+ * newest back. */
 static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
 {
-    const struct lab_read *range = &worker->scenario->reads.kinds[LAB_READ_RANGE];
+    const struct lab_scenario *scenario = worker->scenario;
+    const struct lab_read *range = &scenario->reads.kinds[LAB_READ_RANGE];
     struct lab_horizon *horizon = &key->horizon;
-    if (range->rate_per_s <= 0 || from == to)
+    bool expires = scenario->reads.present && scenario->row_ttl_ns > 0;
+    if ((range->rate_per_s <= 0 && !expires) || from == to)
         return;
-    int64_t oldest_ns = lab_before(lab_before(worker->times_ns[to - 1], range->age_ns), range->span_ns);
+    int64_t newest_ns = worker->times_ns[to - 1], oldest_ns = INT64_MAX;
+    if (range->rate_per_s > 0)
+        oldest_ns = lab_before(lab_before(newest_ns, range->age_ns), range->span_ns);
+    if (expires) {
+        int64_t live_ns = lab_live_since(scenario, newest_ns);
+        oldest_ns = live_ns < oldest_ns ? live_ns : oldest_ns;
+    }
     while (horizon->begin < horizon->end && horizon->rows[horizon->begin].time_ns < oldest_ns)
         horizon->begin++;
     size_t kept = horizon->end - horizon->begin;

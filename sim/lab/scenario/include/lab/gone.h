@@ -25,6 +25,10 @@ int64_t lab_deleted_after(const struct lab_scenario *scenario, uint64_t entity, 
 enum lab_fate lab_row_fate(const struct lab_scenario *scenario, uint64_t entity, uint64_t row,
                            int64_t written_ns, int64_t end_ns);
 
+/* Of a scenario with a time to live: a row that was written at this time or later is live at now_ns, and one
+ * before it has expired. */
+int64_t lab_live_since(const struct lab_scenario *scenario, int64_t now_ns);
+
 /* The tombstones of expired and deleted rows: an expired row is one for each of its cells. Which of them
  * expired is not known where rows are deleted too; each then counts as one. */
 static inline uint64_t lab_tombstones_of(const struct lab_scenario *scenario, uint64_t gone)
