@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts a row that fired, and plans what the state row gets for it. */
+/* Counts a row that fired, and plans the write of the state row for it. */
 #include "counted.h"
 
 void bk_counted_weigh(const struct bk_agent *agent, struct operation *operation)
@@ -28,13 +28,13 @@ void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_
 
 void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    /* What other operations have learned meanwhile: one of them may have rolled the key. */
+    /* Another operation may have rolled the key in the meantime; the cache has what it learned. */
     const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
     if (cached != NULL)
         operation->known = *cached;
     if (!operation->fired)
         return;
-    /* The condition of the write tells whether the copy is still valid. */
+    /* With LWT no read is needed first: the condition of the update fails if the copy is outdated. */
     if (agent->config.counter == BK_COUNTER_LWT)
         bk_protocol(agent)->count(agent, operation, now_ns);
     else
@@ -71,7 +71,7 @@ void bk_counted_fill(const struct bk_agent *agent, const struct operation *opera
         bk_operation_fill_write(operation, by_lwt, out);
         break;
     case STEP_OF_COUNTED:
-        break; /* of the protocol */
+        break; /* handled by the protocol */
     }
 }
 
@@ -87,8 +87,8 @@ bool bk_counted_has_lost(struct bk_agent *agent, struct operation *operation, in
     return true;
 }
 
-/* A conditional update whose outcome is unknown: what its condition named may hold no longer, so the agent
- * looks before the next try. */
+/* The write of the state failed. A conditional update of unknown outcome may have been applied, so the same
+ * condition may fail now: the agent reads the state before the next try. */
 static void fail_to_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           bool is_unknown)
 {
@@ -120,7 +120,7 @@ void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int
             protocol->count(agent, operation, now_ns);
         return;
     case COUNTED_ADD:
-        /* Once more, it may count twice. */
+        /* A second try may count the row twice. */
         retries = is_unknown ? agent->config.counter_retries : retries;
         if (!is_applied)
             break;

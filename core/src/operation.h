@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of an operation, and what all protocols need for their part of it.
+/* The life of an operation, and the functions that all protocols share.
  *
  *     write                                      read
  *       | protocol->write()                        | protocol->read()
@@ -13,26 +13,28 @@
  *       |                                          |
  *      DONE ---> free                             DONE ---> free
  *
- * Before each of its questions it may be PARKED, while another operation asks for the same key, or asleep. */
+ * Before each request it may be PARKED while another operation asks for the same key, or asleep before a
+ * retry. */
 #ifndef BUCKETING_OPERATION_H
 #define BUCKETING_OPERATION_H
 
 #include "protocol.h"
 
-/* A conditional update that has lost this often in a row is given up: others are at it. */
+/* After this many lost conditional updates in a row the operation gives up and leaves the change to its
+ * contenders. */
 #define CAS_TRIES_MAX 64u
 
-/* On to another step. */
+/* Moves the operation to another step. */
 void bk_operation_go(struct operation *operation, uint32_t step);
 void bk_operation_finish(struct operation *operation, enum bk_operation_status status);
-/* The same action again, after a pause when it was refused; false when that was the last try. */
+/* Repeats the action, after a pause if it was refused; false: no retries are left. */
 bool bk_operation_try_again(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                             bool is_unknown, uint32_t retries);
-/* After an action that failed: again, or, the row being stored all the same, its end without a copy of a
- * state that nobody has confirmed. */
+/* Repeats an action that failed, or else ends the operation: its row is stored in any case. An unconfirmed
+ * copy of the state is then dropped from the cache. */
 void bk_operation_try_again_or_end(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                                    bool is_unknown, uint32_t retries);
-/* Takes what the host found out about the action under way. */
+/* Handles the outcome of the action under way. */
 void bk_operation_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           const struct bk_outcome *outcome);
 /* Fills the action of the operation's step. */
@@ -44,43 +46,44 @@ static inline bool bk_outcome_is_unknown(const struct bk_outcome *outcome)
     return (unsigned)outcome->kind >= BK_OUTCOME_UNKNOWN;
 }
 
-/* Writes: by the cached state, or else by the one that is then read. */
+/* For writes: by the cached state, or by one that is read first. */
 void bk_operation_find_bucket(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-/* The row goes to the newest bucket that is known. */
+/* Routes the row to the newest known bucket. */
 void bk_operation_route_newest(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-/* Reads: others may have begun a bucket since this agent looked, so the state is asked for the newest one. */
+/* For reads: reads the state first, since others may have begun a bucket since this agent's last look. */
 void bk_operation_look(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
 
 /* The state row as the outcome tells it; false when nobody can have stored it. */
 bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out);
-/* Into the operation, and into the cache unless it holds something newer. */
+/* Stores the state in the operation, and in the cache unless the cache has a newer one. */
 void bk_operation_learn(struct bk_agent *agent, struct operation *operation, const struct known *state,
                         int64_t now_ns);
 /* The whole state row as the step under way has just stored it. */
 void bk_operation_stored(const struct operation *operation, struct known *out);
 /* Plans to write the next bucket, from what is known. */
 void bk_operation_plan_raise(struct operation *operation, int64_t now_ns);
-/* The columns that the plan writes: of a new row all. */
+/* The columns that the plan writes; all of them for a new row. */
 uint32_t bk_operation_written_mask(const struct operation *operation);
 /* The action that writes the plan: on the condition that the state is as known, or plainly. */
 void bk_operation_fill_write(const struct operation *operation, bool is_conditional, struct bk_action *out);
 
-/* now + times x span, or the last time that is one. */
+/* now + times x span, or INT64_MAX - 1 where that would overflow. */
 int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns);
-/* Between half and one and a half of the mean, other for each agent and wait, so that contenders part. */
+/* A pseudorandom wait from 0.5 to 1.5 times the mean, different for each agent and wait, so that contenders
+ * spread out. */
 int64_t bk_agent_spread(const struct bk_agent *agent, int64_t mean_ns, uint32_t nth);
 
 /* turns.c: the operations on one key that ask for others, are parked, or are about its lock row, in the order
  * of their numbers. Each call costs the number of these at most, of all keys of the same hash. */
-/* An operation has moved. Only where there are lists. */
+/* Updates the lists after an operation has changed its step; only for agents that have such lists. */
 void bk_turns_update(struct bk_agent *agent, uint32_t number);
 struct operation *bk_turns_first(struct bk_agent *agent, uint64_t key); /* NULL: none */
 struct operation *bk_turns_next(struct bk_agent *agent, const struct operation *operation);
-/* Whether the operation asks for what all of the agent's on its key need. */
+/* Whether the operation asks on behalf of all of the agent's operations on its key. */
 bool bk_turns_asks(const struct bk_agent *agent, const struct operation *operation);
-/* Another operation on its key does, so that this one is to wait for it. */
+/* Whether another operation on its key does so, and this one must wait. */
 bool bk_turns_is_taken(struct bk_agent *agent, const struct operation *operation);
-/* Another operation is about its key's lock row. */
+/* Whether another operation is reading or writing its key's lock row. */
 bool bk_turns_is_locking(struct bk_agent *agent, const struct operation *operation);
 
 #endif

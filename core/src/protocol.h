@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A protocol: how the rows of a key find their bucket, and how agents agree on the next one. Each is one file
- * with one table of functions; an agent has one protocol, by its config, for ever.
+/* A protocol: how the rows of a key find their bucket, and how agents agree on the next one. Each protocol
+ * is one file with one table of functions. An agent's config selects its protocol, which never changes.
  *
  * The functions set the operation's next step; operation.c asks for what the step needs, and comes back with
  * its outcome. A protocol has steps of its own in addition to those of enum step. */
@@ -12,48 +12,50 @@
 /* The steps that protocols share. The numbers of a protocol's own begin with STEP_OF_PROTOCOL. */
 enum step {
     STEP_FREE,   /* nobody uses the operation */
-    STEP_PARKED, /* nothing, until the operation that asks for the same key has learned enough, or ended to */
+    STEP_PARKED, /* waits until the operation that asks for the same key has learned enough, or has ended */
     STEP_LOOK,   /* a plain read of the state, to find the bucket */
     STEP_PUT,    /* the row into its bucket */
     STEP_ROWS,   /* of a read: the rows of the reader's step */
-    STEP_DONE,   /* the host is to be told */
+    STEP_DONE,   /* the host must be told the result */
     STEP_OF_PROTOCOL
 };
 
 struct protocol {
-    /* A write, and a read, begin. */
+    /* Begin a write, or a read. */
     void (*write)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     void (*read)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* The state is known: the row's bucket follows from it. */
+    /* Chooses the row's bucket; the state is known. */
     void (*route)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* The row is stored, and the client will be told; NULL: that is all. */
+    /* Called once the row is stored and acknowledged; NULL: the operation ends. */
     void (*placed)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* The action of a step of its own, and the outcome of it; both NULL when it has none. */
+    /* For the protocol's own steps: fills the action, and handles its outcome. Both NULL without such
+     * steps. */
     void (*fill)(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out);
     void (*outcome)(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                     const struct bk_outcome *outcome);
-    /* Of a protocol in which one operation asks for what all of the agent's on the key need, else NULL:
-     * whether the operation asks for them; whether it can proceed without asking; and the operation
-     * proceeds, asks, or is parked. */
+    /* Only for protocols in which one operation asks on behalf of all of the agent's operations on the key;
+     * else NULL. Whether the operation is the one that asks; whether it can proceed without asking; and
+     * resume(), after which it proceeds, asks, or is parked. */
     bool (*asks)(const struct operation *operation);
     bool (*is_served)(const struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     void (*resume)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* Of a protocol with a lock row for each key, else NULL: whether the operation is about it, and whether
-     * its plan is one for that row. */
+    /* Only for protocols with a lock row for each key; else NULL. Whether the operation is reading or
+     * writing the lock row, and whether its plan is a write of the lock row. */
     bool (*is_locking)(const struct operation *operation);
     bool (*plans_lock)(const struct operation *operation);
-    /* Of a protocol that counts in the state row (counted.h), else NULL: what is known holds, so that it
-     * plans what is written for the row; and that is written (NULL: the operation ends). */
+    /* Only for protocols that count in the state row (counted.h); else NULL. count() plans the write of the
+     * state for the row, once the known state is current; written() is called after that write (NULL: the
+     * operation ends). */
     void (*count)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
     void (*written)(struct bk_agent *agent, struct operation *operation, int64_t now_ns);
-    /* bk_agent_view(); NULL: there is nothing to see. */
+    /* Implements bk_agent_view(); NULL: the protocol keeps no state to show. */
     bool (*view)(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing);
     uint32_t step_count;  /* one more than the number of its last step */
     bool has_local_count; /* it keeps a struct local_count for each key */
 };
 
-extern const struct protocol bk_protocol_routed;      /* the row tells its bucket: nothing is asked */
+extern const struct protocol bk_protocol_routed;      /* the row alone says its bucket */
 extern const struct protocol bk_protocol_single;      /* BK_SINGLE */
 extern const struct protocol bk_protocol_locked;      /* BK_LOCKED */
 extern const struct protocol bk_protocol_three_state; /* BK_THREE_STATE */

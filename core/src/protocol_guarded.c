@@ -4,8 +4,8 @@
  * A state that was ever committed tells for all times from BEFORE to before UNTIL which bucket they belong
  * to, and it stays right however old the copy is. So a row needs the database only when it is later than the
  * newest copy that the agent holds (then the grant is extended), or older than what the copy covers (then the
- * starts of older buckets are looked up). Of all operations on one key a single one asks for it at a time;
- * the others are parked, ask nothing, and go on when it has ended, however it did. */
+ * starts of older buckets are looked up). Only one operation on a key asks for it at a time; the others are
+ * parked, and resume when that one has ended, successful or not. */
 #include <string.h>
 
 #include "counted.h"
@@ -19,13 +19,13 @@ enum guarded_step {
     GUARDED_EXTEND,                  /* the grant, to beyond the row */
     GUARDED_KEEP_START,              /* stored before the roll takes it out of the state */
     GUARDED_ROLL,
-    GUARDED_OLD_START, /* of a bucket that the state tells nothing about */
+    GUARDED_OLD_START, /* the start of a bucket older than those in the state */
     GUARDED_ADD,       /* the row's weight to the counter of its bucket, */
     GUARDED_TOTAL,     /* which is then read */
     STEP_OF_GUARDED
 };
 
-/* What other operations have learned meanwhile; never less than this one knows. */
+/* Takes over what other operations have learned in the meantime, which is never less than this one knows. */
 static void recall(const struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
@@ -41,7 +41,7 @@ static bool asks(const struct operation *operation)
     case GUARDED_KEEP_START:
     case GUARDED_ROLL:
         return true;
-    case GUARDED_OLD_START: /* about one row alone, these */
+    case GUARDED_OLD_START: /* these three concern one row only */
     case GUARDED_ADD:
     case GUARDED_TOTAL:
     case STEP_OF_GUARDED:
@@ -57,7 +57,7 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
     if (operation->known.mask == 0)
         return false;
     int64_t until_ns = operation->known.columns[BK_GUARDED_UNTIL];
-    /* What is certified of all times of a range tells all of its buckets. */
+    /* If the grants cover all times of the range, all of its buckets are known. */
     bool is_range = operation->is_read && operation->query.kind == BK_QUERY_RANGE;
     if (is_range && operation->query.until_ns <= until_ns)
         return true;
@@ -65,12 +65,13 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
         return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket;
     if (!operation->is_read)
         return operation->row.time_ns < until_ns;
-    /* What was acknowledged before the read began has a time of at most a bound beyond its agent's clock,
-     * which is at most two bounds ahead of this one. */
+    /* A row acknowledged before the read began has a time of at most one clock bound beyond its agent's
+     * clock, and that clock is at most two bounds ahead of this one. */
     return bk_agent_saturating_add(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
 }
 
-/* Down from the highest bucket that the row may belong to, and that ended before before_ns. */
+/* Looks up the starts of older buckets, from the highest that the row may belong to down; that one ended at
+ * before_ns. */
 static void look_up(struct operation *operation, int64_t bucket, int64_t before_ns)
 {
     operation->bucket = bucket;
@@ -97,15 +98,15 @@ static void proceed(struct bk_agent *agent, struct operation *operation)
 static enum guarded_step question_of(const struct operation *operation)
 {
     if (operation->is_placed)
-        /* Bucket 0 starts with time itself, so nobody has to look that up. */
+        /* Bucket 0 starts at INT64_MIN, so its start need not be stored. */
         return operation->bucket >= 2 && !operation->start_is_kept ? GUARDED_KEEP_START : GUARDED_ROLL;
     if (operation->is_read || (operation->known.mask == 0 && !operation->is_new_key))
         return GUARDED_READ;
     return GUARDED_EXTEND;
 }
 
-/* Where updates lose or time out, agents ask more often than the cluster can answer: longer grants are asked
- * for less often. */
+/* Lost or timed-out updates mean that agents ask more often than the cluster can answer; longer grants make
+ * them ask less often. */
 static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t from_ns)
 {
     uint32_t failed = operation->tries + operation->lost;
@@ -114,7 +115,7 @@ static int64_t granted_until(const struct bk_agent *agent, const struct operatio
         agent->config.grant_ns);
 }
 
-/* A row may have waited; what is granted is for those to come. */
+/* The row itself may have waited long, so the grant reaches beyond now, for later rows. */
 static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     operation->next = operation->known;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spots by two figures, the best of them joined by a staircase. Named are the spots that one may choose: the
- * recommended one, the best of each kind, and those of the staircase, in this order. A name takes the first
+/* Spots by two figures, the best of them joined by a staircase. Spots worth choosing get a name, in this
+ * order: the recommended one, the best of each kind, and those of the staircase. A name takes the first
  * place around its spot that touches nothing, or else the nearest free one, with a line that leads to it. */
 #include "layout.h"
 
@@ -10,20 +10,20 @@
 
 static const double chosen_size = 9;
 static const double cap_width = 5;
-/* Of a staircase's boxes, and around markers. */
+/* The distance that names keep from the staircase and from markers. */
 static const double clearance = 1.5;
 static const double name_width_max = 190;
 static const double inset = 2; /* from the plot's sides */
-/* A line to a name is no longer, but for the recommended one's. */
+/* The longest line to a name; the recommended spot's may be longer. */
 static const double far_name_max = 260;
 
-/* Boxes that no name may touch; those of names no line may touch either. */
+/* Boxes that no name may touch; `names`: those of names, which no line may touch either. */
 struct taken {
     struct report_box *boxes, *names;
     size_t count, capacity, name_count;
 };
 
-/* 0 lies in the middle of its strip. */
+/* A value below the log axis (0) is drawn in the middle of its strip. */
 static double y_of(const struct report_curves_plot *plot, double value)
 {
     const double bottom = plot->box.y + plot->box.height;
@@ -62,7 +62,7 @@ static void take_name(struct taken *taken, const struct report_box *box)
     taken->names[taken->name_count++] = *box;
 }
 
-/* Whether a line between them crosses no name. */
+/* Whether a line between two points crosses no name. */
 static bool is_clear(const struct taken *taken, const struct report_point *from,
                      const struct report_point *to)
 {
@@ -82,7 +82,7 @@ static bool is_clear(const struct taken *taken, const struct report_point *from,
     return true;
 }
 
-/* From the marker's rim; names stand clear of it. */
+/* Draws the line to a name from the marker's rim, and reserves its place, so that later names avoid it. */
 static void put_leader(const struct report_point *from, const struct report_point *to, bool is_chosen,
                        struct taken *taken, struct report_pen *pen)
 {
@@ -105,7 +105,7 @@ static enum report_ink ink_of(const struct report_spot *spot)
     return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
 }
 
-/* In any crowd: at the nearest free place, with a line to it. */
+/* Puts the name at the nearest free place, with a line to it, however crowded the chart is. */
 static bool put_far_name(const struct report_curves_plot *plot, const struct report_spot *spot,
                          const struct report_type *type, struct taken *taken, struct report_pen *pen)
 {
@@ -120,7 +120,7 @@ static bool put_far_name(const struct report_curves_plot *plot, const struct rep
     const double farthest = spot->is_chosen ? plot->box.width : spot->is_best ? far_name_max : 0;
     for (double away = first; away < farthest; away += step) {
         for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
-            /* To the middle of a side of the name, or to its corner. */
+            /* The line ends at the middle of a side of the name, or at a corner. */
             const double cosine = turns[i][0], sine = turns[i][1];
             const struct report_point to = {from.x + away * cosine, from.y + away * sine};
             const double left = cosine > 0   ? to.x + 2
@@ -173,7 +173,7 @@ static bool put_name(const struct report_curves_plot *plot, const struct report_
     return put_far_name(plot, spot, &type, taken, pen);
 }
 
-/* The leftmost of those on the front that are lower than the last one; of equally left ones the lowest. */
+/* The leftmost spot on the front that is lower than the last one; among equally far left ones the lowest. */
 static const struct report_spot *next_stair(const struct report_chart *chart, const struct report_spot *last)
 {
     const struct report_spot *best = NULL;

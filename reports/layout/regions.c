@@ -27,7 +27,7 @@ static bool is_meeting(const struct report_box *one, const struct report_box *ot
            one->y < other->y + other->height && other->y < one->y + one->height;
 }
 
-/* Wherever what touches it above or right of it is another's. */
+/* Draws a line wherever the area above or to the right has another owner. */
 static void put_borders(const struct report_curves_plot *plot, struct report_pen *pen)
 {
     const struct report_chart *chart = plot->chart;
@@ -51,7 +51,7 @@ static void put_borders(const struct report_curves_plot *plot, struct report_pen
     }
 }
 
-/* How wide the region is over all lines that a name at this height takes. */
+/* The widest stretch that the region has over the whole height of a name at this place. */
 static bool find_room(const struct report_curves_plot *plot, size_t area, double height, double *left,
                       double *right)
 {

@@ -17,7 +17,7 @@ static void check(const struct report_regions *regions)
     }
 }
 
-/* The axis ends where the outermost stretches do. */
+/* The axis ends at the outer edges of the outermost cells. */
 static double fill_axis(const struct report_curves_axis *axis, const double *values, size_t count,
                         struct report_arena *arena, struct report_axis *out)
 {
@@ -43,7 +43,7 @@ static const char *hint_of(const struct report_regions *regions, size_t row, siz
                        report_curves_text(regions->y.unit, regions->rows[row], arena), name);
 }
 
-/* A row's neighbours of one owner are one area. */
+/* Neighbouring cells of a row with one owner become one area. */
 static void fill_areas(const struct report_regions *regions, double half_x, double half_y,
                        struct report_arena *arena, struct report_chart *chart)
 {

@@ -31,7 +31,7 @@ static void put_bytes(struct report_sheet *sheet, const char *text, size_t lengt
     }
 }
 
-/* A field, quoted where it has to be, and what parts it from the next. */
+/* A field, quoted where necessary, and the separator after it. */
 static void put(struct report_sheet *sheet, const char *text, bool is_last)
 {
     const bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
@@ -51,7 +51,7 @@ static void put_number(struct report_sheet *sheet, double value, bool is_last)
     put(sheet, isfinite(value) ? report_text(sheet->arena, "%.12g", value) : "", is_last);
 }
 
-/* What stands there, whatever the axis; before a log axis 0. */
+/* The value at this place of a linear or log axis; 0 in the strip before a log axis. */
 static void put_at(struct report_sheet *sheet, const struct report_axis *axis, double at, bool is_last)
 {
     static const double log_of_ten = 2.302585092994045684;

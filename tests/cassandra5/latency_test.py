@@ -82,8 +82,8 @@ def check_script():
     check(code == 0, err)
     one, four = measured["points"]
     check((one["kind"], one["in_flight"], four["in_flight"]) == ("insert", 1, 4), "the points are others")
-    # How much longer than the delay one takes is the machine's business. But what is in flight is the rate times the mean
-    # latency (Little), and a median is at most twice the mean.
+    # How much longer than the delay one takes is the machine's business. But what is in flight is the rate times
+    # the mean latency (Little), and a median is at most twice the mean.
     check(DELAY_S <= one["p50_us"] / 1e6, f"p50 is {one['p50_us']} us")
     for point in (one, four):
         check(point["per_second"] * point["p50_us"] / 1e6 < 2.01 * point["in_flight"],

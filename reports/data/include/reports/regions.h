@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One chart of who is the best over two figures, from plain data: a plane in regions, each with its name, and
- * a mark where one is now. Made as the other charts are: the same data gives the same bytes, and the file
- * appears only when whole. */
+/* A chart, from plain data, of which candidate is best as two quantities vary: a plane divided into named
+ * regions, and a mark at the present values. Like other charts, the same data gives the same bytes, and the
+ * file only appears once it is complete. */
 #ifndef REPORTS_REGIONS_H
 #define REPORTS_REGIONS_H
 
@@ -15,7 +15,7 @@ enum { REPORT_REGIONS_MAX = 4, REPORT_REGIONS_SIDE_MAX = 128 };
 struct report_regions {
     const char *title, *subtitle, *foot; /* NULL for none */
     struct report_curves_axis x, y;      /* on log scales */
-    /* Upwards, above 0, by equal ratios; each has the stretch halfway to its neighbours. */
+    /* Ascending, above 0, in equal ratios; a cell reaches halfway to its neighbours. */
     const double *columns, *rows;
     size_t column_count, row_count; /* 2 to REPORT_REGIONS_SIDE_MAX */
     const char *const *names;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The gate: scenarios run, what each is held to, and what was found.
+/* The gate of `check`: the scenarios that run, the checks of each, and their findings.
  *
- * A scenario is judged in checks, one after the other: each expectation, each guarantee of its strategies,
- * and against the baseline the digest and the figures of each strategy. A check that fails has one finding or
- * more, and the findings of all stand in one list in that order. */
+ * There is a check for each expectation, for each guarantee of each strategy, and, with a baseline, for the
+ * digest and for the figures of each strategy. A failed check has one or more findings; one list has the
+ * findings of all checks, in the order of the checks. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
@@ -27,7 +27,7 @@ struct cli_about {
 };
 #define CLI_NO_FIGURE .value = (double)NAN, .low = (double)NAN, .high = (double)NAN
 
-/* The same with texts of its own. */
+/* A finding; it owns its texts. */
 struct cli_finding_line {
     enum cli_check_kind kind;
     char *text; /* one line: what, the limit, the value, the key */
@@ -41,7 +41,7 @@ struct cli_check {
     enum cli_check_kind kind;
     enum cli_check_state state;
     char *name;           /* "LABEL keeps findable" */
-    char *excuse;         /* of an excused one: by which conditions */
+    char *excuse;         /* the conditions that excuse it */
     size_t first, number; /* findings */
 };
 
@@ -49,8 +49,8 @@ struct cli_check {
 struct cli_suspect {
     const struct store_baseline_metric *metric;
     double value;    /* NaN: the strategy does not have it any more */
-    int side;        /* below -1, above 1, gone 0 */
-    bool is_cleared; /* at another seed it was not so */
+    int side;        /* -1: below the interval, 1: above it, 0: missing */
+    bool is_cleared; /* at another seed the figure was inside */
 };
 
 /* One scenario of the command line. */
@@ -65,9 +65,10 @@ struct cli_checked {
     size_t check_count, check_capacity, failed_count;
     struct cli_finding_line *findings;
     size_t finding_count, finding_capacity;
-    struct store_baseline held;  /* what it is held against; the texts of `info` are not kept */
-    bool has_baseline, is_exact; /* is_exact: all is as it was, so that each figure has to be the same */
-    const char *cause;           /* of another figure at the same digest; constant */
+    struct store_baseline held;  /* the baseline it is compared with; the texts of `info` are not kept */
+    bool has_baseline, is_exact; /* is_exact: digest, seed and scenario are the baseline's, so each figure
+                                    must be equal */
+    const char *cause;           /* the reason given for a figure that differs at an equal digest; constant */
     struct cli_suspect *suspects;
     size_t suspect_count;
     _Atomic size_t suspects_left;
@@ -82,7 +83,7 @@ struct cli_gate {
     const char *baseline; /* NULL: there is none */
     const char *junit;    /* NULL: none is asked for */
     uint64_t seeds;       /* in addition to the scenario's own, for intervals */
-    uint64_t confirmed;   /* by so many seeds a figure that drifted was found; 0: none had to */
+    uint64_t confirmed;   /* the number of seeds that confirmed a drifted figure; 0: none was suspected */
     bool is_update, is_updated;
     bool digest_counts; /* a digest that moved is a failure */
     bool is_quiet, is_json;
@@ -95,7 +96,7 @@ size_t cli_gate_failed(const struct cli_gate *gate);
 
 /* --- check_list.c: lists that grow; all return false without memory */
 
-/* Begins a check, which holds until a finding is added. */
+/* Begins a check; it passes unless a finding is added. */
 bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool cli_check_excuse(struct cli_checked *item, const char *excuse);
@@ -105,10 +106,10 @@ bool cli_check_fail(struct cli_checked *item, const struct cli_about *about, con
 bool cli_check_note(struct cli_checked *item, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_checked_clear(struct cli_checked *item);
 
-/* --- check_judge.c: what a run is held to by itself */
+/* --- check_judge.c: the checks that need no baseline */
 
 bool cli_check_judge(struct cli_checked *item, struct sim_error *error);
-/* What is expected of tune's answer, which is worked out for it. */
+/* Judges the expectations about tune's answer, which this computes. */
 bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_error *error);
 /* " (largest: key K, bucket 4, 35,112 rows)" for a figure about the sizes of partitions, else "";
  * *key is then the name, else NULL. */
@@ -116,21 +117,22 @@ bool cli_check_tune(struct cli_gate *gate, struct cli_checked *item, struct sim_
 void cli_check_largest(const struct lab_result *result, const struct lab_strategy_result *strategy,
                        const char *metric, char *buffer, const char **key);
 
-/* --- check_baseline.c: whether it is as it was */
+/* --- check_baseline.c: comparison with the baseline's digest */
 
 /* Loads the baseline of the item and checks the digest; a scenario without baseline fails. */
 bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, struct store *store,
                       struct sim_error *error);
 
-/* --- check_figures.c: whether its figures lie where they lay */
+/* --- check_figures.c: comparison with the baseline's figures */
 
 /* Finds the figures that are outside at the scenario's own seed, in items whose digest moved. */
 bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
-/* Runs further seeds until each suspect was either inside once or outside on the same side often enough. */
+/* Runs further seeds until each suspect was inside at one seed (cleared), or outside on the same side at
+ * enough seeds (confirmed). */
 bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error);
 /* Checks the figures of each strategy. */
 bool cli_check_figures(struct cli_checked *item, const struct cli_gate *gate, struct sim_error *error);
-/* How many runs have to agree, the scenario's own among them. */
+/* The number of runs that must agree, including the one at the scenario's own seed. */
 uint64_t cli_check_confirmations(uint64_t seeds, uint64_t figures);
 
 /* --- check_update.c: makes baselines of all scenarios, by running further seeds */
@@ -139,10 +141,10 @@ bool cli_check_update(struct cli_gate *gate, struct sim_error *error);
 
 /* --- check_run.c: runs scenarios at several seeds in parallel */
 
-/* Whether run `offset` of item `index`, at seed + offset, is still of use; asked on any thread. */
+/* Whether the run of item `index` at seed + offset is still needed; called on any thread. */
 typedef bool cli_check_wanted(void *context, size_t index, uint64_t offset);
-/* What is made of it; one call at a time, by seed within an item. Owns the result, NULL of one that was not
- * wanted. */
+/* Takes the result of a run and its ownership; NULL: the run was not needed. Calls do not overlap; those of
+ * an item come in the order of seeds. */
 typedef bool cli_check_take(void *context, size_t index, uint64_t offset, struct lab_result *result,
                             int64_t elapsed_ms, struct sim_error *error);
 /* Offsets first to first + number - 1 of every item. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bounded: no partition outgrows its distribution by more than its lag explains. A partition that closes at
- * its threshold-th increment holds n rows or fewer but for one in 10^12, where P(Binomial(n, p) < threshold)
- * is at most that by Chernoff's bound (a little above the quantile itself); increments that were lost, or may
- * be, raise the threshold. Beyond that it may grow while the key's next bucket is on its way: for the lag
- * when all is well, and for as long as anything was failing, at the key's highest rate: that is the most rows
- * in a whole second, and a span of time meets one more of those than it is long. Who counts rows now and then
- * is as late as its agents have rows that they have not counted. */
+ * its threshold-th increment holds more than n rows with a probability of at most 10^-12, where n is the
+ * least number for which Chernoff's bound on P(Binomial(n, p) < threshold) is that small (a little above
+ * the quantile itself). Each increment that was or may have been lost raises the threshold by one. In
+ * addition the partition may grow until the key's roll takes effect: during the lag, and for as long as
+ * anything was failing, at the key's highest rate. That rate is the most rows in any whole second; a span
+ * of s seconds touches s + 1 of them. Protocols that count rows now and then add the rows that their agents
+ * have not counted yet. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -19,7 +20,7 @@
 #define ROWS_MANY (UINT64_C(1) << 32)
 #define HALVINGS  60
 
-/* Whether more keys share the key's set of a cache than the set holds, so that one is pushed out. */
+/* Whether the key's cache set is shared by more keys than it holds, so that the key may be evicted. */
 bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t sharing = 0;
@@ -29,8 +30,8 @@ bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key)
     return sharing > CACHE_SET;
 }
 
-/* Rows of a partition that no agent has counted since its key was evicted: every_rows x log(1e12), which one
- * in 10^12 exceeds. It looks at every key, so it is asked last. */
+/* A bound on the rows of a partition that went uncounted because its key was evicted: every_rows x
+ * log(1e12) is exceeded with a probability of 10^-12. Linear in the keys, so callers ask for it last. */
 static uint64_t evicted_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     uint64_t every_rows = run->config.every_rows;
@@ -46,8 +47,9 @@ static bool was_well(const struct lab_cluster_run *run, const struct lab_partiti
     return well_ns >= run->oracles.lag_ns && well_ns - run->oracles.lag_ns >= lived_ns;
 }
 
-/* Where the last row of a threshold rolls its key before its operation ends. Guarded asks for the rest of a
- * grant, and others may be about it; a lock that others ask for too may be held by nobody until it runs out.
+/* Whether the row that reaches the threshold rolls its key before its operation ends. Not so for guarded,
+ * which may wait for another operation's request, nor for a lock that others ask for too: nobody may hold
+ * it until it expires.
  */
 static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
@@ -55,7 +57,7 @@ static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_pa
            (run->config.coordination != BK_LOCKED || partition->overlapping == 0);
 }
 
-/* By no right clock the date of a change lies further ahead than the lead. */
+/* A change must not be dated more than the lead ahead, by any clock within the bound. */
 void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
@@ -74,13 +76,14 @@ void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition 
     struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
     if (ledger->counting++ == 0)
         return;
-    /* Two that count at once may write the same number. One that resets the counter takes what was counted;
-     * with three-state it may have read the state before another one's reset, so any of them may. */
+    /* Two operations that count at once may write the same number. One that resets the counter discards
+     * what was counted; with three-state any operation may do so, since it may have read the state before
+     * another one's reset. */
     bool may_reset =
         run->config.coordination == BK_THREE_STATE || run->keys[operation->key].state[BK_NEXT_CHANGE] != 0;
     bool takes = operation->fires || may_reset;
     partition->overlapping += takes;
-    /* A late row of the bucket before may reset the counter of the newest one, too. */
+    /* A late row of the previous bucket may also reset the counter of the newest one. */
     uint32_t newest = lab_partition_find(&run->oracles, operation->key, ledger->state_bucket);
     if (newest != LAB_NO_PARTITION && &run->oracles.partitions[newest] != partition)
         run->oracles.partitions[newest].overlapping += takes;
@@ -94,7 +97,7 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
         return;
     uint32_t era = lab_era_at(run, operation->row_time_ns);
     uint64_t threshold = bk_threshold(lab_era_settings(run, era));
-    /* Nobody knows when it will be written, or what it then takes away. */
+    /* It is unknown when this write will take effect, and which increments it will overwrite. */
     partition->overlapping += is_counted ? 0 : ROWS_MANY;
     partition->counted += is_counted;
     /* Where settings change, a lower threshold may have been passed before it came. */
@@ -137,7 +140,7 @@ static double firing_chance(const struct bk_strategy *strategy)
     return (double)numerator / (double)denominator;
 }
 
-/* Of Chernoff's bound on at most threshold - 1 of so many rows that fire. */
+/* The exponent of Chernoff's bound on the probability that at most threshold - 1 of `rows` rows fire. */
 static double exponent(double rows, double threshold, double p)
 {
     double a = (threshold - 1) / rows;
@@ -170,7 +173,7 @@ static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t 
     return high;
 }
 
-/* Across eras the greatest threshold of them, at the least chance to fire. */
+/* For a partition that spans eras: their greatest threshold, with their least probability to fire. */
 static uint64_t distribution_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
                                 uint64_t lost)
 {
@@ -187,8 +190,8 @@ static uint64_t distribution_of(const struct lab_cluster_run *run, const struct 
     return distribution_bound(rarest, threshold);
 }
 
-/* With a number of its own for each row nothing can be late; nor where its one writer counts what it puts,
- * and goes on counting all the while: it was not pushed out of a cache, and nothing failed. */
+/* Whether the partition's size is exact, without a lag: each row has a number of its own, or its only
+ * writer counted each row that it wrote, with no eviction and no failure in between. */
 static bool is_exact(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     enum bk_source source = run->config.source;
@@ -200,7 +203,7 @@ static bool is_exact(const struct lab_cluster_run *run, const struct lab_partiti
            partition->last_unhealthy_ns == partition->first_unhealthy_ns;
 }
 
-/* Beyond its distribution: what comes while the next bucket is on its way, and what was not counted yet. */
+/* Rows beyond the distribution: those that arrive until the roll takes effect, and those not counted yet. */
 static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     const struct lab_oracles *oracles = &run->oracles;
@@ -213,7 +216,7 @@ static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_p
     return uncounted + seconds * oracles->keys[partition->key].peak_rows_per_s;
 }
 
-/* Rows that keys got beyond all that is certain, while no agent counted them, since they were evicted. */
+/* Rows beyond all other bounds, of partitions whose keys were evicted, so that nobody counted them. */
 struct evicted {
     uint64_t partitions, rows;
 };
@@ -221,7 +224,7 @@ struct evicted {
 static void add_evicted(const struct lab_cluster_run *run, const struct lab_partition *partition,
                         uint64_t bound, struct evicted *all)
 {
-    /* After a crash an agent begins to count anew. */
+    /* After a crash an agent begins its count again. */
     bound += run->config.every_rows * run->oracles.crashes;
     if (lab_excuses_of(run, LAB_ORACLE_BOUNDED, partition->key, INT64_MIN, INT64_MAX) != 0)
         return;
@@ -229,8 +232,8 @@ static void add_evicted(const struct lab_cluster_run *run, const struct lab_part
     all->rows += partition->stored > bound ? partition->stored - bound : 0;
 }
 
-/* The sum of so many exponential numbers of this mean, at least by Chernoff's bound, that one in 10^12
- * exceeds: y with y - n - n log(y / n) = log(1e12), times the mean. */
+/* A value that the sum of `partitions` exponential variables of this mean exceeds with a probability of at
+ * most 10^-12, by Chernoff's bound: y with y - n - n log(y / n) = log(1e12), times the mean. */
 static double evicted_sum_bound(double partitions, double mean)
 {
     double low = partitions, high = 2 * partitions + 4 * ODDS_LOG;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scenario's race: which settings enter, how they are run in the lab, and what margin the winner has.
  *
- * First a pilot, one run of `unbucketed`, tells how many rows there are, how large they are on average and
- * how many the busiest key gets. Then settings are made of templates: what the scenario's own strategies say
- * in addition to their numbers (coordination, counter, lead, source of count, epoch, reading, maximum age),
- * and, for kinds that it lacks, the plainest form. The numbers are those that the exact distribution allows
- * within the limits, the limit in bytes taken in rows of mean size, and below these, since bursts, lag and
- * the sizes of rows only show in a run. Own settings enter as they are; one that the distribution refuses is
- * refused. */
+ * First a pilot, one run of `unbucketed`, counts the rows and those of the busiest key, and measures the
+ * mean row. Then settings are made from templates: a strategy of the scenario without its numbers (that is
+ * its coordination, counter, lead, source of count, epoch, reading, maximum age), or, for a kind that the
+ * scenario lacks, the plainest form. The numbers to try are the largest that the exact distribution allows
+ * within the limits (a limit in bytes is converted to rows of mean size), and smaller ones, since only a
+ * run shows bursts, lag and the sizes of rows. The scenario's own settings enter unchanged; those that the
+ * exact distribution refuses are not run. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -16,17 +16,17 @@
 #include "tune/memory.h"
 #include "tune/race.h"
 
-/* What the rows are like, by the pilot. */
+/* What the pilot measured. */
 struct tune_rows {
     uint64_t rows, keys;
     double mean_bytes;     /* on disk */
     double mean_payload;   /* what weighted strategies go by */
     uint64_t busiest_rows; /* of the key that has most */
     int64_t lasts_ns;
-    double limit_rows; /* of a partition: of both limits the tighter one, with rows of mean size */
+    double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
 
-/* At so many times the rate, as far as it was tried. */
+/* What one seed shows at a multiple of the scenario's rate. */
 #define TUNE_MARGIN_STEPS 5
 struct tune_margin_step {
     double factor;
@@ -44,8 +44,8 @@ struct tune_contest {
     const struct tune_memory *memory; /* of the runs of tune_contest_run(); set between the two */
     struct tune_rows rows;
     struct tune_race race;
-    size_t left_out;  /* own settings that change on the way, or that a run could not hold */
-    bool has_margins; /* not of a trace, which comes at the rate that it has; then steps mean nothing */
+    size_t left_out;  /* own settings left out, since they change during the run or no run could hold them */
+    bool has_margins; /* false for a trace, whose rate is given; then `steps` has no meaning */
     size_t margin_count;
     struct tune_margin *margins; /* the recommended one's first, then those of the best of other kinds */
     size_t led;                  /* the entrant whose lead was sought; SIZE_MAX: none has one */
@@ -60,8 +60,8 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
 /* The race itself, and with a winner its margin and its lead; its progress is counted in runs. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
-/* The label of the best of a kind (as the text names it: "of other kinds"), or of the recommended setting
- * with BK_KIND_COUNT; NULL: none stays within the limits. */
+/* The label of the best setting of a kind, or, with BK_KIND_COUNT, of the recommended setting; NULL: none
+ * stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 void tune_contest_clear(struct tune_contest *contest);
 
@@ -83,7 +83,8 @@ size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy 
 /* --- watch.c */
 
 tune_watch tune_watch_lab; /* its context is the struct tune_contest */
-/* Runs these strategies together, or remembers what all of them came to. strategies is the caller's. */
+/* Runs these strategies together, unless the outcomes of all of them are in the contest's memory. strategies
+ * is the caller's. */
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error);
@@ -98,15 +99,16 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 /* --- horizon.c */
 
 struct tune_horizon {
-    double days;   /* from the first row until the first partition is expected above a limit; infinity: never;
-                      NaN: it was not run, or of a trace, which does not say what comes after it */
-    bool is_least; /* none was above: not before, with the confidence asked for */
+    double days;       /* from the first row until the first partition is expected above a limit; infinity:
+                          never; NaN: the setting was not run, or the rows are a trace's, whose continuation is
+                          unknown */
+    bool is_least;     /* no partition was above: `days` is a lower bound, with the confidence asked for */
     double partitions; /* of a run, on average over the seeds */
-    double over;       /* of them above a limit, as seen */
-    double over_most;  /* at most so many are, with the confidence asked for */
+    double over;       /* of these above a limit, on average */
+    double over_most;  /* upper bound of `over`, with the confidence asked for */
 };
-/* At the rate of the run; the one of a trace is its mean. Of partitions that are never left it is the largest
- * one's. */
+/* The horizon at the run's rate (a trace's mean rate). Where partitions grow for ever, it is that of the
+ * largest. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
 
 /* --- flip.c: which kind is the cheapest elsewhere */
@@ -120,12 +122,12 @@ struct tune_flip {
     double at;      /* NaN: nowhere */
     size_t entrant; /* of another kind, which is as cheap there; SIZE_MAX: none */
 };
-/* Where the scenario is. */
+/* The scenario's own value on this axis. */
 double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
 /* The nearest place, upwards or downwards from there, where a setting of another kind that stays within the
  * limits costs as little as the recommended one's kind. With a recommendation. */
 struct tune_flip tune_flip_of(const struct tune_contest *contest, enum tune_axis axis, bool is_up);
-/* The cheapest within the limits there. */
+/* The cheapest setting within the limits at this price and this multiple of the reads. */
 size_t tune_cheapest_at(const struct tune_contest *contest, double price, double reads);
 
 /* --- margin.c */
@@ -134,7 +136,8 @@ size_t tune_cheapest_at(const struct tune_contest *contest, double price, double
 uint64_t tune_runs_after(const struct tune_contest *contest);
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error);
-/* The smallest safe lead of the recommended one, or of the cheapest with a lead that holds. */
+/* The smallest safe lead of the recommended setting, or else of the cheapest setting with a lead that meets
+ * the demands. */
 bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                        struct sim_error *error);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Snapshots: the state of a run under way, kept by the caller, so that the run can go on after it was
- * stopped or killed, and comes to what it would have come to.
+/* Snapshots: the state of a run under way, kept by the caller, so that a run that was stopped or killed can
+ * be resumed and ends with the same result.
  *
- * A run has parts that know nothing of each other: in the cluster engine each strategy's run, in the stream
- * engine what each worker has done. Each part puts its state as a whole when it is due, at a moment of its
- * own; the newest takes the place of the older one. A run goes on from any set of states: a part of which
- * none was kept begins anew, which costs time and nothing else.
+ * A run has independent parts: in the cluster engine the run of each strategy, in the stream engine the
+ * work of each worker. Each part saves its whole state at a moment of its own, and its newest state
+ * replaces the older one. A run can be resumed from any set of states: a part without one starts again,
+ * which only costs time.
  *
- * Whoever wants none has `snapshots` of lab_run_context NULL, and pays for one test now and then. */
+ * Without snapshots lab_run_context.snapshots is NULL; that costs one test now and then. */
 #ifndef LAB_SNAPSHOT_H
 #define LAB_SNAPSHOT_H
 
@@ -20,7 +20,7 @@
 #include "lab/context.h"
 #include "lab/scenario.h"
 
-/* What was kept of a part. */
+/* The stored state of a part. */
 struct lab_kept {
     uint32_t part;
     const unsigned char *data; /* the caller's; they outlive the run */
@@ -28,22 +28,22 @@ struct lab_kept {
 };
 
 struct lab_snapshots {
-    /* Raised by the caller, from any thread, when it wants states: each part puts one at its next safe point.
-     * When the run is to stop, each puts one, too, before it does. */
+    /* Incremented by the caller, from any thread, to request states: each part saves one at its next safe
+     * point. A part also saves one before it stops. */
     _Atomic uint32_t wish;
-    /* From any thread, also from several at once. The state takes the place of those of all parts p with
-     * p % parts == part. What goes wrong is the caller's to tell: the run goes on. NULL in place of data: the
-     * state could not be made for want of memory. */
+    /* Called from any thread, and by several at once. The state replaces those of all parts p with p %
+     * parts == part. The callee reports its own failures; the run continues. data NULL: there was no memory
+     * to make the state. */
     void (*put)(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size);
     void *context;
     const struct lab_kept *kept; /* what the run goes on from, in order of parts, none twice */
     size_t kept_count;
-    uint64_t events_each; /* of the cluster engine: a safe point after so many events; 0: as many as cost it
-                             nothing */
+    uint64_t events_each; /* cluster engine: events between two safe points; 0: so many that safe points
+                             cost nothing */
 };
 
-/* Whether a part is to put its state now: there was a wish since the one that it has last heard of, in *heard
- * (at first 0), or the run is to stop. */
+/* Whether a part must save its state now: `wish` has changed since *heard (initially 0), or the run must
+ * stop. */
 static inline bool lab_snapshot_is_due(const struct lab_run_context *context, uint32_t *heard)
 {
     if (context->snapshots == NULL)
@@ -53,28 +53,28 @@ static inline bool lab_snapshot_is_due(const struct lab_run_context *context, ui
     *heard = wish;
     return is_due;
 }
-/* Whether the run is to stop where nothing of it is kept: at once, in the middle of anything. Where something
- * is, it stops at a safe point, which lab_run_is_stopped() tells. */
+/* Whether the run must stop at once, at any point, since no state of it is kept. With snapshots it stops at
+ * a safe point instead, by lab_run_is_stopped(). */
 static inline bool lab_is_abandoned(const struct lab_run_context *context)
 {
     return lab_run_is_stopped(context) && context->snapshots == NULL;
 }
 
-/* A state to save: begin, archive the part, put. `parts`: how many the run has now. */
+/* Saves a state: begin, archive the part, put. `parts`: the number of parts of the run. */
 void lab_snapshot_begin(const struct lab_scenario *scenario, struct sim_archive *archive);
 void lab_snapshot_put(const struct lab_run_context *context, uint32_t part, uint32_t parts,
                       struct sim_archive *archive);
-/* A state to go on from: *is_there says whether one was kept of this part; then the archive is ready to load,
- * and ends by sim_archive_finish_load(). False as sim_archive_begin_load(). */
+/* Looks for the state to resume this part from. If *is_there, the archive is ready to load; end with
+ * sim_archive_finish_load(). Returns false as sim_archive_begin_load() does. */
 bool lab_snapshot_find(const struct lab_run_context *context, const struct lab_scenario *scenario,
                        uint32_t part, struct sim_archive *archive, bool *is_there, struct sim_error *error);
-/* Whether a state that was kept can be gone on from, as far as its outside tells: SIM_ERROR_ENVIRONMENT when
- * it is damaged, so that this part alone has to begin anew; SIM_ERROR_INPUT when it is of another kind of
- * machine, of another scenario, or of another version. */
+/* Whether a stored state can be resumed, judged by its header and checksum: SIM_ERROR_ENVIRONMENT when it
+ * is damaged, so that this part must start again; SIM_ERROR_INPUT when it is from another kind of machine,
+ * another scenario or another version. */
 bool lab_snapshot_check(const struct lab_scenario *scenario, const struct lab_kept *kept,
                         struct sim_error *error);
-/* A number that changes with each byte of the files that the scenario reads, a trace or what was observed; 0
- * when there are none. SIM_ERROR_INPUT when one cannot be read. */
+/* A hash of the files that the scenario reads (a trace, observed sizes); 0 when there are none.
+ * SIM_ERROR_INPUT when one cannot be read. */
 bool lab_snapshot_sources(const struct lab_scenario *scenario, uint64_t *out, struct sim_error *error);
 
 #endif

@@ -16,21 +16,22 @@
 
 /* What disqualifies a strategy, as bits. */
 enum lab_disqualifier {
-    LAB_DISQUALIFIER_ROWS = 1,      /* more partitions above the limit of rows than may be */
-    LAB_DISQUALIFIER_BYTES = 2,     /* and of bytes */
+    LAB_DISQUALIFIER_ROWS = 1,      /* more partitions than allowed exceed the limit in rows */
+    LAB_DISQUALIFIER_BYTES = 2,     /* the same for bytes */
     LAB_DISQUALIFIER_HIDDEN = 4,    /* rows that a reader does not find, or not among the newest */
     LAB_DISQUALIFIER_ENDLESS = 8,   /* nothing ends a partition: it grows for as long as rows come */
     LAB_DISQUALIFIER_OBSERVED = 16, /* it was not run: its sizes were read from a file */
-    LAB_DISQUALIFIER_OPEN = 32 /* more were over a limit than may be, but so few partitions do not show it */
+    LAB_DISQUALIFIER_OPEN = 32      /* more than allowed were seen over a limit, but there were too few
+                                       partitions to show it */
 };
-/* That have to do with the limits. */
+/* The disqualifiers that concern the limits. */
 #define LAB_DISQUALIFIED_BY_LIMITS (LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES | LAB_DISQUALIFIER_OPEN)
 
 struct lab_score {
     unsigned disqualifiers;
     double over;      /* share of the partitions above a limit; NaN without limits */
-    double over_most; /* at most this share of another seed's, with limits.confidence; NaN where chance has no
-                         part in it, and without limits */
+    double over_most; /* upper bound of that share for another seed, with limits.confidence; NaN where sizes
+                         do not depend on the seed, and without limits */
     double cost; /* operations in addition to the inserts and partitions asked by reads, for each 1000 rows,
                     in inserts by the prices of the run; NaN when nothing was run */
     double cv;   /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
@@ -40,12 +41,12 @@ struct lab_score {
 /* Costs up to this ratio apart count as equal. */
 #define LAB_AS_CHEAP 1.01
 
-/* Bounds of a share of which so many were hits, each with this confidence (Clopper and Pearson): at most, and
- * at least. 1 and 0 of nothing. */
+/* Upper and lower bound (Clopper and Pearson) of a share of which `hits` in `count` trials were hits, each
+ * with this confidence. 1 and 0 for count 0. */
 double lab_share_most(uint64_t hits, uint64_t count, double confidence);
 double lab_share_least(uint64_t hits, uint64_t count, double confidence);
-/* For each 1000 rows, in inserts: what its writers do in addition to the inserts, and the partitions that
- * reads ask. NaN when nothing was run. */
+/* The cost per 1000 rows, in inserts: the writers' operations in addition to the inserts, and the
+ * partitions that reads query. NaN when nothing was run. */
 struct lab_cost {
     double write, read;
 };

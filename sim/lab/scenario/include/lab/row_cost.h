@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What rows and partitions of the scenario's table weigh in an sstable, in O(1) a row: the sizes of
- * cassandra/sstable.h for a row by INSERT with all of its columns, precomputed but for what differs from row
- * to row.
+/* The bytes of the scenario's rows and partitions in an sstable, in O(1) per row: the sizes of
+ * cassandra/sstable.h for a row written by INSERT with all of its columns, with everything precomputed that
+ * is equal for all rows.
  *
  * A row's bytes depend on its payload and on when it was written: times are differences from the sstable's
- * first, in 1 to 9 bytes (struct lab_row_stamps). One thing is taken as even that need not be: each row holds
- * the size of the row before it, which here is the row's own. A partition is exact where its rows are of one
- * size class of vints; else off by a byte for each row near 2^7, 2^14 ... bytes. */
+ * first, in 1 to 9 bytes (struct lab_row_stamps). One simplification: each row stores the size of the
+ * previous row, and here its own size is taken instead. So a partition's size is exact where the sizes of
+ * its rows have vints of one length; otherwise it is off by one byte for each row near 2^7, 2^14 ... bytes.
+ */
 #ifndef LAB_ROW_COST_H
 #define LAB_ROW_COST_H
 
@@ -24,7 +25,8 @@ enum lab_row_format { LAB_ROW_NB, LAB_ROW_DA, LAB_ROW_PAYLOAD };
 
 /* scenario_row_cost.c makes it of a checked scenario. */
 struct lab_row_cost {
-    bool is_payload;      /* rows weigh their payload, and partitions nothing: as no database has it */
+    bool is_payload;      /* a row's size is its payload and a partition has no overhead, unlike any
+                             database */
     uint32_t shares;      /* columns that share what is left of the payload */
     uint64_t own_values;  /* bytes of the values of columns with sizes of their own */
     uint64_t own_cells;   /* the same as cells */
@@ -42,7 +44,7 @@ struct lab_row_cost {
     double payload_mean, beside, beside_slope, cells, cells_slope, cells_most;
 };
 
-/* When a row is written says how many bytes its times take: bytes[i] before until_ns[i]. */
+/* The bytes of a row's times, by the time of its write: bytes[i] before until_ns[i]. */
 #define LAB_ROW_STAMPS_MAX 16u
 struct lab_row_stamps {
     uint32_t count;
@@ -53,7 +55,7 @@ struct lab_row_stamps {
 /* The sstable's first row is written at start_ns. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns);
 
-/* The bytes of a time of writing from 9.5 hours to 50 days after the first. */
+/* The bytes of a write time from 9.5 hours to 50 days after the first one. */
 #define LAB_STAMP_USUAL 6u
 
 static inline uint32_t lab_row_stamp_class(const struct lab_row_stamps *stamps, int64_t time_ns)
@@ -95,7 +97,7 @@ static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t p
 }
 /* The tombstone that stands for a deleted row: its clustering and its deletion. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp);
-/* What a partition of so many rows and bytes of rows weighs in addition to them. */
+/* The overhead of a partition with so many rows, and so many bytes of rows. */
 uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes);
 /* In each row of a table that clusters by the key: the key with its length. */
 static inline uint64_t lab_key_in_row_bytes(const struct lab_row_cost *cost, size_t key_size)
