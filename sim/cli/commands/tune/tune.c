@@ -40,6 +40,9 @@ static const struct cli_option options[] = {
     {"db", "FILE",
      "database (default bucketlab.db); the same command\n"
      "resumes from it when it was interrupted"},
+    {"emit", "FILE",
+     "write the recommended setting, as bk_strategy_parse()\n"
+     "of the core reads it"},
     {"out", "DIR",
      "folder of the charts (default bucketlab-out);\n"
      "with --rows: draw the risk of the settings"},
@@ -54,7 +57,7 @@ static const struct cli_option options[] = {
 static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
 {
     static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
-    static const char *const of_scenario[] = {"seed", "seeds",     "set",  "sample",
+    static const char *const of_scenario[] = {"seed", "seeds",     "set",  "sample", "emit",
                                               "db",   "no-charts", "jobs", NULL};
     for (const char *const *name = is_scenario ? of_rows : of_scenario; *name != NULL; name++) {
         if (cli_has(args, *name))

@@ -19,16 +19,20 @@
 #include "cli/page.h"
 #include "cli/sample.h"
 #include "cli/text.h"
+#include "cli/text_file.h"
 #include "cli/tune_memory.h"
 #include "cli/warnings.h"
 #include "lab/quantity.h"
 #include "store/store.h"
 #include "tune/strategy_text.h"
+#include "tune_emit.h"
 
 struct job {
     struct lab_scenario *scenario;
     struct lab_tune terms;
-    const char *database;
+    const char *database, *emitted; /* the file of the recommended setting, or NULL */
+    uint64_t scenario_digest;       /* with `emitted` */
+    bool has_emitted;
     uint32_t threads;
     bool is_quiet, is_json, has_charts;
     struct cli_charts charts;
@@ -138,6 +142,12 @@ static bool open_memory(struct job *job, struct sim_error *error)
     return true;
 }
 
+static bool check_emitted(struct job *job, struct sim_error *error)
+{
+    return job->emitted == NULL || (cli_text_file_check("emit", job->emitted, error) &&
+                                    cli_tune_digest(job->scenario, &job->scenario_digest, error));
+}
+
 static bool read_job(const struct cli_args *args, struct job *job, struct sim_error *error)
 {
     job->database = cli_value(args, "db", "bucketlab.db");
@@ -149,10 +159,11 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
     cli_outputs_scenario(&outputs, job->scenario);
     cli_outputs_database(&outputs, "db", job->database, true);
     cli_outputs_input(&outputs, "the sample", cli_value(args, "sample", NULL));
+    cli_outputs_file(&outputs, "emit", job->emitted);
     if (job->has_charts)
         cli_outputs_charts(&outputs, &job->charts, job->scenario->name);
-    if (!cli_outputs_check(&outputs, error) || !read_terms(args, &job->terms, error) ||
-        !check_scenario(job->scenario, error))
+    if (!cli_outputs_check(&outputs, error) || !check_emitted(job, error) ||
+        !read_terms(args, &job->terms, error) || !check_scenario(job->scenario, error))
         return false;
     if (!job->is_quiet)
         cli_warnings_files(stderr, job->scenario);
@@ -325,6 +336,17 @@ static bool judge(const struct job *job, bool is_told, struct sim_error *error)
                     scenario->path, failed, scenario->tune_expect_count);
 }
 
+/* Not where an expectation failed, so that what is deployed is what passed. */
+static bool emit(struct job *job, struct sim_error *error)
+{
+    struct sim_error ignored;
+    if (job->emitted == NULL || !judge(job, false, &ignored))
+        return true;
+    job->has_emitted =
+        cli_tune_emit(job->emitted, job->result, job->scenario_digest, job->contest.race.is_shown, error);
+    return job->has_emitted;
+}
+
 static bool print_text(const struct job *job, struct sim_error *error)
 {
     const struct tune_contest *contest = &job->contest;
@@ -357,6 +379,11 @@ static bool print_text(const struct job *job, struct sim_error *error)
         printf("\ncharts\n");
         cli_charts_print(&job->charts, "  ");
     }
+    if (job->has_emitted) {
+        printf("\nsetting  ");
+        cli_print_text(stdout, job->emitted);
+        printf(", scenario digest %016" PRIx64 "\n", job->scenario_digest);
+    }
     printf("\nrun %" PRId64 " in ", job->run);
     cli_print_text(stdout, job->database);
     printf(", seed %" PRIu64 ", digest %016" PRIx64 ", %.1f s\n", job->result->seed, job->result->digest,
@@ -369,7 +396,10 @@ static bool print_answer(const struct job *job, struct sim_error *error)
     if (!job->is_json)
         return print_text(job, error);
     json_t *object = cli_contest_json(&job->contest);
-    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run));
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, job->scenario_digest);
+    bool is_fine = object != NULL && cli_json_set(object, "run", json_integer(job->run)) &&
+                   (!job->has_emitted || cli_json_set(object, "scenario_digest", json_string(digest)));
     return cli_json_print(cli_json_complete(object, is_fine), error) && judge(job, false, error);
 }
 
@@ -387,7 +417,8 @@ static void free_job(struct job *job)
 
 int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
 {
-    struct job job = {.is_quiet = cli_has(args, "quiet"),
+    struct job job = {.emitted = cli_value(args, "emit", NULL),
+                      .is_quiet = cli_has(args, "quiet"),
                       .is_json = cli_has(args, "json"),
                       .has_charts = !cli_has(args, "no-charts")};
     int code = 0;
@@ -395,7 +426,8 @@ int cli_tune_scenario(const struct cli_args *args, struct sim_error *error)
         code = (int)error->class;
     } else {
         cli_signals_hold(&job.signals);
-        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error);
+        bool is_fine = (work(&job, error) || stop(&job, error)) && store(&job, error) && draw(&job, error) &&
+                       emit(&job, error);
         code = is_fine ? 0 : cli_exit_code(&job.signals, error);
         cli_signals_release(&job.signals);
         if (is_fine && !print_answer(&job, error))
