@@ -101,8 +101,9 @@ static void add_bin(const struct latency *latency, const struct report_mapping *
         if (of <= count && !is_past && (lab_wide)(count - upto) * of <= count) {
             /* The metrics are of what was not yet rounded. */
             double ns = (double)size, ms;
-            const char *name = of == 2 ? "p50" : of == 100 ? "p99" : of == 1000 ? "p999" : "";
-            if (report_metric(latency->strategy,
+            const char *name = of == 2 ? "p50" : of == 100 ? "p99" : of == 1000 ? "p999" : NULL;
+            if (name != NULL &&
+                report_metric(latency->strategy,
                               report_text(arena, "%s.%s", lab_latency_name(latency->latency), name), &ms)) {
                 ns = ms * 1e6;
             }

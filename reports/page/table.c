@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The strategies side by side: a row each, a column a figure that at least one of them has. What decides
  * stands in a table that a screen shows whole, what is left in a second one, which is folded. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
+#include "lab/metric.h"
 #include "reports/format.h"
 #include "reports/page.h"
 #include "reports/strategy.h"
 #include "sheet.h"
 
-enum unit { PLAIN, WHOLE, BYTES, MS, SHARE };
+enum format { PLAIN, WHOLE, BYTES, MS, SHARE };
 /* When a figure is marked. */
 enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO, ABOVE_SHARE };
 
@@ -17,42 +19,41 @@ struct column {
     const char *group; /* the same in columns that lie together */
     const char *name;
     const char *metric; /* NULL: the cost of lab/choice.h, which is no metric of its own */
-    enum unit unit;
     enum alarm alarm;
     bool is_rare;  /* left out when it is 0 for all */
     bool is_first; /* of the first table */
 };
 
 static const struct column columns[] = {
-    {"Cost per 1000 rows", "all", NULL, PLAIN, NEVER, false, true},
-    {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", PLAIN, NEVER, false, false},
-    {"Read to be counted", "rows", "writes.rows_scanned", WHOLE, NEVER, true, false},
-    {"Partitions", "all", "partitions.total", WHOLE, NEVER, false, true},
-    {"Partitions", "closed", "partitions.closed", WHOLE, NEVER, false, false},
-    {"Partitions", "tiny", "partitions.tiny", WHOLE, NEVER, false, false},
-    {"Partitions", "over a limit", "partitions.over_limit", WHOLE, ABOVE_SHARE, false, true},
-    {"Largest partition", "rows", "partitions.all.rows.max", WHOLE, ABOVE_ROWS, false, true},
-    {"Largest partition", "bytes", "partitions.all.bytes.max", BYTES, ABOVE_BYTES, false, true},
-    {"Disk, all replicas", "before compression", "disk.bytes", BYTES, NEVER, false, false},
-    {"Disk, all replicas", "estimated", "disk.compressed_bytes", BYTES, NEVER, false, false},
-    {"Rows of closed partitions", "median", "partitions.closed.rows.p50", WHOLE, NEVER, false, false},
-    {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", WHOLE, NEVER, false, false},
-    {"Partitions per read", "mean", "reads.partitions_per_read.mean", PLAIN, NEVER, false, true},
-    {"Partitions per read", "99 %", "reads.partitions_per_read.p99", WHOLE, NEVER, false, true},
-    {"Latency, 99 %", "write", "latency.write.p99", MS, NEVER, false, false},
-    {"Latency, 99 %", "read", "latency.read.p99", MS, NEVER, false, false},
-    {"Gone wrong", "misrouted rows", "writes.misrouted", WHOLE, NEVER, true, true},
-    {"Gone wrong", "stored twice", "writes.duplicated", WHOLE, NEVER, true, true},
-    {"Gone wrong", "hidden rows", "oracle.findable.violations", WHOLE, ABOVE_ZERO, true, true},
-    {"Gone wrong", "newest missed", "oracle.newest.violations", WHOLE, ABOVE_ZERO, true, true},
-    {"Busiest", "partition, rows/s", "peak.rows_per_second_one_partition", WHOLE, NEVER, false, false},
-    {"Busiest", "node, share", "nodes.load_share_max", SHARE, NEVER, false, false},
-    {"Identifiers", "per second", "ids.per_second", PLAIN, NEVER, false, true},
-    {"Identifiers", "given", "ids.given", WHOLE, NEVER, false, true},
-    {"Identifiers", "lost", "ids.lost", WHOLE, NEVER, false, true},
-    {"Identifiers", "given twice", "oracle.unique.violations", WHOLE, ABOVE_ZERO, false, true},
-    {"Wait for a lock", "median", "latency.lock.p50", MS, NEVER, false, true},
-    {"Wait for a lock", "99 %", "latency.lock.p99", MS, NEVER, false, true},
+    {"Cost per 1000 rows", "all", NULL, NEVER, false, true},
+    {"Cost per 1000 rows", "extra operations", "writes.extra_ops_per_1000_rows", NEVER, false, false},
+    {"Read to be counted", "rows", "writes.rows_scanned", NEVER, true, false},
+    {"Partitions", "all", "partitions.total", NEVER, false, true},
+    {"Partitions", "closed", "partitions.closed", NEVER, false, false},
+    {"Partitions", "tiny", "partitions.tiny", NEVER, false, false},
+    {"Partitions", "over a limit", "partitions.over_limit", ABOVE_SHARE, false, true},
+    {"Largest partition", "rows", "partitions.all.rows.max", ABOVE_ROWS, false, true},
+    {"Largest partition", "bytes", "partitions.all.bytes.max", ABOVE_BYTES, false, true},
+    {"Disk, all replicas", "before compression", "disk.bytes", NEVER, false, false},
+    {"Disk, all replicas", "estimated", "disk.compressed_bytes", NEVER, false, false},
+    {"Rows of closed partitions", "median", "partitions.closed.rows.p50", NEVER, false, false},
+    {"Rows of closed partitions", "99 %", "partitions.closed.rows.p99", NEVER, false, false},
+    {"Partitions per read", "mean", "reads.partitions_per_read.mean", NEVER, false, true},
+    {"Partitions per read", "99 %", "reads.partitions_per_read.p99", NEVER, false, true},
+    {"Latency, 99 %", "write", "latency.write.p99", NEVER, false, false},
+    {"Latency, 99 %", "read", "latency.read.p99", NEVER, false, false},
+    {"Gone wrong", "misrouted rows", "writes.misrouted", NEVER, true, true},
+    {"Gone wrong", "stored twice", "writes.duplicated", NEVER, true, true},
+    {"Gone wrong", "hidden rows", "oracle.findable.violations", ABOVE_ZERO, true, true},
+    {"Gone wrong", "newest missed", "oracle.newest.violations", ABOVE_ZERO, true, true},
+    {"Busiest", "partition, rows/s", "peak.rows_per_second_one_partition", NEVER, false, false},
+    {"Busiest", "node, share", "nodes.load_share_max", NEVER, false, false},
+    {"Identifiers", "per second", "ids.per_second", NEVER, false, true},
+    {"Identifiers", "given", "ids.given", NEVER, false, true},
+    {"Identifiers", "lost", "ids.lost", NEVER, false, true},
+    {"Identifiers", "given twice", "oracle.unique.violations", ABOVE_ZERO, false, true},
+    {"Wait for a lock", "median", "latency.lock.p50", NEVER, false, true},
+    {"Wait for a lock", "99 %", "latency.lock.p99", NEVER, false, true},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
@@ -186,9 +187,35 @@ static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm 
     return false;
 }
 
-static const char *text_of(struct report_arena *arena, enum unit unit, double value)
+/* How a figure is written, by the unit that the table of metrics gives it: a mean or a rate has digits after
+ * the point, a number of things has none. */
+static enum format format_of(const char *metric)
 {
-    switch (unit) {
+    if (metric == NULL) {
+        return PLAIN;
+    }
+    const struct lab_metric_row *row = lab_metric_row_of(metric);
+    assert(row != NULL);
+    const char *part = strrchr(metric, '.');
+    switch (row->unit) {
+    case LAB_METRIC_BYTES:
+        return BYTES;
+    case LAB_METRIC_MS:
+        return MS;
+    case LAB_METRIC_SHARE:
+        return SHARE;
+    case LAB_METRIC_RATIO:
+    case LAB_METRIC_OPERATIONS:
+    case LAB_METRIC_IDENTIFIERS_PER_S:
+        return PLAIN;
+    default:
+        return strcmp(part, ".mean") == 0 ? PLAIN : WHOLE;
+    }
+}
+
+static const char *text_of(struct report_arena *arena, enum format format, double value)
+{
+    switch (format) {
     case WHOLE:
         return value >= 0 && value < 0x1p53 && value == floor(value) ? report_grouped(arena, (uint64_t)value)
                                                                      : report_number(arena, value);
@@ -226,7 +253,7 @@ static void write_cell(struct report_sheet *sheet, const struct column *column, 
         report_sheet_leaf(sheet, "span", "mark", "▲");
         report_sheet_text(sheet, "\u00A0");
     }
-    report_sheet_text(sheet, text_of(sheet->arena, column->unit, value));
+    report_sheet_text(sheet, text_of(sheet->arena, format_of(column->metric), value));
     report_sheet_close(sheet);
 }
 

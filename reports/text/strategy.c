@@ -2,9 +2,11 @@
 /* A strategy in words, and its figures by name. */
 #include "reports/strategy.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/metric.h"
 #include "lab/setting.h"
 #include "reports/format.h"
 
@@ -63,6 +65,8 @@ const char *report_settings(struct report_arena *arena, const struct lab_strateg
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
+    /* A name that an arena without memory should hold is empty. */
+    assert(metric != NULL || name[0] == '\0' || lab_metric_row_of(name) != NULL);
     *out = metric != NULL ? metric->value : 0;
     return metric != NULL;
 }

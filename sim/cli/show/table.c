@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/table.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "cli/text.h"
 #include "kernel/time.h"
+#include "lab/metric.h"
 #include "reports/reports.h"
 
 #define LABEL_COLUMNS 13
@@ -161,6 +163,7 @@ void cli_print_label_after(const char *label, size_t column)
 double cli_figure(const struct lab_metrics *metrics, const char *name)
 {
     const struct lab_metric *metric = lab_metrics_find(metrics, name);
+    assert(metric != NULL || lab_metric_row_of(name) != NULL);
     return metric == NULL ? (double)NAN : metric->value;
 }
 

@@ -2,24 +2,19 @@
 /* What only a run with agents has: how long things took, which rows went wrong, how even the nodes are. */
 #include "cli/table.h"
 #include "cli/text.h"
+#include "lab/metric.h"
 
-struct column {
-    const char *metric;
-    bool is_share;
-};
-
-static const struct column columns[] = {
-    {"latency.write.p50", false},   {"latency.write.p99", false},   {"latency.write.p999", false},
-    {"latency.read.p99", false},    {"latency.lwt.p99", false},     {"writes.retried", false},
-    {"writes.misrouted", false},    {"writes.duplicated", false},   {"writes.refused", false},
-    {"nodes.load_share_max", true}, {"nodes.load_share_min", true},
+static const char *const columns[] = {
+    "latency.write.p50", "latency.write.p99",    "latency.write.p999",   "latency.read.p99",
+    "latency.lwt.p99",   "writes.retried",       "writes.misrouted",     "writes.duplicated",
+    "writes.refused",    "nodes.load_share_max", "nodes.load_share_min",
 };
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
 static bool has_latencies(const struct lab_result *result)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
-        if (lab_metrics_find(&result->strategies[i].metrics, columns[0].metric) != NULL)
+        if (lab_metrics_find(&result->strategies[i].metrics, columns[0]) != NULL)
             return true;
     }
     return false;
@@ -34,10 +29,11 @@ void cli_print_cluster(const struct lab_result *result)
     for (size_t i = 0; i < result->strategy_count; i++) {
         cli_print_label(result->strategies[i].label);
         for (size_t j = 0; j < COLUMN_COUNT; j++) {
-            double value = cli_figure(&result->strategies[i].metrics, columns[j].metric);
+            double value = cli_figure(&result->strategies[i].metrics, columns[j]);
+            bool is_share = lab_metric_row_of(columns[j])->unit == LAB_METRIC_SHARE;
             char number[CLI_NUMBER_SIZE], text[CLI_NUMBER_SIZE + 1];
-            cli_compact(columns[j].is_share ? 100 * value : value, columns[j].is_share ? 4 : 5, number);
-            snprintf(text, sizeof text, "%s%s", number, columns[j].is_share && value >= 0 ? "%" : "");
+            cli_compact(is_share ? 100 * value : value, is_share ? 4 : 5, number);
+            snprintf(text, sizeof text, "%s%s", number, is_share && value >= 0 ? "%" : "");
             printf("%6s", text);
         }
         putchar('\n');

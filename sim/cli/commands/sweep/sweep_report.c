@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sweep_report.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -214,6 +215,7 @@ static const struct figure *find(const struct sum *sum, const char *label, const
 static void choose_columns(struct sum *sum)
 {
     for (size_t i = 0; i < HEADLINE_COUNT && sum->column_count < COLUMNS; i++) {
+        assert(lab_metric_row_of(headlines[i].name) != NULL);
         if (find(sum, NULL, headlines[i].name) != NULL)
             sum->columns[sum->column_count++] = headlines[i].name;
     }
