@@ -192,6 +192,15 @@ static void check_replica(uint32_t replica, struct sim_random *random)
         assert_true(reply.columns[0] == last_time && reply.columns[1] == last_order);
 }
 
+/* A read of all replicas repairs each of them: rows and deletions alike. */
+static void read_all(void)
+{
+    struct cass_statement read = statement_of(CASS_READ_ROWS, CASS_ALL, 1);
+    assert_int_equal(harness_do(&h, 0, &read).result, CASS_OK);
+    for (uint32_t i = 0; i < change_count; i++)
+        changes[i].held = (1u << REPLICAS) - 1;
+}
+
 /* Each change misses the replicas that are down; there are no hints, and reads of one replica repair none. */
 static void random_run(uint64_t seed, bool has_ranges, uint32_t count)
 {
@@ -233,6 +242,8 @@ static void random_run(uint64_t seed, bool has_ranges, uint32_t count)
         for (uint32_t replica = 0; replica < REPLICAS; replica++)
             cass_set_down(h.cluster, replica, false);
         harness_run_for(&h, SIM_SECOND / 20);
+        if (sim_random_below(&random, 25) == 0)
+            read_all();
         check_replica((uint32_t)sim_random_below(&random, REPLICAS), &random);
     }
     harness_stop(&h);
