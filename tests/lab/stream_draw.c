@@ -307,9 +307,10 @@ static void say_then(struct draw *draw, const char *kind)
     int64_t at_ns = 0;
     say(draw, ", then: [");
     for (uint64_t i = 0; i < count; i++) {
+        int64_t before_ns = at_ns;
         at_ns += part_of(draw, draw->duration_ns / 4, 10, 1000);
-        if (draw->grid_ns > 0) /* a change then comes with a row */
-            at_ns += draw->grid_ns - at_ns % draw->grid_ns;
+        if (draw->grid_ns > 0 && at_ns > before_ns + draw->grid_ns) /* a change then comes with a row */
+            at_ns -= at_ns % draw->grid_ns;
         say(draw, "%s{at: %" PRId64 "ns, ", i > 0 ? ", " : "", at_ns);
         if (chance(draw, 40))
             say(draw, "keep_old: false, ");
