@@ -2,6 +2,8 @@
 /* Draws the rows of a key: times, ids, sizes, late rows. */
 #include "workload/rows.h"
 
+#include "workload/trace_format.h"
+
 __extension__ typedef __int128 wide;
 
 int64_t wl_late_most_ns(const struct wl_workload *workload)
@@ -9,6 +11,8 @@ int64_t wl_late_most_ns(const struct wl_workload *workload)
     int64_t late_ns = workload->late_share > 0 ? WL_LATE_MEANS_MAX * workload->late_mean_ns : 0;
     int64_t history_ns =
         workload->backfill_before_ns > 0 ? workload->backfill_before_ns + workload->backfill_lasts_ns : 0;
+    if (workload->is_late_trace)
+        return WL_TRACE_LATE_MAX + workload->resolution_ns;
     return (late_ns > history_ns ? late_ns : history_ns) + workload->resolution_ns;
 }
 

@@ -370,6 +370,7 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
         return false;
     }
     out->time_ns = row.time_ns;
+    out->late_ns = row.late_ns;
     out->rows = 1;
     out->bytes = row.value;
     out->line = trace->place.line;

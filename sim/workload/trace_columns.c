@@ -38,7 +38,8 @@ static bool is_number(const char *name)
 
 bool trace_columns_are_numbers(const struct wl_trace_columns *columns)
 {
-    bool are_numbers = is_number(columns->time) && is_number(columns->bytes) && is_number(columns->count);
+    bool are_numbers = is_number(columns->time) && is_number(columns->arrived) && is_number(columns->bytes) &&
+                       is_number(columns->count);
     for (size_t i = 0; i < columns->key_count; i++)
         are_numbers = are_numbers && is_number(columns->key[i]);
     for (size_t i = 0; i < columns->bytes_of_count; i++)
@@ -48,8 +49,8 @@ bool trace_columns_are_numbers(const struct wl_trace_columns *columns)
 
 bool trace_columns_are_given(const struct wl_trace_columns *columns)
 {
-    return columns->time != NULL || columns->key_count > 0 || columns->bytes != NULL ||
-           columns->count != NULL || columns->bytes_of_count > 0;
+    return columns->time != NULL || columns->arrived != NULL || columns->key_count > 0 ||
+           columns->bytes != NULL || columns->count != NULL || columns->bytes_of_count > 0;
 }
 
 /* A named column must be there. Of JSON a field may be missing in some objects, so each row is asked for it.
@@ -127,5 +128,8 @@ bool trace_columns_find(const struct wl_trace_format *format, trace_column_finde
         if (!take(&search, name, &out->key[out->key_count++]))
             return false;
     }
-    return find_value(&search, columns, missing);
+    if (!find_value(&search, columns, missing))
+        return false;
+    *missing = out->arrived_name = columns->arrived;
+    return columns->arrived == NULL || take(&search, columns->arrived, &out->arrived);
 }

@@ -13,11 +13,13 @@ enum trace_value { TRACE_VALUE_NONE, TRACE_VALUE_BYTES, TRACE_VALUE_COUNT, TRACE
 struct trace_columns {
     size_t time, key[WL_TRACE_PARTS_MAX], key_count;
     size_t value[WL_TRACE_PARTS_MAX], value_count;
+    size_t arrived; /* of no meaning without arrived_name */
     enum trace_value kind;
     /* As the user or the file calls them; by the indices of these arrays in JSON, where there is no other. */
-    const char *names[1 + 2 * WL_TRACE_PARTS_MAX];
+    const char *names[2 + 2 * WL_TRACE_PARTS_MAX];
     size_t name_count;
     const char *time_name, *key_name, *value_name; /* the first of each, for messages */
+    const char *arrived_name;                      /* NULL: none */
 };
 
 /* Says whether the file has such a column, and which field it is. */

@@ -9,7 +9,7 @@ bool wl_trace_format_is_plain(const struct wl_trace_format *format)
 {
     const struct wl_trace_columns *columns = &format->columns;
     bool has_columns = columns->time != NULL || columns->key_count > 0 || columns->bytes != NULL ||
-                       columns->count != NULL || columns->bytes_of_count > 0;
+                       columns->count != NULL || columns->bytes_of_count > 0 || columns->arrived != NULL;
     return !has_columns && format->layout == WL_LAYOUT_AUTO && format->time == WL_TIME_AUTO &&
            format->escape == WL_ESCAPE_AUTO && format->header == WL_HEADER_AUTO &&
            format->delimiter == '\0' && !format->sort && !format->has_epoch;
@@ -19,6 +19,7 @@ void wl_trace_format_clear(struct wl_trace_format *format)
 {
     struct wl_trace_columns *columns = &format->columns;
     free(columns->time);
+    free(columns->arrived);
     free(columns->bytes);
     free(columns->count);
     for (size_t i = 0; i < columns->key_count; i++)

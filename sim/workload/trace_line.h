@@ -16,7 +16,8 @@
 enum { TRACE_KEY_BYTES_MAX = 4096 };
 
 struct trace_row {
-    int64_t time_ns;
+    int64_t time_ns; /* of arrival */
+    int64_t late_ns; /* its own time lies so far before */
     const char *key; /* into the line, or wherever the reader has it */
     size_t key_size;
     uint64_t value;

@@ -21,7 +21,7 @@
 #define WINDOW_BYTES_MOST  ((size_t)256 << 10)
 
 struct head {
-    int64_t time_ns;
+    int64_t time_ns, late_ns;
     uint64_t order; /* of input, from 0: ties keep it */
     uint64_t line;
     uint64_t value;
@@ -167,7 +167,7 @@ bool trace_sort_put(struct trace_sort *sort, const struct trace_row *row, uint64
     if (!sim_grow(&sort->buffer, &sort->capacity, sort->used + size, 1) ||
         !sim_grow(&sort->items, &sort->item_capacity, sort->item_count + 1, sizeof *sort->items))
         return sim_fail_memory(error);
-    const struct head head = {row->time_ns, sort->count, line, row->value, row->key_size};
+    const struct head head = {row->time_ns, row->late_ns, sort->count, line, row->value, row->key_size};
     memset(sort->buffer + sort->used, 0, size);
     memcpy(sort->buffer + sort->used, &head, sizeof head);
     memcpy(sort->buffer + sort->used + sizeof head, row->key, row->key_size);
@@ -304,6 +304,7 @@ bool trace_sort_next(struct trace_sort *sort, struct trace_row *out, uint64_t *l
         return true;
     const struct run *run = &sort->runs[sort->heap[0]];
     *out = (struct trace_row){.time_ns = run->head.time_ns,
+                              .late_ns = run->head.late_ns,
                               .key = run->window + run->begin + sizeof run->head,
                               .key_size = (size_t)run->head.key_size,
                               .value = run->head.value};

@@ -309,11 +309,12 @@ static bool is_ms_name(const char *name)
     return size > 3 && is_name(name + size - 3, "_ms", false);
 }
 
-static bool read_time(struct trace_table *table, int64_t *out_ns, struct sim_error *error)
+static bool read_time(struct trace_table *table, size_t column, const char *name, int64_t *out_ns,
+                      struct sim_error *error)
 {
     const struct wl_trace_format *format = table->format;
     size_t size;
-    const char *text = trimmed(table, table->columns.time, &size), *name = table->columns.time_name;
+    const char *text = trimmed(table, column, &size);
     bool has_zone;
     if (table->time == WL_TIME_AUTO) {
         enum wl_trace_time kind = trace_time_kind(text, size);
@@ -322,7 +323,7 @@ static bool read_time(struct trace_table *table, int64_t *out_ns, struct sim_err
     }
     if (size == 0)
         return fail(table, table->record.line, error, "%s is %s; give each row a time", name,
-                    table->record.fields[table->columns.time] == NULL ? "missing" : "empty");
+                    table->record.fields[column] == NULL ? "missing" : "empty");
     struct trace_shown shown = trace_show(text, size);
     if (table->time == WL_TIME_AUTO)
         return fail(
@@ -391,12 +392,31 @@ static bool read_value(struct trace_table *table, uint64_t *out, struct sim_erro
     return trace_value_parse(text, size, &place, out, error);
 }
 
+/* A row whose own time lies after its arrival, by a device's clock that goes wrong, is taken as not late. */
+static bool read_times(struct trace_table *table, struct trace_row *out, struct sim_error *error)
+{
+    const struct trace_columns *columns = &table->columns;
+    int64_t own_ns;
+    if (!read_time(table, columns->time, columns->time_name, &own_ns, error))
+        return false;
+    out->time_ns = own_ns;
+    if (columns->arrived_name == NULL)
+        return true;
+    if (!read_time(table, columns->arrived, columns->arrived_name, &out->time_ns, error))
+        return false;
+    if (out->time_ns > own_ns && (uint64_t)out->time_ns - (uint64_t)own_ns > (uint64_t)WL_TRACE_LATE_MAX)
+        return fail(table, table->record.line, error,
+                    "the row arrived more than 3650 days after its time; leave it out, or change 'time'");
+    out->late_ns = out->time_ns > own_ns ? out->time_ns - own_ns : 0;
+    return true;
+}
+
 bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *more, struct sim_error *error)
 {
     *out = (struct trace_row){0};
     if (!advance(table, more, error))
         return false;
-    return !*more || (read_time(table, &out->time_ns, error) && read_key(table, out, error) &&
+    return !*more || (read_times(table, out, error) && read_key(table, out, error) &&
                       read_value(table, &out->value, error));
 }
 
@@ -480,6 +500,8 @@ void trace_table_text(const struct trace_table *table, char *buffer, size_t size
         used += used < size ? (size_t)snprintf(buffer + used, size - used, ", %s", kinds[columns->kind]) : 0;
     for (size_t i = 0; i < columns->value_count; i++)
         used = put(buffer, size, used, i == 0 ? " " : " + ", columns->names[1 + columns->key_count + i]);
+    if (columns->arrived_name != NULL)
+        used = put(buffer, size, used, ", arrived ", columns->arrived_name);
     if (columns->kind == TRACE_VALUE_NONE && used < size)
         snprintf(buffer + used, size - used, ", no sizes");
 }

@@ -115,6 +115,44 @@ class TraceTest(ProgramTest):
                          "timestamp_ms,key,count\n1000,1,2\n2000,2,1\n2000,1,0\n")
         self.assertIn("would overwrite the trace rows.csv", self.bad(2, "trace", "rows.csv", "--anonymise", "rows.csv"))
 
+    def test_rows_that_arrived_late_are_in_the_windows_of_their_own_times(self):
+        draw, rows = random.Random(6), []
+        for _ in range(ROWS):
+            own = START + draw.randrange(10 * 86_400_000)
+            late = int(draw.expovariate(1 / 40_000_000)) if draw.random() < 0.4 else 0
+            rows.append((own, own + late, f"k{draw.randrange(3)}"))
+        rows.append((START + 9_000, START, "k0"))  # before its own time: on time
+        lines = [f"{iso(own)},{iso(arrived)},{key}\n" for own, arrived, key in rows]
+        draw.shuffle(lines)
+        self.write("rows.csv", "own,got,key\n" + "".join(lines))
+        self.write("rows.jsonl", "".join(
+            json.dumps(dict(zip(("own", "got", "key"), line.strip().split(",")))) + "\n" for line in lines))
+        window = 6 * 3_600_000
+        wanted = collections.Counter((key, min(own, arrived) // window) for own, arrived, key in rows)
+        sizes = sorted(wanted.values())
+        digests = set()
+        for file in ("rows.csv", "rows.jsonl"):
+            self.write("x.yaml", f"trace:\n  {{file: {file}, sort: true, columns: "
+                       "{time: own, arrived: got, key: key}}\nrow: {bytes: 100}\nstrategies:\n"
+                       "  [{time: {window: 6h}}, {count: {rows: 20, counter: external}}]\n")
+            result = json.loads(self.good("run", "x.yaml", "--no-charts", "--no-store", "--json", "--quiet"))
+            metrics = result["strategies"][0]["metrics"]
+            self.assertEqual(metrics["partitions.total"], len(wanted))
+            self.assertEqual(metrics["partitions.all.rows.max"], sizes[-1])
+            self.assertEqual(metrics["partitions.all.rows.p50"], sizes[(len(sizes) - 1) // 2])
+            self.assertEqual(metrics["writes.late"], sum(arrived > own for own, arrived, _ in rows))
+            self.assertEqual(metrics["writes.into_closed"],
+                             sum(arrived // window > own // window for own, arrived, _ in rows))
+            digests.add(result["digest"])
+        self.assertEqual(len(digests), 1)
+        text = self.good("trace", "rows.csv", "--columns", "time=own,arrived=got,key=key", "--sort", "--quiet")
+        self.assertIn("key 'key', arrived 'got'", text)
+        self.assertIn("conflicts with arrived=", self.bad(2, "trace", "rows.csv", "--columns", "time=own,arrived=got",
+                                                          "--sort", "--anonymise", "y.csv", "--quiet"))
+        self.write("old.csv", f"own,got,key\n1990-01-01T00:00:00Z,{iso(START)},a\n")
+        self.assertIn("old.csv:2: the row arrived more than 3650 days after its time",
+                      self.bad(2, "trace", "old.csv", "--columns", "time=own,arrived=got", "--quiet"))
+
     def emit(self, status, *arguments):
         """The answer, and the figures of a run of the scenario that was written."""
         code, out, err = self.run_program("trace", *arguments, "--emit-scenario", "fit.yaml", "--json", "--quiet")

@@ -293,7 +293,7 @@ static void test_sort_gives_time_order_and_keeps_ties(void **state)
     for (uint64_t i = 0; i < ROWS; i++) {
         dice = dice * 1664525U + 1013904223U;
         int size = snprintf(key, sizeof key, "%.*s%u", (int)(dice >> 28), "kkkkkkkkkkkkkkkkkkkk", dice);
-        const struct trace_row row = {(int64_t)(dice >> 20) - 2048, key, (size_t)size, i};
+        const struct trace_row row = {(int64_t)(dice >> 20) - 2048, (int64_t)(i % 5), key, (size_t)size, i};
         assert_true(trace_sort_put(sort, &row, i + 2, &error));
     }
     assert_true(trace_sort_count(sort) == ROWS);
@@ -306,6 +306,7 @@ static void test_sort_gives_time_order_and_keeps_ties(void **state)
         for (uint64_t i = 0; i < ROWS; i++) {
             assert_true(trace_sort_next(sort, &row, &line, &more, &error) && more);
             assert_true(row.time_ns > time_ns || (row.time_ns == time_ns && row.value > before));
+            assert_true(row.late_ns == (int64_t)(row.value % 5));
             assert_true(line == row.value + 2 && row.key_size > 0 && row.key_size < sizeof key);
             time_ns = row.time_ns;
             before = row.value;

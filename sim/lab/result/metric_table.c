@@ -16,7 +16,7 @@
 
 #define NO_AGENTS   "without `agents`"
 #define NO_GONE     "without `deletes` and `row.ttl`"
-#define NO_TIMES    "without `late`, `resolution` and `backfill`"
+#define NO_TIMES    "without `late`, `resolution`, `backfill` and a trace's `arrived`"
 #define NO_TABLE    "without `table`"
 #define NO_READS    "without `reads`"
 #define NO_READ     "without `reads`, and where none was made"

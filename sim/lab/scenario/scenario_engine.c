@@ -77,6 +77,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
     const struct lab_scenario *scenario = reader->scenario;
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER;
     const struct lab_node *item = lab_placing(lab_node_find(root, "strategies")->first);
+    if (is_cluster && scenario->workload.is_late_trace)
+        return lab_fail_at(
+            &reader->tree, &lab_node_find(root, "trace")->name_place,
+            "agents write the rows of a trace at its times; remove 'arrived' of its columns, or "
+            "'agents'");
     for (size_t i = 0; i < scenario->strategy_count; i++, item = lab_placing(item->next)) {
         const struct lab_strategy *strategy = &scenario->strategies[i];
         const struct lab_node *settings = lab_node_find(item, bk_kind_name(strategy->settings.strategy.kind));

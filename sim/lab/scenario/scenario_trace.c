@@ -47,6 +47,10 @@ static bool check_columns(struct lab_reader *reader, const struct lab_node *mapp
 {
     const struct wl_trace_columns *columns = target;
     int values = (columns->bytes != NULL) + (columns->count != NULL) + (columns->bytes_of_count > 0);
+    reader->scenario->workload.is_late_trace = columns->arrived != NULL;
+    if (columns->arrived != NULL && columns->count != NULL)
+        return lab_fail_at(&reader->tree, &mapping->place,
+                           "'arrived' is of single rows and conflicts with 'count'; remove one of them");
     return values <= 1 || lab_fail_at(&reader->tree, &mapping->place,
                                       "'columns' takes one of bytes, count and bytes_of; remove the others");
 }
@@ -55,6 +59,7 @@ static const struct lab_table columns_table = {
     .fields =
         (const struct lab_field[]){
             {"time", lab_read_text, COLUMN(time), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
+            {"arrived", lab_read_text, COLUMN(arrived), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"key", read_key, 0, LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"bytes", lab_read_text, COLUMN(bytes), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},
             {"count", lab_read_text, COLUMN(count), LAB_OPTIONAL, 0, NAME_BYTES_MAX, COLUMN_RANGE, NULL},

@@ -339,7 +339,7 @@ static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_setti
     bool expires = rows_expire(settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
     if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 && !expires)
         return false;
-    /* A walk ends below the first partition that is older altogether; whoever asks for everything meets no
+    /* A walk ends below the first partition that is older altogether; a read of everything meets no
      * row that has expired. */
     uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
     return oldest[width].first_row + oldest[width].rows > first_row;

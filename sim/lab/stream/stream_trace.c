@@ -162,6 +162,7 @@ static void feed_rows(struct lab_trace_run *run)
             worker->times_ns[i] = wl_trace_row_time(line, run->row + i);
         count = lab_key_batch_rows(&key->key, worker->times_ns, count);
         for (size_t i = 0; i < count; i++) {
+            worker->late_ns[i] = line->late_ns;
             worker->ids[i] = sim_random_next(&key->ids);
             worker->bytes[i] = run->has_counts
                                    ? sim_size_draw(&run->scenario->workload.row_bytes, &key->bytes)

@@ -41,6 +41,11 @@ static void archive_line(struct lab_trace_run *run, struct sim_archive *archive)
     sim_archive_u32(archive, &line->key_index);
     sim_archive_i64(archive, &line->time_ns);
     sim_archive_i64(archive, &line->step_ms);
+    if (run->scenario->workload.is_late_trace) {
+        sim_archive_i64(archive, &line->late_ns);
+        if (sim_archive_is_fine(archive))
+            sim_archive_check(archive, line->late_ns >= 0 && line->late_ns <= WL_TRACE_LATE_MAX);
+    }
     sim_archive_u64(archive, &line->rows);
     sim_archive_u64(archive, &line->bytes);
     sim_archive_u64(archive, &run->row);

@@ -22,7 +22,7 @@
 
 static const struct cli_option options[] = {
     {"columns", "SPEC",
-     "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\ncount and bytes_of; by name or number"},
+     "time=COLUMN,key=COLUMN+COLUMN,bytes=COLUMN; also\narrived, count and bytes_of; by name or number"},
     {"sort", NULL, "rows in no order: trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
     {"anonymise", "FILE", "write the rows with numbers for keys; - for stdout"},
@@ -279,6 +279,13 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     }
     if (!read_format(args, &scenario, error))
         return (int)error->class;
+    if (anonymous != NULL && scenario->workload.is_late_trace) {
+        sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --anonymise writes one time a row and conflicts with arrived=; remove one of them");
+        lab_scenario_destroy(scenario);
+        return (int)error->class;
+    }
     cli_outputs_input(&outputs, "the trace", scenario->trace_path);
     cli_outputs_file(&outputs, "anonymise", anonymous);
     cli_outputs_file(&outputs, "emit-scenario", cli_value(args, "emit-scenario", NULL));

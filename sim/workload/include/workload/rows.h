@@ -33,10 +33,10 @@ struct wl_columns {
     int64_t *late_ns;
 };
 
-/* Whether rows come late, by a share of them or by a backfill. */
+/* Whether rows come late, by a share of them, by a backfill, or as their trace says. */
 static inline bool wl_has_late(const struct wl_workload *workload)
 {
-    return workload->late_share > 0 || workload->backfill_before_ns > 0;
+    return workload->is_late_trace || workload->late_share > 0 || workload->backfill_before_ns > 0;
 }
 
 /* Whether a row's own time may differ from the time of its arrival. */

@@ -30,9 +30,10 @@ struct wl_trace_batch {
     uint32_t key_index; /* in order of first appearance, from 0 */
     int64_t time_ns;    /* of the line, since 1970 */
     int64_t step_ms;
-    uint64_t rows;  /* 1 for a trace with bytes; may be 0 for a count of 0 */
-    uint64_t bytes; /* of each row; meaningless for a trace with counts */
-    uint64_t line;  /* its number in the file, for messages */
+    int64_t late_ns; /* of its row: how far before time_ns its own time lies */
+    uint64_t rows;   /* 1 for a trace with bytes; may be 0 for a count of 0 */
+    uint64_t bytes;  /* of each row; meaningless for a trace with counts */
+    uint64_t line;   /* its number in the file, for messages */
 };
 
 static inline int64_t wl_trace_row_time(const struct wl_trace_batch *batch, uint64_t i)

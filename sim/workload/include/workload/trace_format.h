@@ -30,11 +30,15 @@ enum wl_trace_time {
 enum wl_trace_escape { WL_ESCAPE_AUTO, WL_ESCAPE_DOUBLED, WL_ESCAPE_BACKSLASH };
 enum wl_trace_header { WL_HEADER_AUTO, WL_HEADER_YES, WL_HEADER_NO };
 
+/* No row of a trace is later than that. */
+#define WL_TRACE_LATE_MAX (INT64_C(3650) * 86400 * 1000000000)
+
 /* Of Snowflakes when none is given: Twitter's. */
 #define WL_SNOWFLAKE_EPOCH_NS (INT64_C(1288834974657) * 1000000)
 
 struct wl_trace_columns {
     char *time;                         /* NULL: by its usual names */
+    char *arrived;                      /* NULL: a row arrives at its time */
     char *key[WL_TRACE_PARTS_MAX];      /* several make one key, parted by '/' */
     size_t key_count;                   /* 0: the column `key` */
     char *bytes, *count;                /* at most one of the three */

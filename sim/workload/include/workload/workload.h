@@ -34,7 +34,8 @@ struct wl_workload {
     int64_t duration_ns;
     uint64_t key_count;
     struct sim_zipf popularity;
-    double rate_per_s; /* mean of all keys together */
+    double rate_per_s;  /* mean of all keys together */
+    bool is_late_trace; /* the rows of a trace have own times before those of their arrival */
     bool has_daily;
     double daily_amplitude; /* 0 to 1 */
     int64_t daily_peak_ns;  /* since midnight UTC */
