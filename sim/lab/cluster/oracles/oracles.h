@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The oracles' inside: a ledger of what was placed, stored and acknowledged, by key and partition, which the
- * engine and the mock's observer fill; and the oracles, one file each, that judge by it.
+/* The internals of the oracles: a ledger of the rows that were placed, stored and acknowledged, by key and
+ * partition, which the engine and the mock's observer fill; and the oracles, one file each, which judge by
+ * this ledger.
  *
- * Nothing here grows with rows: a row has a record of its own only while it is open, that is while its write
- * is under way, or for ever when nobody was told what became of it. */
+ * Memory does not grow with the number of rows: a row has a record of its own only while its write is under
+ * way, or for ever if its outcome was never reported. */
 #ifndef LAB_ORACLES_H
 #define LAB_ORACLES_H
 
@@ -20,13 +21,13 @@ struct lab_host_operation;
 struct bk_action;
 
 #define LAB_NO_PARTITION UINT32_MAX
-/* A row that was refused before it was given a bucket, and one that has not yet got one. */
+/* Instead of a bucket: the row was refused before it had one; the row has none yet. */
 #define LAB_UNPLACED INT64_MIN
 #define LAB_PENDING  (INT64_MIN + 1)
-/* Of `newest`: as many rows as the scenario's readers ask for, within this. */
+/* The oracle `newest` keeps as many rows as the scenario's readers ask for, up to this number. */
 #define LAB_NEWEST_MAX 64u
 
-/* The greatest of times, and the greatest by another agent than that one's. Least times are kept negated. */
+/* The greatest time, and the greatest time of any other agent. Least times are stored negated. */
 struct lab_extreme {
     int64_t time_ns[2];
     uint32_t agent[2];
@@ -37,26 +38,30 @@ struct lab_partition {
     uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
     uint32_t rows_in_second;
     bool is_reopened; /* it got a row after it was closed */
-    bool is_late;     /* it did not close when it ought to, and was told of */
+    bool is_late;     /* it did not close when it should have, and this was reported */
     uint8_t eras;     /* bit e: it got a row of era e of the settings, by the scenario's dates */
     int64_t second;
     uint64_t placed, stored, acknowledged;
     uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
-    uint64_t copies_balance;                    /* and of copies due less copies made, 0: all are there */
+    uint64_t copies_balance;                    /* hash sums of copies due less copies made; 0: all are
+                                                   there */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
-    uint64_t fired, increments_lost;            /* of acknowledged rows */
-    uint64_t unfindable;                        /* acknowledged, and already told of */
-    uint64_t counted, overlapping; /* rows that fire: counted, and perhaps counted over by another */
+    uint64_t fired, increments_lost;            /* rows that fired, and increments lost, of acknowledged
+                                                   rows */
+    uint64_t unfindable;                        /* acknowledged but not findable, and already reported */
+    uint64_t counted, overlapping; /* firing rows whose increment was stored, and those whose increment
+                                      another may have overwritten */
     uint64_t doubled;              /* increments made twice; of guarded, whose buckets have counters */
     uint64_t added;                /* of the same: what acknowledged increments have added */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
-    int64_t full_ns;                               /* since when it ought to close */
+    int64_t full_ns;                               /* since when it should be closed */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
     int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
 };
 
 #define LAB_WINDOW_FEW 4u
-/* Placements in the order of the key's rows: those that wait for an earlier one. A power of two has room. */
+/* Placements are digested in the order of the key's rows; this queue holds those that wait for an earlier
+ * one. Its capacity is a power of two. */
 struct lab_window {
     uint32_t begin, count, capacity; /* capacity 0: the few */
     int64_t few[LAB_WINDOW_FEW];
@@ -69,7 +74,7 @@ static inline uint32_t lab_window_capacity(const struct lab_window *window)
     return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
 }
 
-/* That of the place-th row that waits. */
+/* The bucket of the place-th row in the queue. */
 static inline int64_t *lab_window_bucket(struct lab_window *window, uint32_t place)
 {
     int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
@@ -85,30 +90,32 @@ struct lab_key_ledger {
     struct lab_window window;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint32_t newest_begin, newest_count, newest_run;
-    uint32_t spans; /* number + 1 of its newest span; 0: none */
-    int64_t misplaced_ns,
-        misplaced_from_ns;    /* when a row was put out of order last, and the cause; 0: never */
-    uint64_t stored, overdue; /* overdue: acknowledged when readers may have taken their windows for empty */
+    uint32_t spans;                          /* number + 1 of its newest span; 0: none */
+    int64_t misplaced_ns, misplaced_from_ns; /* time of the last row that was placed out of order, and of its
+                                                cause; 0: never */
+    uint64_t stored, overdue; /* overdue: rows acknowledged so late that readers may already consider their
+                                 windows empty */
     int64_t second;
     uint64_t rows_in_second, peak_rows_per_s;
-    /* The state as a reader of all replicas finds it. */
+    /* The state as a read from all replicas returns it. */
     int64_t state_bucket;
     uint64_t state_version; /* of bucket and dates */
-    uint32_t writes_open;   /* of the state, by now */
+    uint32_t writes_open;   /* writes of the state under way now */
     uint32_t missed;        /* rows that were refused, or left unresolved */
     uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
     uint64_t doubled;       /* increments of the key's one counter that were made twice */
     uint64_t added;         /* to it by acknowledged increments */
-    uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: taken, perhaps, by nobody */
+    uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: numbers that were taken, but perhaps
+                               given to no row */
     int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
     int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
-    int64_t gaps_judged;    /* buckets below have been */
+    int64_t gaps_judged;    /* the gaps below this bucket were judged */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
 };
 
-/* A row whose writer was never told what became of it; or one that was put into several buckets, once for
- * each of them, of which the last one may have been acknowledged. */
+/* A row whose writer never learned its outcome; or a row that was put into several buckets, with one record
+ * for each bucket, of which the last may have been acknowledged. */
 struct lab_open_row {
     uint32_t key;
     bool is_acknowledged;
@@ -148,14 +155,14 @@ struct lab_health {
 struct lab_span {
     uint32_t condition, next;  /* next: number + 1 of the key's next; 0: none */
     int64_t from_ns, until_ns; /* LAB_OPEN_ENDED: until something ends it */
-    int64_t noted_ns;          /* when it was known last */
+    int64_t noted_ns;          /* when it was last known to apply */
 };
 struct lab_spans {
     struct lab_span *items;
     uint32_t count, capacity;
 };
 
-/* A violation that nothing known so far excuses. */
+/* A violation without an excuse so far. */
 struct lab_doubt {
     uint32_t oracle, key;
     int64_t from_ns, to_ns;
@@ -165,17 +172,17 @@ struct lab_doubts {
     uint32_t count, capacity;
 };
 
-/* Of waits that are spread around a mean. */
+/* Waits that are drawn around a mean, as seen so far. */
 struct lab_waits {
     uint64_t seen;                /* by agent and try */
     uint32_t least_ppm, most_ppm; /* of their means */
 };
 
-/* What an operation of `locked` has to do with its key's lock. */
+/* How far an operation of `locked` is with its key's lock. */
 enum lab_lock_step {
     LAB_LOCK_NONE,
-    LAB_LOCK_ASKED,    /* it was not told that it has the lock */
-    LAB_LOCK_HELD,     /* it was, and has not read the state since */
+    LAB_LOCK_ASKED,    /* it asked, and was not told that it has the lock */
+    LAB_LOCK_HELD,     /* it has the lock, and has not read the state since */
     LAB_LOCK_READ,     /* it knows the state under the lock */
     LAB_LOCK_RETURNED, /* it has asked to release it */
     LAB_LOCK_STEPS
@@ -183,8 +190,8 @@ enum lab_lock_step {
 struct lab_lock_use {
     enum lab_lock_step step;
     uint32_t if_mask;     /* of its last CAS_LOCK */
-    uint32_t failed;      /* tries of that, one after the other */
-    uint32_t held, raced; /* denials: the lock was another's; it was free, or another was quicker */
+    uint32_t failed;      /* failed tries in a row */
+    uint32_t held, raced; /* denials: another held the lock; it was free, but another was faster */
     int64_t expected[2];  /* as if_mask */
     int64_t until_ns;     /* of the lock that it asked for last */
     int64_t clock_ns;     /* the agent's, when the operation heard its last outcome */

@@ -3,8 +3,8 @@
  *
  * Rank 0 is the program: it reads, prints and stores. The other ranks serve it. Rank 0 calls a service by its
  * number with some bytes, and gets bytes or an error back; it may have many calls under way at once, from
- * threads of its own. A service that divides its work asks the caller for one share after the other, so that
- * whoever is fast takes more. What is called must not depend on which rank does it, nor on the order of
+ * threads of its own. A service that divides its work asks the caller for one share after the other, so
+ * that faster ranks do more. Results must not depend on which rank does the work, nor on the order of
  * calls.
  *
  * There are two implementations: one of a single rank, and one over MPI. Nothing else knows of MPI. Calls
@@ -41,19 +41,21 @@ struct ranks_call {
     uint32_t service;
     const struct ranks_bytes *request;
     void *context;
-    /* These three may be NULL. Whether the call is to end soon; asked now and then. */
+    /* These three may be NULL. Whether the call should end soon; called now and then. */
     bool (*is_stopped)(const void *context);
-    /* How far it is, in all: called with a lock held, so neither may call anything of this header. */
+    /* The progress so far, as totals. Called with a lock held, so neither function may call anything of
+     * this header. */
     void (*note)(void *context, uint64_t done, uint64_t rows);
-    /* What the called is to work on next, [*begin, *end); empty: nothing is left. */
+    /* The next share of the work for the called rank, [*begin, *end); empty: nothing is left. */
     void (*share)(void *context, uint64_t *begin, uint64_t *end);
 };
 
-/* Joins the processes that were started together; first of all, on the first thread. `program` must be the
- * same text in all of them. On false with an empty text another rank tells the error. *out may be NULL for a
- * single rank; it is to be given to ranks_end() in any case. */
+/* Joins the processes that were started together. Must be the first call, on the first thread. `program` must
+ * be the same text in all of them. False with an empty text: another rank reports the error. *out may be NULL
+ * for a single rank; it must be given to ranks_end() in any case. */
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error);
-/* Leaves them, last of all, with the program's exit code. Rank 0: the others leave too. */
+/* Leaves the processes, as the last call, with the program's exit code. When rank 0 leaves, so do the
+ * others. */
 void ranks_end(struct ranks *ranks, int code);
 
 uint32_t ranks_count(const struct ranks *ranks);
@@ -70,11 +72,11 @@ void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
                 struct sim_error *error);
 
-/* Within a service, on one thread at a time. What is next to be worked on; false: nothing is left, or the
- * call is to end. */
+/* Within a service, on one thread at a time. The next share of the work; false: nothing is left, or the
+ * call should end. */
 bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end);
 /* From now until the service ends, or watch is NULL again: `watch` is called now and then with a lock held.
- * It learns whether the call is to end soon, and says how far it is. */
+ * It is told whether the call should end soon, and returns the progress. */
 typedef void ranks_watch_function(void *context, bool is_stopped, uint64_t *done, uint64_t *rows);
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context);
 

@@ -3,21 +3,22 @@
  *
  * A setting is a chance 1 / N that a row increments, and a threshold T. Its risk is f(N, T) = P(rows <
  * rows_min) + P(rows > rows_max) = P(B_m >= T) + P(B_M < T), where B_n is binomial with n draws and that
- * chance, m = rows_min - 1, M = rows_max. It holds when that is the goal's risk or less. Nothing is
- * scanned, and yet the answer is that of a scan over all settings:
+ * chance, m = rows_min - 1, M = rows_max. A setting holds when its risk is at most the goal's. The search
+ * scans nothing, yet finds what a scan over all settings would find:
  *
  * 1. f(N, T + 1) - f(N, T) = P(B_M = T) - P(B_m = T), and the ratio of the two grows with T, by (M - T) /
  *    (m - T) a step (the monotone likelihood ratio; Karlin, Total Positivity, 1968, has it for every such
- *    family). So f falls with T to one least value, and then rises: the thresholds that hold are an
- *    interval, and both edges are found by halving on either side of the least. The least lies between
- *    rows_min / N and rows_max / N, as each factor of P(B_M = T) / P(B_m = T) is
+ *    family). So f first falls with T and then rises: the thresholds that hold are an interval, and
+ * bisection on either side of the minimum finds its two edges. The minimum lies between rows_min / N and
+ * rows_max / N, as each factor of P(B_M = T) / P(B_m = T) is
  *    (1 - 1 / N) n / (n - T), n from rows_min to M.
  * 2. d f / d N = (T / N) (f(N, T + 1) - f(N, T)), the derivative of a binomial tail. At the best threshold
- *    that is not negative, so the least risk of a chance never falls with N: N holds with some threshold if
- *    and only if every smaller one does, and the rarest chance that holds is found by halving.
+ *    that is not negative, so the least risk over all T never falls as N grows: if N holds with some
+ * threshold, so does every smaller N, and bisection finds the largest N that holds.
  *
- * Computed risks carry the error of a tail (tune/odds.h). A setting whose risk is within that of the limit
- * may fall on either side; where neighbouring thresholds differ by less, that may be several. */
+ * Computed risks carry the error of a tail (tune/odds.h). A setting whose risk is that close to the goal's
+ * may be judged either way; where neighbouring thresholds differ by less than the error, this can concern
+ * several of them. */
 #ifndef TUNE_SEARCH_H
 #define TUNE_SEARCH_H
 
@@ -32,7 +33,7 @@
 
 struct tune_goal {
     uint64_t rows_min, rows_max; /* rows_min <= rows_max, 1 <= rows_max <= TUNE_ROWS_MAX */
-    double risk;                 /* the most that a setting's may be, 0 <= risk < 1 */
+    double risk;                 /* the greatest risk allowed, 0 <= risk < 1 */
 };
 
 /* The thresholds of one chance. */
@@ -43,7 +44,7 @@ struct tune_fit {
     double best_risk;
 };
 
-/* Which chances come into question: whole numbers from least to most, 1 <= least <= most <= TUNE_ONE_IN_MAX;
+/* The values of N to consider: the whole numbers from least to most, 1 <= least <= most <= TUNE_ONE_IN_MAX;
  * or the powers of 2 among them. */
 struct tune_chances {
     uint64_t least, most;
@@ -65,19 +66,19 @@ struct tune_found {
     uint64_t left_out; /* pairs that hold and are not listed; UINT64_MAX for so many or more */
     bool is_counted;   /* false: more chances hold than fits_max, and left_out does not count theirs */
     struct tune_candidate recommended; /* fewest increments, then least risk; of no meaning without a fit */
-    bool has_rarer;                    /* a chance in question is too rare */
-    struct tune_fit rarer;             /* the next of them */
+    bool has_rarer;                    /* some chance considered is too rare to hold */
+    struct tune_fit rarer;             /* the most frequent of those */
 };
 
-/* The chance of a row outside the limits, by one expression wherever a risk is asked for. Never 0 for a
- * chance below 1, as no such setting is without risk. */
+/* The probability that a partition is outside the limits. All risks are computed by this one expression.
+ * Never 0 for a chance below 1, since no such setting is without risk. */
 double tune_risk(const struct tune_distribution *distribution, const struct tune_goal *goal);
-/* Whether that is the goal's risk or less; what a tail's own error may be, 6e-14 of it, is forgiven, so that
- * a risk that a distribution takes exactly holds. */
+/* Whether the risk is at most the goal's, with a tolerance of a tail's relative error (6e-14), so that a
+ * goal equal to the exact risk holds. */
 bool tune_holds(const struct tune_distribution *distribution, const struct tune_goal *goal);
 /* 1 <= one_in <= TUNE_ONE_IN_MAX. */
 struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_in);
-/* The rarest chance in question that holds with some threshold; 0 when none does. */
+/* The rarest of the chances considered that holds with some threshold, as its N; 0 when none does. */
 uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *chances);
 struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold);
 /* Looks at up to fits_max chances, at least 1, and lists up to list_max pairs. False without memory;

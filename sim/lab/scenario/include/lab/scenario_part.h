@@ -8,7 +8,7 @@
 
 /* scenario_workload.c; the target of each table is the struct lab_scenario. */
 extern const struct lab_table lab_keys_table, lab_arrivals_table, lab_trace_table, lab_row_table;
-/* What concerns several parts of the workload; completes it. */
+/* Checks that concern several parts of the workload; completes it. */
 bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* scenario_gone.c; the target is the struct lab_scenario. Complete once the engine is known. */
@@ -22,15 +22,15 @@ bool lab_reads_complete(struct lab_reader *reader, const struct lab_node *root);
 bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strategy,
                        const struct lab_settings *settings);
 
-/* scenario_setting.c. Of a strategy whose kind is set and whose settings have been read: refuses those that
- * go with others alone, and gives those that were left out their standards. */
+/* scenario_setting.c. For a strategy whose kind and settings have been read: refuses settings that need
+ * others which are missing, and sets defaults. */
 bool lab_settings_complete(struct lab_reader *reader, const struct lab_node *node,
                            struct lab_settings *settings);
 /* Has the core make the strategy of the figures in it, of a strategy or of a change. */
 bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, struct bk_strategy *strategy);
-/* A label; twice it is refused. */
+/* A label; a duplicate is refused. */
 lab_field_reader lab_read_label;
-/* The table of one change of the kind whose bit stands alone; NULL: that kind does not change. */
+/* The table of one change, for the kind whose bit is set; NULL: the settings of that kind cannot change. */
 const struct lab_table *lab_change_table(uint32_t kinds);
 
 /* scenario_strategy.c; the target is the struct lab_scenario. */
@@ -39,14 +39,14 @@ extern const struct lab_table lab_strategy_table; /* of one of them: its kinds, 
 
 /* scenario_then.c: `then`, a list of changes; the target is a struct lab_settings. */
 lab_field_reader lab_read_then; /* detail: the table of one change */
-/* What the engine can do with the changes of one strategy, whose settings are the mapping. */
+/* Checks that the engine supports the changes of one strategy, whose settings are the mapping. */
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
                        const struct lab_strategy *strategy);
 
 /* scenario_cluster.c; the target is the struct lab_scenario. */
 extern const struct lab_table lab_cluster_table;
 void lab_cluster_default(struct lab_scenario *scenario);
-/* The ring's own figures; what the cluster engine asks more of them is with the engine. */
+/* Checks the ring's own settings; the further demands of the cluster engine are in scenario_engine.c. */
 bool lab_cluster_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* scenario_node.c: how fast a node works; fills the scenario's network. */
@@ -74,7 +74,7 @@ bool lab_observed_complete(struct lab_reader *reader, const struct lab_node *roo
 /* The element of `strategies` itself or the next one that places rows; NULL where there is none. */
 const struct lab_node *lab_placing(const struct lab_node *item);
 
-/* scenario_engine.c: the engine, and what it asks of strategies, cluster and consistency. */
+/* scenario_engine.c: the engine, and its demands on strategies, cluster and consistency. */
 bool lab_engine_complete(struct lab_reader *reader, const struct lab_node *root);
 
 /* scenario_table.c; the target is the struct lab_scenario. Complete once strategies, reads and engine are. */
