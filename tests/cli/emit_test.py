@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `tune --emit FILE` writes the setting that it recommends, and a host that loads the file has the setting that was
-tested; where nothing is recommended, or an expectation fails, the file stays as it was.
-Method: what the core reads of the file, by the shared library from Python as a host would, is written again and is the
-file; a `run` of what the file says gives the stored run's partitions, to the last one."""
+"""Aim: `tune --emit FILE` writes the setting that it recommends, and a host that loads the file has the setting
+that was tested; where nothing is recommended, or an expectation fails, the file stays as it was.
+Method: what the core reads of the file, by the shared library from Python as a host would, is written again and
+is the file; a `run` of what the file says gives the stored run's partitions, to the last one."""
 import ctypes
 import os
 import sys
