@@ -208,7 +208,7 @@ static bool check_whole(struct parser *parser)
 enum bk_status bk_strategy_parse(const char *text, size_t size, struct bk_setting *out,
                                  struct bk_setting_error *error)
 {
-    struct bk_setting_error unwanted;
+    struct bk_setting_error unwanted = {0, ""};
     struct parser parser = {.text = text, .size = size, .error = error != NULL ? error : &unwanted};
     memset(parser.error, 0, sizeof *parser.error);
     memset(&parser.setting, 0, sizeof parser.setting);
