@@ -102,6 +102,7 @@ static void check_corpus(const char *path, int cases_min)
     static struct corpus_case one;
     static char line[4096], bytes[4096];
     int number = 0, cases = 0;
+    memset(&one, 0, sizeof one); /* a corpus that failed before leaves its case here */
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
