@@ -22,7 +22,7 @@ if IS_SLOW:
     sys.argv.remove("slow")
 
 # About a third of a second of work on one processor.
-LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 16/s")
+LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 24/s")
         .replace("duration: 2d", "duration: 10d").replace("0.01/s", "0.1/s"))
 AGENTS = """\
 name: agents
@@ -173,7 +173,7 @@ class ResumeTest(ProgramTest):
         whole, _ = self.reference("long.yaml")
         for arguments in [["long.yaml"], ["--resume", "1"], ["--resume", "last"]]:
             process = self.start("run", *arguments, "--quiet", "--no-charts")
-            self.wait_for_work(process, 0.17)
+            self.wait_for_work(process, 0.12)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
             if process.returncode == 0:

@@ -388,7 +388,7 @@ class TuneScenarioTest(ProgramTest):
         self.good("run", "small.yaml", "--no-charts")
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
         self.addCleanup(database.close)
-        process = self.start("tune", "small.yaml", "--no-charts", "--quiet", *LONG)
+        process = self.start("tune", "small.yaml", "--no-charts", "--quiet", *LONG, "--set", "arrivals.rate=8/s")
         self.wait_for_work(process, 0.1)
         database.execute("BEGIN IMMEDIATE")
         self.wait_for_work(process, 1.2)
