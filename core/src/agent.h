@@ -66,7 +66,8 @@ struct operation {
     struct bk_row row; /* of a read: time_ns is its now, sequence the newest */
     struct bk_query query;
     int64_t weight;   /* what the row adds to the counter; above 0 when it fired */
-    int64_t asked_ns; /* when the action under way became ready */
+    int64_t begun_ns; /* by the agent's clock; not in a checkpoint */
+    int64_t asked_ns; /* when the action under way became ready; begun_ns before the first */
     int64_t wake_ns;  /* INT64_MAX: not asleep */
     int64_t total;    /* of the counter column */
     int64_t end_ns;   /* BK_GUARDED, looking up an old start: of the bucket */
@@ -112,6 +113,7 @@ struct bk_agent {
     int64_t wake_ns;      /* the earliest of the operations asleep, or sooner */
     uint32_t memory_sets; /* of what is remembered of empty windows */
     uint64_t memory_uses;
+    struct bk_agent_stats stats; /* the counters; the gauges are 0 */
     size_t operations_at, cache_at, local_at, ready_at, free_at, lists_at, links_at, memory_at;
 };
 

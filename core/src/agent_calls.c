@@ -152,7 +152,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     return BK_OK;
 }
 
-static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *number)
+static enum bk_status begin(struct bk_agent *agent, int64_t now_ns, uint64_t key, uint32_t *number)
 {
     if (agent->free_count == 0)
         return BK_ERROR_BUSY;
@@ -160,6 +160,7 @@ static enum bk_status begin(struct bk_agent *agent, uint64_t key, uint32_t *numb
     struct operation *operation = &bk_agent_operations(agent)[*number];
     memset(operation, 0, sizeof *operation);
     operation->key = key;
+    operation->begun_ns = operation->asked_ns = now_ns;
     operation->wake_ns = INT64_MAX;
     return BK_OK;
 }
@@ -184,12 +185,13 @@ enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t k
 {
     if (agent == NULL || row == NULL || operation == NULL)
         return BK_ERROR_NULL;
-    enum bk_status status = begin(agent, key, operation);
+    enum bk_status status = begin(agent, now_ns, key, operation);
     if (status != BK_OK)
         return status;
     struct operation *begun = &bk_agent_operations(agent)[*operation];
     begun->row = *row;
     bk_protocol(agent)->write(agent, begun, now_ns);
+    agent->stats.cache_hits += begun->step == STEP_PUT;
     after(agent, *operation, now_ns);
     return BK_OK;
 }
@@ -219,7 +221,7 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     asked.start_count = 0;
     enum bk_status status = bk_history_read_begin(&agent->config.history, &new_key, &asked, &trial);
     if (status == BK_OK)
-        status = begin(agent, key, operation);
+        status = begin(agent, now_ns, key, operation);
     if (status != BK_OK)
         return status;
     struct operation *begun = &bk_agent_operations(agent)[*operation];
@@ -247,6 +249,18 @@ static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, 
     }
 }
 
+/* Whether the action under way raises the bucket in the state row. */
+static bool raises_bucket(const struct bk_agent *agent, const struct operation *operation)
+{
+    struct bk_action action = {.kind = BK_ACT_ACK};
+    if (operation->step < STEP_OF_PROTOCOL)
+        return false;
+    bk_protocol(agent)->fill(agent, operation, &action);
+    return (action.kind == BK_ACT_WRITE_STATE || action.kind == BK_ACT_CAS_STATE) &&
+           (action.mask & BIT(BK_BUCKET)) != 0 &&
+           action.columns[BK_BUCKET] > operation->known.columns[BK_BUCKET];
+}
+
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
                                 const struct bk_outcome *outcome)
 {
@@ -259,11 +273,24 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
     /* A reader's look teaches what writers wait for too; what they wait for is still asked then. */
     bool learns = asked_for_key || (waiting->step == STEP_LOOK && bk_protocol(agent)->asks != NULL);
     waiting->waits_for_outcome = false;
+    agent->stats.rolls += outcome->kind == BK_OUTCOME_APPLIED && raises_bucket(agent, waiting);
+    agent->stats.unknown += bk_outcome_is_unknown(outcome);
     bk_operation_outcome(agent, waiting, now_ns, outcome);
     after(agent, operation, now_ns);
     if (learns)
         release_parked(agent, waiting->key, !asked_for_key || bk_turns_asks(agent, waiting), now_ns);
     return BK_OK;
+}
+
+static void count_done(struct bk_agent_stats *stats, const struct operation *operation)
+{
+    bool is_ok = operation->status == BK_OPERATION_OK;
+    if (operation->is_read)
+        ++*(is_ok ? &stats->reads_complete : &stats->reads_incomplete);
+    else if (is_ok)
+        stats->rows_stored++;
+    else
+        ++*(operation->status == BK_OPERATION_REFUSED ? &stats->rows_refused : &stats->rows_unknown);
 }
 
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
@@ -286,7 +313,9 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
     operation->waits_for_outcome = operation->step != STEP_DONE;
     agent->ready_begin = (agent->ready_begin + 1) % agent->config.operations;
     agent->ready_count--;
+    agent->stats.retries += out->is_retry;
     if (operation->step == STEP_DONE) {
+        count_done(&agent->stats, operation);
         operation->step = STEP_FREE;
         bk_agent_numbers(agent, agent->free_at)[agent->free_count++] = number;
     }
@@ -322,4 +351,30 @@ bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, i
     if (agent == NULL || bucket == NULL || is_changing == NULL || bk_protocol(agent)->view == NULL)
         return false;
     return bk_protocol(agent)->view(agent, now_ns, key, bucket, is_changing);
+}
+
+void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out)
+{
+    if (out == NULL)
+        return;
+    memset(out, 0, sizeof *out);
+    if (agent == NULL)
+        return;
+    const struct operation *operations =
+        (const struct operation *)(const void *)((const char *)agent + agent->operations_at);
+    int64_t oldest_ns = now_ns;
+    *out = agent->stats;
+    out->under_way = agent->config.operations - agent->free_count;
+    for (uint32_t i = 0; i < agent->config.operations; i++) {
+        const struct operation *operation = &operations[i];
+        if (operation->step == STEP_FREE)
+            continue;
+        out->parked += operation->step == STEP_PARKED;
+        out->asleep += operation->wake_ns != INT64_MAX;
+        if (operation->begun_ns < oldest_ns)
+            oldest_ns = operation->begun_ns;
+    }
+    /* From the first time of all to the last is more than an int64 holds. */
+    uint64_t age = (uint64_t)now_ns - (uint64_t)oldest_ns;
+    out->oldest_ns = age < INT64_MAX ? (int64_t)age : INT64_MAX;
 }

@@ -198,6 +198,8 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
     query_of(codec, &operation->query);
     bk_codec_i64(codec, &operation->weight);
     bk_codec_i64(codec, &operation->asked_ns);
+    if (bk_codec_is_reading(codec))
+        operation->begun_ns = operation->asked_ns;
     bk_codec_i64(codec, &operation->wake_ns);
     bk_codec_i64(codec, &operation->total);
     bk_codec_i64(codec, &operation->end_ns);

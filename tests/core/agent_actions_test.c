@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: bucketing/agent.h says which actions each protocol asks for, neither too many nor too few. Method: an
  * agent of every protocol writes and reads, its host answers at random, so that every path is walked; what it
- * asked for is put down as the header's table has it, and looked for there. */
+ * asked for is put down as the header's table has it, and looked for there. All along, bk_agent_stats() says
+ * what the host has counted for itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,32 +106,104 @@ static struct bk_outcome answer(const struct bk_action *action, int64_t now_ns, 
     return outcome;
 }
 
+/* What the host has seen. */
+struct seen {
+    struct bk_agent_stats stats; /* what the agent should say, without rolls and gauges */
+    uint64_t sure_rolls;         /* conditional writes of a higher bucket that were applied */
+    uint64_t written;            /* other writes of a bucket that were applied */
+    bool is_begun[2], is_read[2];
+    int64_t begun_ns[2]; /* by the operation's number */
+};
+
+static void see_action(struct seen *seen, const struct bk_action *action)
+{
+    struct bk_agent_stats *stats = &seen->stats;
+    stats->retries += action->is_retry;
+    if (action->kind != BK_ACT_DONE)
+        return;
+    bool is_ok = action->status == BK_OPERATION_OK;
+    stats->reads_complete += seen->is_read[action->operation] && is_ok;
+    stats->reads_incomplete += seen->is_read[action->operation] && !is_ok;
+    stats->rows_stored += !seen->is_read[action->operation] && is_ok;
+    stats->rows_refused += !seen->is_read[action->operation] && action->status == BK_OPERATION_REFUSED;
+    stats->rows_unknown += !seen->is_read[action->operation] && action->status == BK_OPERATION_UNKNOWN;
+    seen->is_begun[action->operation] = false;
+}
+
+static void see_outcome(struct seen *seen, const struct bk_action *action, const struct bk_outcome *outcome)
+{
+    seen->stats.unknown += outcome->kind == BK_OUTCOME_UNKNOWN;
+    if (outcome->kind != BK_OUTCOME_APPLIED || (action->mask & 1u << BK_BUCKET) == 0)
+        return;
+    if (action->kind == BK_ACT_CAS_STATE)
+        seen->sure_rolls += action->columns[BK_BUCKET] > action->expected[BK_BUCKET];
+    seen->written += action->kind == BK_ACT_WRITE_STATE;
+}
+
+/* Nothing is left to hand out, so that what is under way is parked or asleep. */
+static void assert_stats(const struct bk_agent *agent, int64_t now_ns, const struct seen *seen)
+{
+    struct bk_agent_stats expected = seen->stats, stats;
+    for (int i = 0; i < 2; i++) {
+        expected.under_way += seen->is_begun[i];
+        if (seen->is_begun[i] && now_ns - seen->begun_ns[i] > expected.oldest_ns)
+            expected.oldest_ns = now_ns - seen->begun_ns[i];
+    }
+    bk_agent_stats(agent, now_ns, &stats);
+    assert_int_equal(stats.parked + stats.asleep, expected.under_way);
+    assert_int_equal(stats.asleep > 0, bk_agent_deadline(agent) != INT64_MAX);
+    assert_in_range(stats.rolls, seen->sure_rolls, seen->sure_rolls + seen->written);
+    expected.rolls = stats.rolls;
+    expected.parked = stats.parked;
+    expected.asleep = stats.asleep;
+    assert_memory_equal(&stats, &expected, sizeof stats);
+}
+
 /* Bit k: BK_ACT_k was asked for. */
 static uint32_t walk(size_t number)
 {
     struct bk_agent_config config = config_of(number);
     struct bk_agent *agent = make_agent(&config);
     uint32_t asked = 0, operation;
+    struct seen seen;
+    memset(&seen, 0, sizeof seen);
     for (uint64_t i = 1; i < STEPS; i++) {
         uint64_t draw = bk_murmur3_128_u64(i).h1;
         int64_t now_ns = (int64_t)i * 10;
         /* Now and then a row that is long overdue, so that old starts are looked up. */
         struct bk_row row = {
             .time_ns = now_ns - (draw % 8 == 0 ? 700 : 0), .sequence = i, .id = draw, .bytes = 90};
-        if (draw >> 8 & 3)
-            bk_agent_write(agent, now_ns, (draw >> 10) % KEYS, &row, &operation);
-        else
-            bk_agent_read_latest(agent, now_ns, (draw >> 10) % KEYS, 0, i, 5, BK_PLAN_DEFAULT, &operation);
+        bool is_read = (draw >> 8 & 3) == 0;
+        enum bk_status status = is_read
+                                    ? bk_agent_read_latest(agent, now_ns, (draw >> 10) % KEYS, 0, i, 5,
+                                                           BK_PLAN_DEFAULT, &operation)
+                                    : bk_agent_write(agent, now_ns, (draw >> 10) % KEYS, &row, &operation);
+        if (status == BK_OK) {
+            seen.is_begun[operation] = true;
+            seen.is_read[operation] = is_read;
+            seen.begun_ns[operation] = now_ns;
+        }
+        bool is_fresh = status == BK_OK && !is_read;
         struct bk_action action;
         bk_agent_tick(agent, now_ns);
         while (bk_agent_next(agent, &action)) {
             asked |= UINT32_C(1) << action.kind;
+            see_action(&seen, &action);
+            /* The first action of a write is the row itself where its bucket is known; after an outcome it
+             * may be that of a row that has waited. */
+            if (is_fresh && action.operation == operation) {
+                seen.stats.cache_hits += action.kind == BK_ACT_PUT_ROW;
+                is_fresh = false;
+            }
             if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
                 continue;
             draw = bk_murmur3_128_u64(draw).h1;
             const struct bk_outcome outcome = answer(&action, now_ns, draw);
             assert_int_equal(bk_agent_outcome(agent, now_ns, action.operation, &outcome), BK_OK);
+            see_outcome(&seen, &action, &outcome);
+            is_fresh = false;
         }
+        assert_stats(agent, now_ns, &seen);
     }
     free(agent);
     return asked;
@@ -161,10 +234,74 @@ static void test_the_header_names_the_actions_of_each_protocol(void **state)
     }
 }
 
+/* One agent alone over a database that never fails: each roll is one step of the bucket. */
+static void test_each_step_of_the_bucket_is_a_roll(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    struct bk_agent *agent = make_agent(&config);
+    struct bk_outcome stored = {.kind = BK_OUTCOME_APPLIED};
+    struct bk_agent_stats stats;
+    uint32_t operation;
+    for (int64_t i = 0; i < 60; i++) {
+        const struct bk_row row = row_at(i, i % 2 == 1);
+        struct bk_action action;
+        assert_int_equal(bk_agent_write(agent, i, 7, &row, &operation), BK_OK);
+        while (bk_agent_next(agent, &action)) {
+            if (action.kind == BK_ACT_ACK || action.kind == BK_ACT_DONE)
+                continue;
+            for (unsigned j = 0; j < BK_COLUMN_COUNT && action.kind == BK_ACT_WRITE_STATE; j++) {
+                if (action.mask >> j & 1)
+                    stored.columns[j] = action.columns[j];
+                stored.mask |= action.mask;
+            }
+            assert_int_equal(bk_agent_outcome(agent, i, action.operation, &stored), BK_OK);
+        }
+    }
+    bk_agent_stats(agent, 60, &stats);
+    assert_int_equal(stored.columns[BK_BUCKET], 30 / THRESHOLD);
+    assert_int_equal(stats.rolls, 30 / THRESHOLD);
+    assert_int_equal(stats.rows_stored, 60);
+    assert_int_equal(stats.cache_hits, 59); /* all but the first; every copy is younger than cache_ttl_ns */
+    free(agent);
+}
+
+/* An operation that was saved before its outcome came is as old as its last action. */
+static void test_a_checkpoint_keeps_ages_and_no_counters(void **state)
+{
+    (void)state;
+    struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
+    struct bk_agent *agent = make_agent(&config);
+    const struct bk_row row = row_at(100, false);
+    struct bk_agent_stats stats;
+    struct bk_action action;
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(agent, 100, 7, &row, &operation), BK_OK);
+    assert_true(bk_agent_next(agent, &action));
+    const struct bk_outcome unknown = {.kind = BK_OUTCOME_UNKNOWN};
+    assert_int_equal(bk_agent_outcome(agent, 130, operation, &unknown), BK_OK);
+    assert_true(bk_agent_next(agent, &action));
+    bk_agent_stats(agent, 150, &stats);
+    assert_int_equal(stats.unknown, 1);
+    assert_int_equal(stats.retries, 1);
+    assert_int_equal(stats.oldest_ns, 50);
+    agent = reload_agent(agent, &config);
+    bk_agent_stats(agent, 150, &stats);
+    const struct bk_agent_stats expected = {.under_way = 1, .oldest_ns = 20};
+    assert_memory_equal(&stats, &expected, sizeof stats);
+    bk_agent_stats(NULL, 150, &stats);
+    const struct bk_agent_stats none = {.under_way = 0};
+    assert_memory_equal(&stats, &none, sizeof stats);
+    bk_agent_stats(agent, 150, NULL);
+    free(agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_header_names_the_actions_of_each_protocol),
+        cmocka_unit_test(test_each_step_of_the_bucket_is_a_roll),
+        cmocka_unit_test(test_a_checkpoint_keeps_ages_and_no_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,6 +243,21 @@ struct bk_outcome {
 
 struct bk_agent;
 
+/* What an agent has done since bk_agent_init() or bk_agent_load(), for a service to export: counters that
+ * only rise, and gauges, which tell of now. */
+struct bk_agent_stats {
+    uint64_t rows_stored, rows_refused, rows_unknown; /* writes that ended, by their status */
+    uint64_t reads_complete, reads_incomplete;        /* reads that ended: with BK_OPERATION_OK; otherwise */
+    uint64_t cache_hits; /* writes that had their bucket at once: from the cache, or without any state */
+    uint64_t rolls;      /* writes of a state row with a higher bucket that were surely applied */
+    uint64_t retries;    /* actions handed out again */
+    uint64_t unknown;    /* outcomes that were BK_OUTCOME_UNKNOWN */
+    uint32_t under_way;  /* gauge: operations begun and not ended */
+    uint32_t parked;     /* gauge: those of them that wait for another operation on their key */
+    uint32_t asleep;     /* gauge: those of them that wait for bk_agent_tick() */
+    int64_t oldest_ns;   /* gauge: since the oldest of them began; 0: there is none */
+};
+
 /* A config to begin with: BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL; cache_ttl_ns 5 s, cache_entries
  * 100,000, operations 64, retries 3, counter_retries 0, retry_backoff_ns 10 ms, lead_ns 10 s, lock_lasts_ns 5
  * s, lock_backoff_ns 100 ms, grant_ns 10 s, lease_rows 100, every_rows 1, late_ns 1 min, all else 0. The
@@ -381,6 +396,14 @@ void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
  * Cost: constant. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
+
+/* Tells what the agent has done, and what it has under way. A checkpoint does not keep the counters; of an
+ * operation that was loaded, its age counts from its last action, or from its beginning if it had none.
+ *
+ * @param out  set whole; all 0 when agent is NULL. NULL does nothing
+ *
+ * Cost: linear in config.operations. */
+void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agent_stats *out);
 
 /* The set of four entries in which the cache keeps the key's state. A fifth key of a set evicts one, so a
  * cache of n entries may keep fewer than n keys. config: not NULL, and not checked. Constant.
