@@ -866,7 +866,7 @@ static void test_a_take_after_a_denied_lock_begins_anew(void **state)
     not_applied(trace, 1001, true, 8, 1500);
     take(trace, 1002);
     end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
-               "1001 no: 8 1500 -> failed: the lock could not be had within the limits of its back-off\n"
+               "1001 no: 8 1500 -> failed: the lock was not acquired within the limits of its back-off\n"
                "1002 take 0 -> lock if 0 0 then 7 1102\n");
 }
 

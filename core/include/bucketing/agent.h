@@ -13,8 +13,7 @@
  * a time; agents share nothing. No function keeps a pointer. Times are nanoseconds; `now_ns` is the agent's
  * own clock, which may be wrong and may go back.
  *
- * The actions of each protocol, in addition to PUT_ROW, READ_ROWS, ACK and DONE, which all have (without the
- * prefix BK_ACT_):
+ * Each protocol emits PUT_ROW, READ_ROWS, ACK and DONE, and these actions (names without the prefix BK_ACT_):
  *
  *     unbucketed, time, hash  none
  *     single, rmw             READ_STATE WRITE_STATE
@@ -67,13 +66,13 @@ BK_BEGIN
 
 /* How agents agree on a roll of a key. */
 enum bk_coordination {
-    BK_SINGLE,      /* whoever reaches the threshold writes bucket + 1 and counter 0, as if alone */
-    BK_LOCKED,      /* the same under a lock row: acquire, read again, roll if still due, release */
-    BK_THREE_STATE, /* steady, pre-change, post-change, by a change time that is stored `lead` ahead. Until
-                       then rows still go to the old bucket, so a bucket gets threshold x 2^bits rows (the
-                       mean between two rolls) plus rate x lead: choose a lower threshold where rate x lead is
-                       large */
-    BK_GUARDED      /* a row is placed by a committed grant alone, see docs/guarded.md */
+    BK_SINGLE, /* the agent that reaches the threshold writes bucket + 1 and counter 0, as if it were the only
+                  agent */
+    BK_LOCKED, /* the same under a lock row: acquire, read again, roll if still due, release */
+    BK_THREE_STATE, /* a change of bucket is stored with a date, `lead` ahead of now. Until that date rows
+                       still go to the old bucket, so a bucket gets threshold x 2^bits rows (the mean between
+                       two rolls) plus rate x lead: choose a lower threshold where rate x lead is large */
+    BK_GUARDED      /* a row is placed only under a committed grant, see docs/guarded.md */
 };
 
 /* How the counter is kept. */
@@ -81,83 +80,83 @@ enum bk_counter {
     BK_COUNTER_RMW,   /* an int column, read and written back: concurrent agents overwrite each other's
                          increments, and buckets exceed the threshold */
     BK_COUNTER_LWT,   /* an int column, compare-and-set; rolls and resets are conditional too */
-    BK_COUNTER_COLUMN /* Cassandra's counter minus a base that is stored in the state row; BK_GUARDED, which
-                         has no other: one counter for each (key, bucket), and no base */
+    BK_COUNTER_COLUMN /* a Cassandra counter column, less a base that is stored in the state row. BK_GUARDED
+                         always counts so, with one counter for each (key, bucket) and no base */
 };
 
 #define BK_GRANT_DOUBLINGS_MAX 3u
 
-/* Of BK_COUNT: where a row's number comes from, or who counts the rows of a bucket.
+/* For BK_COUNT: where a row's number comes from, or how the rows of a bucket are counted.
  *
  * The first four give each row a number before it is stored, and number / rows is its bucket; the last three
- * keep the newest bucket in the state row, and raise it when its rows were counted to be enough. */
+ * keep the newest bucket in the state row, and raise it when a count shows that the bucket is full. */
 enum bk_source {
-    BK_SOURCE_EXTERNAL, /* the row has it: an order number */
+    BK_SOURCE_EXTERNAL, /* the row brings its number, such as an order number */
     BK_SOURCE_COUNTER,  /* Cassandra's counter column: add 1, then read it; not atomic, so concurrent rows
                            may read the same total, and an increment of unknown outcome may count twice */
     BK_SOURCE_LWT,   /* the state row's counter, compare-and-set for each row: the most expensive, since all
                         agents that write a key contend for each of its rows */
-    BK_SOURCE_LEASE, /* the same for many numbers at once, which the agent then hands out; numbers that
-                        it still has when it crashes, or when its cache evicts the key, are lost */
-    BK_SOURCE_INCREMENTAL, /* now and then, the rows newer than the last one that was counted: their number
-                              is added to a sum by a conditional update that names sum and last row. When
-                              the condition fails, another agent has counted further; a row that is stored
-                              with a place before the last counted one is never counted */
-    BK_SOURCE_SCAN,        /* now and then, count(*): every row of the bucket, every time */
-    BK_SOURCE_MEMORY /* the agent counts what it writes; after its start it counts the rows of the bucket
-                        once, and if there were any, those of the next one; exact as long as a key has
-                        one writer, except for rows that are being written during the count */
+    BK_SOURCE_LEASE, /* the same, but one update takes many numbers, which the agent then hands out; the
+                        numbers left when the agent crashes, or when its cache evicts the key, are lost */
+    BK_SOURCE_INCREMENTAL, /* now and then the agent counts the rows that are newer than the last counted one,
+                              and adds their number to a sum, by an update conditional on the sum and on the
+                              last counted row. When the condition fails, another agent has counted further; a
+                              row that is stored with a place before the last counted one is never counted */
+    BK_SOURCE_SCAN, /* now and then the agent runs count(*), which reads every row of the bucket every time */
+    BK_SOURCE_MEMORY /* the agent counts the rows that it writes. After its start it reads how many rows the
+                        newest bucket holds; if it holds any, the agent moves to the next bucket and reads
+                        again. Exact as long as a key has one writer, except for rows that are being written
+                        during such a read */
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy; /* without a greatest age (BK_ERROR_AGE) */
+    struct bk_strategy strategy; /* must not have a greatest age (BK_ERROR_AGE) */
     struct bk_history
-        history; /* the eras of its settings, all of the strategy's kind, of BK_COUNT one at
-                    most; count 0: the strategy throughout; otherwise only the kind of `strategy` is used */
-    enum bk_coordination coordination; /* where bk_kind_fires(); else BK_SINGLE */
+        history; /* the eras of its settings, all of the strategy's kind, and at most one for BK_COUNT. With
+                    count 0 `strategy` holds for all times; otherwise only its kind is used */
+    enum bk_coordination coordination; /* for kinds with bk_kind_fires(); must be BK_SINGLE for all others */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
     uint64_t lease_rows;   /* BK_SOURCE_LEASE: numbers taken at once; 1 to INT64_MAX - 1 */
-    uint64_t every_rows;   /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: count after as many rows of the key's
-                              newest bucket that this agent has stored; 0: not by rows. When
-                              the cache has evicted the key, the agent does not know that number, and starts
-                              from a random one below every_rows: then n rows pass without a count with a
-                              chance of at most exp(-n / every_rows), and the mean between two counts stays
-                              every_rows */
-    int64_t every_ns; /* the same: count after a row that comes so long after the agent's last count of the
-                         key, and after the first row once the cache has evicted the key; 0: not by time. One
-                         of the two is above 0 */
+    uint64_t every_rows; /* BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: this agent counts again after it has stored
+                            this many rows in the key's newest bucket; 0: not by rows. When the cache has
+                            evicted the key, the agent does not know that number, and starts from a random one
+                            below every_rows: then n rows pass without a count with a chance of at most exp(-n
+                            / every_rows), and the mean between two counts stays every_rows */
+    int64_t every_ns; /* the same two sources: this agent counts again after a row that comes this long after
+                         its last count of the key, and after the first row once the cache has evicted the
+                         key; 0: not by time. At least one of every_rows and every_ns is above 0 */
     int64_t lead_ns;  /* BK_THREE_STATE: >= 0 */
-    int64_t
-        cache_ttl_ns; /* >= 0; 0: every row reads the state. With BK_SINGLE and BK_LOCKED an agent may write
-                         into a closed bucket for as long. Not of BK_GUARDED: what it knows of
-                         a key stays true */
+    int64_t cache_ttl_ns;     /* >= 0; 0: every row reads the state. With BK_SINGLE and BK_LOCKED an agent may
+                                 write into a closed bucket for this long. BK_GUARDED does not use it, since what
+                                 an agent knows of a key stays true */
     uint32_t cache_entries;   /* >= 1; rounded up to a multiple of 4 */
-    uint32_t operations;      /* under way at once: 1 to 65535 */
+    uint32_t operations;      /* the most that can be under way at once: 1 to 65535 */
     uint32_t retries;         /* of each action that may be repeated, after the first try */
     uint32_t counter_retries; /* of an increment whose outcome is unknown (BK_ACT_ADD_COUNTER; with
                                  BK_COUNTER_LWT the state is read again first), which counts twice when the
                                  first try took effect after all */
-    int64_t retry_backoff_ns; /* before try n + 1 of an action that was refused: n times this; >= 0; after one
-                                 of unknown outcome: no wait. The read and the update of a number are tries of
-                                 one action. Of BK_GUARDED, for grants, rolls and starts: randomly from half
-                                 to one and a half of 2^n times this (n at most 6), and after one of unknown
-                                 outcome of the time that it took when that is longer; 0: no wait */
-    int64_t lock_lasts_ns;   /* BK_LOCKED: a lock older than this is taken over; > 0. Its holder, who was told
-                                so by its own update or by owner and end in the row, writes the state only
-                                before that end by its own clock, and asks to release the lock before the
-                                operation ends, with all its retries */
-    int64_t lock_backoff_ns; /* BK_LOCKED: mean wait before the next try at a lock that another holds, of
-                                which there are as many as retries; > 0 */
-    int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. One that others contend for is
-                         longer, at most 2^BK_GRANT_DOUBLINGS_MAX times this */
-    uint32_t remember_keys; /* BK_TIME: of so many keys the agent remembers windows that are empty (struct
-                               bk_empties); 0: of none. Rounded up to a multiple of 4 */
-    int64_t late_ns;        /* BK_TIME: how long after a window's end rows may still come to it; >= 0 */
+    int64_t retry_backoff_ns; /* the n-th refusal of an action is followed by a wait of n times this; >= 0. A
+                                 try of unknown outcome is repeated without a wait. The read and the update of
+                                 a number are tries of one action. BK_GUARDED waits otherwise for grants,
+                                 rolls and starts: from half to one and a half, at random, of 2^n times this
+                                 (n at most 6), or, after an unknown outcome, of the time that the try took
+                                 when that is longer; 0: no wait */
+    int64_t lock_lasts_ns;    /* BK_LOCKED: a lock older than this is taken over; > 0. An agent holds the lock
+                                 when its own update was applied, or when the row names it as owner with the end
+                                 that it asked for. The holder writes the state only before that end by its own
+                                 clock, and tries to release the lock before the operation ends */
+    int64_t lock_backoff_ns;  /* BK_LOCKED: mean wait before the next try at a lock that another agent holds;
+                                 there are `retries` such tries; > 0 */
+    int64_t grant_ns; /* BK_GUARDED: how far beyond now a grant reaches; > 0. A contended grant is longer, at
+                         most 2^BK_GRANT_DOUBLINGS_MAX times this */
+    uint32_t remember_keys; /* BK_TIME: for how many keys the agent remembers empty windows (struct
+                               bk_empties); 0: for none. Rounded up to a multiple of 4 */
+    int64_t late_ns;        /* BK_TIME: how long after a window's end its rows may still arrive; >= 0 */
     int64_t clock_bound_ns; /* BK_GUARDED: no agent's clock is further than this from the true time, and
                                no row is admitted whose time is further than this ahead of it; >= 0 */
-    uint64_t agent_id;      /* unique among agents. BK_LOCKED: the lock's owner, not 0; BK_LOCKED and
-                               BK_GUARDED also derive the random waits from it */
+    uint64_t agent_id; /* unique among agents. BK_LOCKED names the lock's owner by it, so there it is not 0;
+                          BK_LOCKED and BK_GUARDED also derive their random waits from it */
 };
 
 /* What the agent asks of its host. */
@@ -167,30 +166,31 @@ enum bk_action_kind {
     BK_ACT_WRITE_STATE, /* plain write of the state row's columns in `mask` */
     BK_ACT_CAS_STATE,   /* conditional: IF the columns in if_mask equal `expected` THEN set those in `mask`;
                            if_mask 0: IF NOT EXISTS */
-    BK_ACT_ADD_COUNTER, /* add amount to the counter column of key; of BK_GUARDED: of (key, bucket) */
+    BK_ACT_ADD_COUNTER, /* add amount to the counter column of key; with BK_GUARDED, of (key, bucket) */
     BK_ACT_READ_COUNTER,
     BK_ACT_READ_START,  /* BK_GUARDED: the row (key, bucket) of the table of starts, columns[0]; plain */
     BK_ACT_WRITE_START, /* BK_GUARDED: plain write of that row's one column, columns[0] */
     BK_ACT_CAS_LOCK,    /* as CAS_STATE, on the key's lock row: columns BK_LOCK_OWNER and BK_LOCK_UNTIL */
-    BK_ACT_COUNT_ROWS,  /* how many rows (key, bucket) has; with a mask only those whose place is after
+    BK_ACT_COUNT_ROWS,  /* how many rows (key, bucket) has; with a mask, only those after the place
                            columns[BK_PLACE_TIME], columns[BK_PLACE_ID], in the order of time, then id */
     BK_ACT_READ_ROWS,   /* ask buckets low..high of key, each for up to `rows` rows of the step's times */
     BK_ACT_ACK, /* needs no outcome: the row is stored, and the client may be told. Only counting follows */
-    BK_ACT_DONE /* needs no outcome: the operation has ended, see status; its number is free again */
+    BK_ACT_DONE /* needs no outcome: the operation has ended, with `status`; its number may be reused */
 };
 
 /* Positions of the columns of a state row, and of a lock row; bit n of a mask stands for column n. A row that
  * exists has all of its columns: the first write sets them all. */
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
-/* Of a state row of BK_SOURCE_LWT and BK_SOURCE_LEASE, BK_COUNTER: the numbers given so far, BK_BUCKET: the
- * bucket of the last of them. Of BK_SOURCE_INCREMENTAL, BK_COUNTER: the rows of BK_BUCKET counted so far, and
- * the place of the last of them, both INT64_MIN: none. */
+/* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COUNTER is how many numbers were given out so far,
+ * and BK_BUCKET is the bucket of the last of them. In a state row of BK_SOURCE_INCREMENTAL, BK_COUNTER is how
+ * many rows of BK_BUCKET were counted so far, and these two columns are the place of the last of them; both
+ * INT64_MIN: none was counted. */
 enum bk_sum_column { BK_SUM_TIME = BK_LAST_CHANGE, BK_SUM_ID = BK_NEXT_CHANGE };
-/* A row's place within its partition, as of a timeuuid: time_ns, then its id as a signed number. */
+/* A row's place within its partition, in the order of a timeuuid: time_ns, then its id as a signed number. */
 enum bk_place_column { BK_PLACE_TIME, BK_PLACE_ID };
-/* Of a state row of BK_GUARDED: times from START to before UNTIL belong to BUCKET, those from BEFORE to
- * before START to BUCKET - 1. The first bucket starts at INT64_MIN. */
+/* In a state row of BK_GUARDED, times in [START, UNTIL) belong to BUCKET, and times in [BEFORE, START) to
+ * BUCKET - 1. The first bucket starts at INT64_MIN. */
 enum bk_guarded_column {
     BK_GUARDED_BUCKET = BK_BUCKET,
     BK_GUARDED_BEFORE,
@@ -218,7 +218,8 @@ struct bk_action {
     int64_t columns[BK_COLUMN_COUNT], expected[BK_COLUMN_COUNT];
     struct bk_read_step step;        /* READ_ROWS */
     enum bk_operation_status status; /* DONE */
-    bool fired, counted;             /* DONE of a write: the row fired; its increment is surely stored */
+    bool fired,
+        counted; /* DONE of a write: whether the row fired, and whether its increment is known to be stored */
     uint64_t rows_found, partitions_asked, partitions_spared; /* DONE of a read */
     enum bk_order order;                                      /* the same */
 };
@@ -226,36 +227,38 @@ struct bk_action {
 enum bk_outcome_kind {
     BK_OUTCOME_APPLIED,     /* definite: done, or read */
     BK_OUTCOME_NOT_APPLIED, /* definite: the condition failed; columns hold the current values */
-    BK_OUTCOME_REFUSED,     /* definite: surely not applied */
+    BK_OUTCOME_REFUSED,     /* definite: not applied */
     BK_OUTCOME_UNKNOWN      /* timed out: perhaps applied, perhaps later */
 };
 
 struct bk_outcome {
     enum bk_outcome_kind kind;
-    uint32_t mask; /* columns that have a value; 0: no such row */
+    uint32_t mask; /* the columns that have a value; 0: the row does not exist */
     int64_t columns[BK_COLUMN_COUNT];
     int64_t counter; /* READ_COUNTER */
-    uint64_t rows;   /* READ_ROWS: found in the step; COUNT_ROWS: counted, and when that is not 0 columns are
-                        the place of the last one, mask both */
-    bool saw_older;  /* READ_ROWS of a range: as for bk_read_found_range() */
-    uint64_t empty;  /* READ_ROWS: bit i: bucket_low + i answered with no row (none is told beyond 64) */
+    uint64_t rows; /* READ_ROWS: rows found in the step. COUNT_ROWS: rows counted; when above 0, columns holds
+                      the place of the last one, and mask both bits */
+    bool saw_older; /* READ_ROWS of a range: as for bk_read_found_range() */
+    uint64_t
+        empty; /* READ_ROWS: bit i: bucket_low + i has no row; buckets beyond the 64th cannot be reported */
 };
 
 struct bk_agent;
 
-/* What an agent has done since bk_agent_init() or bk_agent_load(), for a service to export: counters that
- * only rise, and gauges, which tell of now. */
+/* What an agent has done since bk_agent_init() or bk_agent_load(), for a service to export: counters, which
+ * only rise, and gauges, which describe the present. */
 struct bk_agent_stats {
     uint64_t rows_stored, rows_refused, rows_unknown; /* writes that ended, by their status */
     uint64_t reads_complete, reads_incomplete;        /* reads that ended: with BK_OPERATION_OK; otherwise */
-    uint64_t cache_hits; /* writes that had their bucket at once: from the cache, or without any state */
-    uint64_t rolls;      /* writes of a state row with a higher bucket that were surely applied */
+    uint64_t cache_hits; /* writes that needed no read for their bucket: the cache had it, or the strategy
+                            needs no state */
+    uint64_t rolls;      /* writes of a state row with a higher bucket that are known to be applied */
     uint64_t retries;    /* actions handed out again */
     uint64_t unknown;    /* outcomes that were BK_OUTCOME_UNKNOWN */
     uint32_t under_way;  /* gauge: operations begun and not ended */
-    uint32_t parked;     /* gauge: those of them that wait for another operation on their key */
-    uint32_t asleep;     /* gauge: those of them that wait for bk_agent_tick() */
-    int64_t oldest_ns;   /* gauge: since the oldest of them began; 0: there is none */
+    uint32_t parked;     /* gauge: those that wait for another operation on their key */
+    uint32_t asleep;     /* gauge: those that wait for bk_agent_tick() */
+    int64_t oldest_ns;   /* gauge: time since the oldest operation began; 0: none is under way */
 };
 
 /* A config to begin with: BK_SINGLE, BK_COUNTER_RMW, BK_SOURCE_EXTERNAL; cache_ttl_ns 5 s, cache_entries
@@ -271,15 +274,15 @@ struct bk_agent_config bk_agent_config_default(const struct bk_strategy *strateg
 /* Whether an agent can be made of the config.
  *
  * @param config  NULL: BK_ERROR_NULL
- * @return        BK_OK, those of bk_strategy_check() and bk_history_check(), or of BK_ERROR_AGE,
- *                COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE, BACKOFF and
- *                ERA_KIND the first that applies */
+ * @return        BK_OK; an error of bk_strategy_check() or bk_history_check(); or the first that applies of
+ *                BK_ERROR_AGE, COORDINATION, SOURCE, LEAD, CACHE, OPERATIONS, LOCK, GRANT, RANGE, BACKOFF and
+ *                ERA_KIND */
 enum bk_status bk_agent_check(const struct bk_agent_config *config);
 
 /* How much memory an agent of this config needs: some 0.6 kB an operation, 64 to 112 bytes an entry of the
  * cache, and 0.5 kB a remembered key.
  *
- * @param config  NULL, or a wrong one: 0 (bk_agent_check() says why)
+ * @param config  0 is returned for NULL and for a config that bk_agent_check() refuses
  * @return        bytes; the same on every call, and on every machine of the same word size */
 size_t bk_agent_size(const struct bk_agent_config *config);
 
@@ -304,12 +307,13 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
  * @param now_ns     the agent's clock; the row's own time is row->time_ns, fixed from here on
  * @param key        any number that stands for the key, the same in all agents
  * @param row        copied
- * @param operation  set to its number, below config.operations, its own until BK_ACT_DONE
+ * @param operation  set to the operation's number, below config.operations; no other operation has it until
+ *                   BK_ACT_DONE
  * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_BUSY (all operations are under way): nothing has
  *                   changed then
  *
  * Cost: constant; where operations wait for others on their key (BK_LOCKED, BK_GUARDED, BK_SOURCE_LEASE,
- * BK_SOURCE_MEMORY), linear in those that ask or wait for the same key. */
+ * BK_SOURCE_MEMORY), linear in the operations on the same key. */
 enum bk_status bk_agent_write(struct bk_agent *agent, int64_t now_ns, uint64_t key, const struct bk_row *row,
                               uint32_t *operation);
 
@@ -362,14 +366,16 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
 
 /* Takes the next action, in the order in which operations became ready.
  *
- * @param out  set whole, all that its kind does not name being 0; untouched when there is none
- * @return     false: there is none until the next call of another function. NULL of either: false
+ * @param out  every member is set, to 0 where the kind of action does not use it; untouched when there is no
+ *             action
+ * @return     false when there is no action, until another function is called; false when either pointer is
+ *             NULL
  *
  * Cost: constant. */
 bool bk_agent_next(struct bk_agent *agent, struct bk_action *out);
 
-/* When bk_agent_tick() is due by the agent's clock, or sooner; INT64_MAX: no operation waits, or NULL.
- * Constant.
+/* The time, by the agent's clock, when bk_agent_tick() should be called; it may be early. INT64_MAX when no
+ * operation waits, and for NULL. Constant.
  */
 int64_t bk_agent_deadline(const struct bk_agent *agent);
 
@@ -389,16 +395,17 @@ void bk_agent_prefetch(const struct bk_agent *agent, uint64_t key);
  * by the agent's local count.
  *
  * @param bucket       set when it is known
- * @param is_changing  set likewise: a change of bucket is dated and still to come
- * @return             false when the cache does not know, for any other strategy without buckets by
- *                     chance or weight, and for NULL
+ * @param is_changing  set at the same time: whether a change of bucket has a date that has not come yet
+ * @return             false when the cache does not know the bucket, for NULL, and for strategies other than
+ *                     BK_PROBABILISTIC, BK_WEIGHTED and the two sources above
  *
  * Cost: constant. */
 bool bk_agent_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                    bool *is_changing);
 
-/* Tells what the agent has done, and what it has under way. A checkpoint does not keep the counters; of an
- * operation that was loaded, its age counts from its last action, or from its beginning if it had none.
+/* Reports what the agent has done, and what it has under way. A checkpoint does not keep the counters. The
+ * age of an operation that was loaded from a checkpoint counts from its last action, or from its beginning if
+ * it had none.
  *
  * @param out  set whole; all 0 when agent is NULL. NULL does nothing
  *
@@ -416,8 +423,8 @@ uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key);
  * the host still has to report one (BK_OUTCOME_UNKNOWN when the host died in between). An old checkpoint
  * restores old knowledge: numbers of a lease and local counts are then used twice.
  *
- * Bytes that bk_agent_save() would write; 0 for NULL. Cost: linear in operations, cache and remembered keys,
- * as of the next two. */
+ * Returns the bytes that bk_agent_save() would write; 0 for NULL. The cost of this and of the next two is
+ * linear in operations, cache and remembered keys. */
 size_t bk_agent_state_size(const struct bk_agent *agent);
 
 /* @param state  the caller's, of `size` bytes, bk_agent_state_size() or more; any alignment

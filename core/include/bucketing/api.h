@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What all headers share: the version, and C linkage for C++. Between BK_BEGIN and BK_END stand the functions
- * that the shared library shows; it hides all others.
+/* What all headers share: the version, and C linkage for C++. The shared library exports the functions
+ * between BK_BEGIN and BK_END, and hides all others.
  *
  * Versions are MAJOR.MINOR.PATCH. Up to 1.0.0 each MINOR may change functions and structs, and the shared
  * library's name says so: libbucketing.so.0.1 goes with 0.1.x alone. From 1.0.0 on only a MAJOR may. Programs
  * of one PATCH read the checkpoints of another; those of another MINOR may be refused, by
  * BK_ERROR_CHECKPOINT, never misread.
  *
- * Example: a program says what it was compiled with, and what it runs with.
+ * Example: a program prints the version that it was compiled with, and the version that it runs with.
  *
  *     printf("libbucketing %s, headers of %s", bk_version(), BK_VERSION);
  */

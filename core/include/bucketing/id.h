@@ -35,7 +35,7 @@ enum bk_id_kind {
     BK_ID_TIMEUUID,  /* UUID v1, as now() and drivers make it: 16 bytes */
     BK_ID_UUID4,     /* 16 bytes */
     BK_ID_UUID7,     /* 16 bytes */
-    BK_ID_ULID,      /* 16 bytes; its text of 26 characters is to be decoded first */
+    BK_ID_ULID,      /* 16 bytes; decode its text of 26 characters first */
     BK_ID_SNOWFLAKE, /* 8 bytes */
     BK_ID_BYTES,     /* anything else of at least one byte: text, a number, a composite */
     BK_ID_KIND_COUNT
@@ -46,8 +46,8 @@ enum bk_id_kind {
  * BK_ERROR_ID, and *out is 0, for a kind that does not exist, a size that is not the kind's, or a UUID of
  * another version or variant. */
 enum bk_status bk_id_bits(enum bk_id_kind kind, const void *id, size_t size, uint64_t *out);
-/* The kind's name: "timeuuid", "UUID v4", "UUID v7", "ULID", "Snowflake", "bytes"; NULL for one that does not
- * exist. A constant. */
+/* The kind's name: "timeuuid", "UUID v4", "UUID v7", "ULID", "Snowflake", "bytes"; NULL for any other value.
+ * The text is a constant. */
 const char *bk_id_kind_name(enum bk_id_kind kind);
 
 BK_END

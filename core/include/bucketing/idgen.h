@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Identifiers in leased batches, as a state machine without I/O, clock or randomness.
  *
- * A client hands out whole numbers above 0, each of them once among all clients, and asks the database once a
- * batch. It takes a lock, reads the last identifier that was leased, stores it plus a batch, and gives the
- * lock back; only when the store is acknowledged, and in time, are the batch's identifiers in its hand.
- * Stripe s of n hands out s, s + n, s + 2n ... and has a lock and a last identifier of its own.
+ * A client hands out whole numbers above 0, each of them once among all clients, and asks the database once
+ * per batch. It acquires a lock, reads the last identifier that was leased, stores that identifier plus a
+ * batch, and releases the lock. The client hands out the batch only when the store was acknowledged in time.
+ * Stripe s of n hands out s, s + n, s + 2n ... and has its own lock and its own last identifier.
  *
  * Two kinds of lock:
- * - columns, as Astyanax's ColumnPrefixDistributedRowLock: write a column of one's own into the stripe's
- * lock row, read all of its columns; who finds his own alone has the lock, others delete theirs and back off.
- * A column that has run out by the reader's clock is stale and does not count. It holds as long as no two
- * clocks differ by more than lock_lasts_ns - lease_ns, and reads meet acknowledged writes (R + W > RF).
- * - LWT: a row of owner and end that is compared and set. The last identifier is compared and set too, so
- * that no batch is leased twice whatever clocks say: the lock only keeps contenders out of each other's way.
+ * - columns, like Astyanax's ColumnPrefixDistributedRowLock: a client writes a column of its own into the
+ * stripe's lock row and reads all columns of that row. A client that finds only its own column has the lock;
+ * the others delete their columns and back off. A column whose time is over by the reader's clock is stale
+ * and does not count. The lock is safe as long as no two clocks differ by more than lock_lasts_ns - lease_ns,
+ * and reads meet acknowledged writes (R + W > RF).
+ * - LWT: a row with owner and end, changed by compare-and-set. The last identifier is changed by
+ * compare-and-set too, so no batch is leased twice whatever the clocks show; the lock only reduces
+ * contention.
  *
- * The last identifier is written with itself as its timestamp, so that the largest stays whatever the order
- * in which writes arrive; a lock column is written, and deleted, with its end as timestamp, so that a late
- * delete meets no later column. Nothing but a client of this kind may write these rows, and the number of
- * stripes never changes. docs/idgen.md has the argument.
+ * The last identifier is written with itself as timestamp, so the largest one stays, in whatever order writes
+ * arrive. A lock column is written, and deleted, with its end as timestamp, so a late delete cannot remove a
+ * later column. Only clients of this kind may write these rows, and the number of stripes never changes.
+ * docs/idgen.md has the argument.
  *
  * Example: an identifier is taken, by a host that answers each action at once.
  *
@@ -30,12 +32,13 @@
  *         }
  *     }
  *
- * Every call costs a constant, but an outcome with columns, which is linear in them. A lock of columns ends
- * by clocks: where one leaves its bound, two clients may hold the lock at once, and identifiers be given
- * twice.
+ * Every call takes constant time, except for an outcome with columns, which is linear in their number. A lock
+ * of columns ends by clocks: when a clock leaves its bound, two clients may hold the lock at once, and
+ * identifiers may be handed out twice.
  *
- * struct bk_idgen is the caller's and holds no pointers: it may be copied, moved and stored (not brought
- * back: an older copy hands out again what was handed out since). One client is used by one thread at a time.
+ * The caller owns struct bk_idgen, which holds no pointers: it may be moved and stored. Do not use an older
+ * copy again: it would hand out the same identifiers a second time. One client is used by one thread at a
+ * time.
  */
 #ifndef BUCKETING_IDGEN_H
 #define BUCKETING_IDGEN_H
@@ -50,7 +53,7 @@
 BK_BEGIN
 
 #define BK_IDGEN_STRIPES_MAX 65536u
-/* A lock's columns in one action: the own one, and stale ones that are cleared away with it. */
+/* The most columns in one action: the client's own one, and stale ones that are deleted with it. */
 #define BK_IDGEN_COLUMNS_MAX 8u
 
 enum bk_idgen_lock { BK_IDGEN_LOCK_COLUMNS, BK_IDGEN_LOCK_LWT };
@@ -58,42 +61,43 @@ enum bk_idgen_lock { BK_IDGEN_LOCK_COLUMNS, BK_IDGEN_LOCK_LWT };
 /* Which stripe an attempt at a lock goes to. */
 enum bk_idgen_choice {
     BK_IDGEN_FIXED,  /* `stripe`, always */
-    BK_IDGEN_ROTATE, /* the next one; at first `stripe` */
+    BK_IDGEN_ROTATE, /* the next one each time, beginning with `stripe` */
     BK_IDGEN_RANDOM  /* drawn by hashing client and attempt */
 };
 
-/* The wait before the next attempt, after the nth of a lease that did not get the lock. */
+/* The wait after the nth attempt of a lease that did not acquire the lock. */
 enum bk_idgen_backoff {
     BK_IDGEN_CONSTANT,    /* base */
     BK_IDGEN_EXPONENTIAL, /* base x 2^(n - 1), at most cap */
-    BK_IDGEN_RANDOM_TIMES /* n x the first wait, which is drawn from 1 ns to base, anew for each lease */
+    BK_IDGEN_RANDOM_TIMES /* n x a first wait that each lease draws from 1 ns to base */
 };
 
 struct bk_idgen_config {
     uint64_t client_id; /* not 0; differs between all clients that live at the same time */
-    uint32_t batch;     /* >= 1: identifiers of a lease */
+    uint32_t batch;     /* identifiers in one lease, >= 1 */
     uint32_t stripes;   /* 1 to BK_IDGEN_STRIPES_MAX */
-    uint32_t stripe;    /* 1 to stripes; BK_IDGEN_RANDOM does not look at it */
+    uint32_t stripe;    /* 1 to stripes; BK_IDGEN_RANDOM ignores it */
     enum bk_idgen_choice choice;
     enum bk_idgen_lock lock;
     int64_t lock_lasts_ns; /* a lock older than this is stale */
-    int64_t lease_ns; /* no later than this after it asked for the lock must a client know that its batch is
-                         stored; above 0 and below lock_lasts_ns */
+    int64_t lease_ns;      /* the time from the request for the lock within which the batch must be stored and
+                              acknowledged; above 0 and below lock_lasts_ns */
     enum bk_idgen_backoff backoff;
     int64_t backoff_base_ns;  /* > 0 */
     int64_t backoff_cap_ns;   /* BK_IDGEN_EXPONENTIAL: >= base; 0: none */
-    int64_t backoff_limit_ns; /* a wait that would be longer fails the lease; >= base; 0: none */
-    uint32_t attempts;        /* at the lock, for one lease; 0: any number */
-    uint32_t retries;         /* of each action that was refused or of unknown outcome, after the first try */
+    int64_t backoff_limit_ns; /* the lease fails instead of waiting longer than this; >= base; 0: no limit */
+    uint32_t attempts;        /* the most attempts at the lock for one lease; 0: no limit */
+    uint32_t retries; /* of each action that was refused or has an unknown outcome, after the first try */
 };
 
-/* Of a lock row: whose, and until when by his clock. Also the column's timestamp. */
+/* A column of a lock row: its client, and its end by that client's clock. The end is also the column's
+ * timestamp. */
 struct bk_idgen_column {
     uint64_t client;
     int64_t until_ns;
 };
 
-/* What the client asks of its host. All rows belong to the stripe. */
+/* What the client asks its host to do. All rows belong to the action's stripe. */
 enum bk_idgen_action_kind {
     BK_IDGEN_WRITE_COLUMN, /* columns[0]: column `client` of the lock row, value until_ns, timestamp until_ns
                             */
@@ -103,8 +107,9 @@ enum bk_idgen_action_kind {
     BK_IDGEN_READ_LAST,      /* the last identifier; of BK_IDGEN_LOCK_LWT at a SERIAL level */
     BK_IDGEN_WRITE_LAST,     /* set[0], with set[0] as timestamp */
     BK_IDGEN_CAS_LAST,       /* IF it equals expected[0] THEN set[0] */
-    BK_IDGEN_READY,          /* no outcome wanted: identifiers are in hand, bk_idgen_take() gives them */
-    BK_IDGEN_FAILED /* no outcome wanted: the lease has failed, see status; the next take tries again */
+    BK_IDGEN_READY,          /* needs no outcome: bk_idgen_take() has identifiers to give */
+    BK_IDGEN_FAILED /* needs no outcome: the lease has failed, with `status`; the next bk_idgen_take() tries
+                       again */
 };
 
 struct bk_idgen_action {
@@ -112,7 +117,7 @@ struct bk_idgen_action {
     uint32_t stripe; /* 1 to stripes */
     uint32_t column_count;
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
-    bool if_absent;      /* of a CAS: IF NOT EXISTS in place of `expected` */
+    bool if_absent;      /* for a CAS: IF NOT EXISTS instead of `expected` */
     int64_t expected[2]; /* of the lock: owner (client_id as int64), until; 0 and 0: released */
     int64_t set[2];
     bool is_retry;
@@ -121,8 +126,8 @@ struct bk_idgen_action {
 
 enum bk_idgen_outcome_kind {
     BK_IDGEN_APPLIED,     /* definite: done, or read */
-    BK_IDGEN_NOT_APPLIED, /* definite: the condition failed; `found` and `values` say what stands there */
-    BK_IDGEN_REFUSED,     /* definite: surely not done */
+    BK_IDGEN_NOT_APPLIED, /* definite: the condition failed; `found` and `values` have the current row */
+    BK_IDGEN_REFUSED,     /* definite: not done */
     BK_IDGEN_UNKNOWN      /* timed out: perhaps done, perhaps later */
 };
 
@@ -134,11 +139,11 @@ struct bk_idgen_outcome {
     size_t column_count;
 };
 
-/* Its members are the core's own. */
+/* The caller must not use the members. */
 struct bk_idgen {
     struct bk_idgen_config config;
     int64_t next;     /* the next identifier to hand out */
-    uint64_t in_hand; /* and how many there are, each `stripes` after the one before */
+    uint64_t in_hand; /* how many are left; they are `stripes` apart */
     int step, after;
     bool is_to_ask, is_waiting, is_wanted, is_ready_due, is_failed_due, is_retry;
     enum bk_status status;
@@ -153,14 +158,15 @@ struct bk_idgen {
     struct bk_idgen_column columns[BK_IDGEN_COLUMNS_MAX];
 };
 
-/* BK_OK, or of BK_ERROR_NULL, CLIENT, BATCH, STRIPE, LOCK, LEASE and BACKOFF the first that applies. */
+/* BK_OK, or the first that applies of BK_ERROR_NULL, CLIENT, BATCH, STRIPE, LOCK, LEASE and BACKOFF. */
 enum bk_status bk_idgen_check(const struct bk_idgen_config *config);
-/* A client with nothing in hand. config: copied. Errors, those of bk_idgen_check(), leave *out untouched. */
+/* Makes a client that has no identifiers yet. config: copied. Errors, those of bk_idgen_check(), leave *out
+ * untouched. */
 enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idgen *out);
-/* The next identifier, from 1 to INT64_MAX. BK_ERROR_EMPTY: none is in hand, a batch is being leased; then
- * actions follow until BK_IDGEN_READY or BK_IDGEN_FAILED. *id is 0 on errors. */
+/* The next identifier, from 1 to INT64_MAX. BK_ERROR_EMPTY: none is left and a batch is being leased; actions
+ * follow until BK_IDGEN_READY or BK_IDGEN_FAILED. *id is 0 on errors. */
 enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id);
-/* What became of the action under way; one outcome an action. NOT_APPLIED where the action has no condition
+/* Reports the outcome of the action under way, once per action. NOT_APPLIED where the action has no condition
  * counts as refused. Errors: BK_ERROR_NULL, BK_ERROR_OPERATION when no action waits for one; then nothing has
  * changed. */
 enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
@@ -168,20 +174,20 @@ enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
 /* The next action, or false: there is none until the next call of another function, or a pointer is NULL.
  * *out is set whole, and untouched when there is none. */
 bool bk_idgen_next(struct bk_idgen *idgen, struct bk_idgen_action *out);
-/* When bk_idgen_tick() is due, by the client's clock; INT64_MAX: not, or NULL. */
+/* The time, by the client's clock, when bk_idgen_tick() is due; INT64_MAX when it is not, and for NULL. */
 int64_t bk_idgen_deadline(const struct bk_idgen *idgen);
 /* Makes the next attempt once its wait is over; before that it does nothing. Error: BK_ERROR_NULL. */
 enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns);
-/* How many identifiers are in hand; 0 for NULL. */
+/* How many identifiers are left before the next lease; 0 for NULL. */
 uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen);
 
-/* A checkpoint, as those of agents (agent.h): bytes that mean the same on every machine, taken between any
+/* A checkpoint, like that of an agent (agent.h): bytes that mean the same on every machine, taken between any
  * two calls. Errors: BK_ERROR_NULL, BK_ERROR_MEMORY (size is below bk_idgen_state_size()). */
 size_t bk_idgen_state_size(const struct bk_idgen *idgen); /* 0 for NULL */
 enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size);
-/* As bk_idgen_init(). The config is the saved one's: of client_id, batch, stripes, stripe, choice and lock no
- * other is taken. No bytes that are not a saved state do harm. Errors: those of bk_idgen_check(),
- * BK_ERROR_NULL, BK_ERROR_CHECKPOINT; they leave *out untouched. */
+/* As bk_idgen_init(). The config must equal the saved one in client_id, batch, stripes, stripe, choice and
+ * lock. Bytes that are not a saved state do no harm. Errors: those of bk_idgen_check(), BK_ERROR_NULL,
+ * BK_ERROR_CHECKPOINT; they leave *out untouched. */
 enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
                              struct bk_idgen *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Read plans: which partitions to ask for a key's newest rows, for those of a span of time or for all of
- * them, and when to stop.
+/* Read plans: which partitions to ask for a key's newest rows, for the rows of a span of time or for all
+ * rows, and when to stop.
  *
- * A reader is a small plain struct of the caller's. bk_read_next() names the next step, one or more
+ * A reader is a small plain struct that the caller owns. bk_read_next() names the next step, one or more
  * neighbouring buckets to ask at once; the host asks them and reports the rows found. The read ends when
  * enough rows were found or no lower bucket is left. Every walk goes down and is bounded: it ends at bucket
  * 0, or for BK_TIME at the window of the key's first row, even when the key has fewer rows than asked for,
@@ -31,14 +31,15 @@ BK_BEGIN
 
 enum bk_plan {
     BK_PLAN_DEFAULT, /* walk; for BK_HASH all */
-    BK_PLAN_WALK,    /* down from the newest bucket, one at a time; not of BK_HASH */
-    BK_PLAN_PAIR,    /* down, two at once; not of BK_HASH */
+    BK_PLAN_WALK,    /* down from the newest bucket, one at a time; not for BK_HASH */
+    BK_PLAN_PAIR,    /* down, two at a time; not for BK_HASH */
     BK_PLAN_ALL,     /* BK_HASH: all buckets at once, since each may hold the newest row */
-    BK_PLAN_LAZY,    /* BK_HASH: an iterator, a bucket only when it is needed; its rows are in no order */
-    BK_PLAN_PARALLEL /* `at_once` buckets at once; of BK_HASH all of them, some at a time */
+    BK_PLAN_LAZY, /* BK_HASH: an iterator that asks a bucket only when it needs one; the rows come in no order
+                   */
+    BK_PLAN_PARALLEL /* `at_once` buckets at a time; with BK_HASH all buckets are asked */
 };
 
-#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more is a mistake in a unit */
+#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more would be a mistake in a unit */
 #define BK_WALK_PARTITIONS_MAX (BK_WALK_WINDOWS_MAX + 1)
 #define BK_AT_ONCE_DEFAULT     8u
 
@@ -61,51 +62,54 @@ struct bk_query {
     uint32_t at_once;          /* BK_PLAN_PARALLEL; 0: BK_AT_ONCE_DEFAULT */
     uint64_t rows;             /* BK_QUERY_LATEST: >= 1 */
     int64_t from_ns, until_ns; /* BK_QUERY_RANGE: from before until */
-    int64_t now_ns, birth_ns;  /* BK_TIME: the reader's time, and that of the key's first row; a birth after
-                                  now reads the window of now alone */
-    uint64_t partitions_max;   /* that may be asked; 0: BK_WALK_PARTITIONS_MAX */
-    /* BK_QUERY_RANGE of strategies whose buckets follow each other: the known starts, in ascending
-     * order, by which the read goes straight to its buckets. NULL: none is known. Not kept. */
+    int64_t now_ns, birth_ns; /* BK_TIME: the reader's time, and the time of the key's first row; with a birth
+                                 after now only the window of now is read */
+    uint64_t partitions_max;  /* the most that may be asked; 0: BK_WALK_PARTITIONS_MAX */
+    /* BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts, in ascending
+     * order, by which the read goes straight to its buckets. NULL: no start is known. The pointer is not
+     * kept. */
     const struct bk_bucket_start *starts;
     size_t start_count;
 };
 
-/* In which order the rows come that the steps answer, each bucket's own newest first. */
+/* The order in which a read finds rows. Each bucket returns its own rows newest first. */
 enum bk_order {
-    BK_ORDER_NEWEST_FIRST, /* as they come, bucket by bucket */
-    BK_ORDER_MERGED,       /* once the answers of all buckets are merged by time */
-    BK_ORDER_NONE          /* bucket by bucket, and any may hold the newest */
+    BK_ORDER_NEWEST_FIRST, /* bucket by bucket, without sorting */
+    BK_ORDER_MERGED,       /* after the answers of all buckets are merged by time */
+    BK_ORDER_NONE          /* none: any bucket may hold the newest row */
 };
 
 struct bk_reader {
     enum bk_query_kind kind;
     enum bk_order order;
     enum bk_status
-        status;       /* BK_ERROR_WALK_TOO_LONG: it ended at partitions_max, before all buckets were asked */
+        status;       /* BK_ERROR_WALK_TOO_LONG: the read reached partitions_max before it was complete */
     int64_t next;     /* highest bucket not yet asked */
     int64_t floor;    /* lowest bucket of the history */
     int64_t width;    /* buckets asked at once */
-    int64_t step_low; /* of the open step */
-    int64_t from_ns, until_ns; /* of a range; else all times */
+    int64_t step_low; /* lowest bucket of the open step */
+    int64_t from_ns, until_ns; /* of a range; otherwise all times */
     uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
-    uint64_t rows_each; /* with asks_all: the LIMIT of each bucket */
+    uint64_t rows_each; /* with asks_all: the LIMIT of each bucket's query */
     uint64_t partitions_asked, partitions_max;
     uint64_t partitions_spared; /* known to be empty, and not asked */
     bool step_open;             /* a step was given and its rows are not yet reported */
-    bool asks_all;              /* also when enough rows were found: each bucket may have newer ones */
-    bool ends_at_older;         /* a step that holds nothing but older rows is the last */
+    bool
+        asks_all; /* all buckets are asked even when enough rows were found, since each may have newer ones */
+    bool ends_at_older; /* a step that holds nothing but older rows is the last */
 };
 
 struct bk_read_step {
     int64_t bucket_low, bucket_high; /* both inclusive */
-    uint64_t rows;                   /* still wanted: the LIMIT of each query; UINT64_MAX: none */
+    uint64_t rows;                   /* rows still wanted: the LIMIT of each query; UINT64_MAX: no limit */
     int64_t from_ns, until_ns;       /* times wanted: [from, until); INT64_MIN, INT64_MAX: all */
 };
 
 /* The memory of empty windows (BK_TIME): runs of windows that were asked and held nothing, and that are
- * closed. Plain, without pointers, the caller's, one a key; all zero means that no window is known. It is
- * bounded: when there is no room for a run, the shortest run is forgotten, and its windows are asked again.
+ * closed. The caller owns one such struct, without pointers, for each key; all zero means that no window is
+ * known. It is bounded: when there is no room for a run, the shortest run is forgotten, and its windows are
+ * asked again.
  */
 #define BK_EMPTY_RUNS_MAX 32u
 struct bk_window_run {
@@ -118,18 +122,18 @@ struct bk_empties {
 
 /* A query for the newest rows, with defaults for all else.
  *
- * @param now_ns    the reader's time; only BK_TIME looks at it, and at the next
- * @param birth_ns  of the key's first row, or earlier: each window until then is asked
- * @param rows      wanted; 0 is refused by bk_read_begin()
- * @return          plain, without pointers; it needs no clearing */
+ * @param now_ns    the reader's time; only BK_TIME uses this and birth_ns
+ * @param birth_ns  time of the key's first row, or earlier: the read goes back to its window
+ * @param rows      how many rows; bk_read_begin() refuses 0
+ * @return          a plain struct without pointers; there is nothing to free */
 struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan);
 
 /* Starts a read.
  *
  * @param strategy  read only, not kept
  * @param state     of the key, with its newest bucket; may be NULL for BK_UNBUCKETED, BK_TIME and BK_HASH
- * @param query     read only, not kept, nor are its starts
- * @param reader    set whole; zeroed on errors, and then without steps. There is nothing to free
+ * @param query     read only; neither it nor its starts are kept
+ * @param reader    every member is set; on errors it is zeroed and has no steps. There is nothing to free
  * @return          BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_ROWS (0 rows),
  *                  BK_ERROR_RANGE (it ends before it begins), BK_ERROR_QUERY, BK_ERROR_PLAN (not of
  *                  this strategy), BK_ERROR_STATE (of the state or the starts),
@@ -144,21 +148,22 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
 /* The next step. Called again before bk_read_found(), it gives the same step.
  *
  * @param step  set to the buckets to ask; untouched at the end
- * @return      false: the read is complete, or was cut off (reader->status), or a pointer is NULL */
+ * @return      false when the read is complete or reached its limit (reader->status), and when a pointer is
+ *              NULL */
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
-/* The same, and leaves out the windows that `known` (NULL: none) knows to be empty. */
+/* The same, without the windows that `known` knows to be empty. `known` may be NULL. */
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
 /* Reports that the step's buckets returned `rows` rows together, up to the step's limit. NULL, or no open
  * step: nothing changes. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
-/* The same for a range. saw_older: one of the step's buckets has a row older than from_ns, as a query finds
- * that goes down from until_ns and stops at the first such row. Where buckets follow each other in time, a
- * step with older rows only is the last; without such reports the read goes down to bucket 0. */
+/* The same for a range. saw_older: one of the step's buckets has a row older than from_ns. A query that goes
+ * down from until_ns and stops at the first such row finds that out. Where buckets follow each other in time,
+ * a step with older rows only is the last; without such reports the read goes down to bucket 0. */
 void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
 /* For a host that knows that the buckets from the next one down to bucket + 1 are empty: skips them at once,
  * with the same effect as asking each and finding 0 rows.
  *
- * @return  the number of partitions counted as asked; 0 for NULL, and where there are none */
+ * @return  the number of partitions counted as asked; 0 for NULL, and when nothing is skipped */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
 /* Remembers buckets that were asked and had no row, if their windows ended late_ns before now_ns or earlier.
@@ -166,8 +171,8 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
  * are never remembered.
  *
  * @param strategy   a BK_TIME
- * @param reader     that asked them; read only
- * @param now_ns     when it asked, or earlier: not when the answer came
+ * @param reader     the reader that asked them; read only
+ * @param now_ns     the time of the request, or earlier; not the time of the answer
  * @param late_ns    how long after a window's end rows may still come to it, >= 0. When it is too short,
  *                   later reads miss rows
  * @param low, high  both inclusive
@@ -176,7 +181,8 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_strategy *strategy,
                                 const struct bk_reader *reader, int64_t now_ns, int64_t late_ns, int64_t low,
                                 int64_t high);
-/* A row was written to the bucket after all. NULL is fine, here and below. */
+/* Forgets that the bucket was empty: call it when a row was written there after all. NULL is allowed, here
+ * and below. */
 void bk_empties_forget(struct bk_empties *empties, int64_t bucket);
 /* The highest bucket, from this one down, that is not known to be empty; INT64_MIN when none is left. */
 int64_t bk_empties_pass(const struct bk_empties *empties, int64_t bucket);

@@ -4,18 +4,19 @@
  * bk_route() is pure: strategy + key state + row -> bucket, with the validity of the answer. Given the same
  * key state it holds for every row with a time in [from, until) and a sequence number in [low, high) for
  * which bk_fires() is false, so a host that knows that the next 511 rows neither fire nor leave the ranges
- * handles them in one step. Where the bucket depends on the row's id (hash), the answer is valid for this row
- * alone. bk_advance() alone changes a key state: call it once for each row that fires, after the row is
+ * handles them in one step. Where the bucket depends on the row's id (hash), the answer is valid only for
+ * this row. Only bk_advance() changes a key state: call it once for each row that fires, after the row is
  * placed. Rows that do not fire need no call, except with BK_COUNT, where the state tells readers the newest
  * bucket.
  *
- * With a greatest age a bucket begins with its first row, whose time sets the line at which it ends. So no
- * bucket is empty, neither of a new key nor of one without rows across several lines. bk_route() marks such a
- * row with `begins`; bk_advance() must be called for it, whether it fires or not, before the key's next row
- * is routed. The ranges are valid for the state before that call and after it. A late row, with a time before
- * its bucket's span, goes to the newest bucket: the state knows no older ones, and compaction windows and
- * TTLs go by the time of writing too. BK_COUNT counts from the sequence number of the bucket's first row, and
- * keeps its newest bucket in the state like the others.
+ * With a greatest age a bucket begins with its first row, and that row's time sets the date at which the
+ * bucket ends. So no bucket is empty: neither the first one of a new key, nor those of a key that was quiet
+ * across several such dates. bk_route() marks such a row with `begins`; bk_advance() must be called for it,
+ * whether it fires or not, before the key's next row is routed. The ranges are valid for the state before
+ * that call and after it. A late row, with a time before its bucket's span, goes to the newest bucket: the
+ * state knows no older ones, and compaction windows and TTLs go by the time of writing too. BK_COUNT counts
+ * from the sequence number of the bucket's first row, and keeps its newest bucket in the state like the
+ * others.
  *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Safe from several
  * threads as long as they do not share a key state. Every call takes constant time, except bk_first_firing()
@@ -56,7 +57,7 @@ struct bk_key_state {
     int64_t last_change_ns; /* time of the row that rolled last; 0 before the first */
     /* With a greatest age: */
     bool is_begun;           /* the newest bucket has a row */
-    int64_t until_ns;        /* it takes rows before this line; INT64_MAX: there is none */
+    int64_t until_ns;        /* it takes rows before this time; INT64_MAX: no end */
     uint64_t first_sequence; /* BK_COUNT: of its first row */
 };
 
@@ -78,9 +79,9 @@ struct bk_route {
 /* What bk_advance() did: each is an operation on the database for the host. */
 struct bk_effect {
     uint32_t counter_increments; /* 1 when the row fired, however much it adds */
-    uint32_t state_writes; /* 1 when the key rolled: bucket, counter and time of change in one write; and
-                              when a row began a bucket: that, and the line */
-    bool rolled;           /* the key's newest bucket is another one */
+    uint32_t state_writes; /* 1 when the key rolled (bucket, counter and time of change in one write), and
+                              when a row began a bucket (its beginning and its end) */
+    bool rolled;           /* the key's newest bucket has changed */
 };
 
 /* Places a row.
@@ -88,17 +89,17 @@ struct bk_effect {
  * @param strategy  read only, not kept; checked on every call
  * @param state     of the row's key; may be NULL for BK_UNBUCKETED, BK_TIME, BK_HASH, and BK_COUNT without a
  *                  greatest age, which do not look at it
- * @param row       read only; each kind looks at one of its numbers
+ * @param row       read only; each kind of strategy looks at one of its members
  * @param out       set whole; zeroed on errors
  * @return          BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_STATE (a state that
  *                  this strategy cannot have made) */
 enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                         const struct bk_row *row, struct bk_route *out);
 
-/* What the row adds to the key's counter. For BK_PROBABILISTIC 1 when the low `bits` bits of its id are all
- * 1, or, for a chance m/n, when the high word of id * n is below m. For BK_WEIGHTED floor(bytes / B), and 1
- * more when the high word of id * B is below bytes mod B, so that it is bytes / B on average. Else, for the
- * others, and for NULL: 0. */
+/* What the row adds to the key's counter. For BK_PROBABILISTIC it is 1 when the low `bits` bits of the row's
+ * id are all 1, or, for a chance m/n, when the high word of id * n is below m. For BK_WEIGHTED it is
+ * floor(bytes / B), and 1 more when the high word of id * B is below bytes mod B: bytes / B on average. In
+ * all other cases, and for NULL, it is 0. */
 uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row);
 
 /* Whether the row fires: its weight is above 0. */
@@ -107,8 +108,8 @@ bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 /* The same over columns.
  *
  * @param ids         of rows 0 to end - 1; NULL: none fires
- * @param bytes       of the same rows; only BK_WEIGHTED looks at it. NULL: of BK_WEIGHTED each row may
- *                    fire, so begin
+ * @param bytes       of the same rows; only BK_WEIGHTED looks at it. With NULL each row of BK_WEIGHTED may
+ *                    fire, so `begin` is returned
  * @param begin, end  the rows from begin to before end are looked at; begin <= end
  * @return            the index of the first one that fires, or end */
 size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, const uint64_t *bytes,
@@ -118,7 +119,7 @@ size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, 
  * placed.
  *
  * @param state   changed; all zero for a new key. Not NULL
- * @param effect  set to what has to be written for it, zeroed on errors; may be NULL
+ * @param effect  set to the operations that the host has to do for it, zeroed on errors; may be NULL
  * @return        as for bk_route(); nothing changes on errors */
 enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_state *state,
                           const struct bk_row *row, struct bk_effect *effect);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A setting as a small text: the strategy that was chosen, and how its agents and readers go about it.
+/* A setting as a small text: the chosen strategy, and how its agents and readers work.
  * `bucketlab tune --emit FILE` writes it, and a service reads it at its start, so that what was tested is
- * what is deployed. The caller reads the file; these calls see bytes alone, allocate nothing, keep no
- * pointer, and may be made from any thread. They cost a pass over the text.
+ * what is deployed. The caller reads the file. These calls take bytes, allocate nothing, keep no pointer, may
+ * be made from any thread, and cost one pass over the text.
  *
  *     bucketing-setting 1
  *     # anything behind a # at the start of a line is for people
@@ -12,13 +12,13 @@
  *     threshold = 40
  *     end
  *
- * Lines end with \n or \r\n. The first says which version of the format follows; then stand scenario_digest
- * and kind in this order, behind them the settings of that kind, each once and in any order, and last end, so
- * that a text that was cut off is never taken for a whole one. The settings' names are those of a scenario
- * (docs/scenario.md), with a dot below a group: lock.lasts, read.plan. Values are spelled as there, too, but
- * always with a whole number: 90d, 512KB, 1/300, true, 2026-01-31T12:00:00Z. What a scenario need not say may
- * be left out, except where its value is no zero or first choice: batch, lock.lasts, lock.backoff, grant,
- * every_rows of scan, read.late.
+ * Lines end with \n or \r\n. The first line has the version of the format. Then come scenario_digest and
+ * kind, in this order; then the settings of that kind, each once and in any order; and last `end`, so that a
+ * truncated text is never taken for a whole one. The settings' names are those of a scenario
+ * (docs/scenario.md), with a dot below a group: lock.lasts, read.plan. Values are spelled as in a scenario,
+ * but always with a whole number: 90d, 512KB, 1/300, true, 2026-01-31T12:00:00Z. A setting that a scenario
+ * may leave out may be left out here, except for those whose default is not zero or the first choice: batch,
+ * lock.lasts, lock.backoff, grant, every_rows of scan, read.late.
  *
  * Example: the text comes from a file that the host has read.
  *
@@ -42,20 +42,20 @@
 
 BK_BEGIN
 
-/* Members mean what those of the same name mean in struct bk_agent_config; 0 where the strategy has no such
- * setting. A struct of zeros is an unbucketed setting. */
+/* A member means the same as the member of that name in struct bk_agent_config; it is 0 where the strategy
+ * has no such setting. A struct of zeros is an unbucketed setting. */
 struct bk_setting {
-    uint64_t scenario_digest; /* of the scenario that it was tested with; 0: not known */
+    uint64_t scenario_digest; /* digest of the scenario with which the setting was tested; 0: not known */
     struct bk_strategy strategy;
     enum bk_coordination coordination;
-    enum bk_counter counter; /* BK_COUNTER_COLUMN of BK_GUARDED, which has no other */
+    enum bk_counter counter; /* BK_COUNTER_COLUMN for BK_GUARDED */
     enum bk_source source;
     uint64_t lease_rows, every_rows;
     int64_t every_ns;
     int64_t lead_ns;
     int64_t lock_lasts_ns, lock_backoff_ns;
     int64_t grant_ns;
-    enum bk_plan read_plan;   /* BK_PLAN_DEFAULT: as the reader likes */
+    enum bk_plan read_plan;   /* BK_PLAN_DEFAULT: the usual plan of the strategy */
     uint32_t read_at_once;    /* BK_PLAN_PARALLEL; 0: BK_AT_ONCE_DEFAULT */
     bool read_remember_empty; /* BK_TIME */
     int64_t read_late_ns;     /* with read_remember_empty: for bk_empties_learn() */
@@ -63,7 +63,7 @@ struct bk_setting {
 
 #define BK_SETTING_ERROR_SIZE 160u
 struct bk_setting_error {
-    uint32_t line;                    /* from 1 on; of what is missing, the last one; 0: of no line */
+    uint32_t line;                    /* counted from 1; for something missing, the last line; 0: no line */
     char text[BK_SETTING_ERROR_SIZE]; /* one line, without line break; "" after success */
 };
 
@@ -71,7 +71,7 @@ struct bk_setting_error {
  *
  * @param text   `size` bytes, not ended by a 0; read only. May be NULL when size is 0
  * @param out    set whole; zeroed on errors
- * @param error  the first line that is wrong, and what is wrong with it; NULL: not wanted
+ * @param error  set to the first wrong line and the reason; may be NULL
  * @return       BK_OK; BK_ERROR_NULL (out, or text); BK_ERROR_SETTING, and the error says why */
 enum bk_status bk_strategy_parse(const char *text, size_t size, struct bk_setting *out,
                                  struct bk_setting_error *error);
@@ -81,7 +81,7 @@ enum bk_status bk_strategy_parse(const char *text, size_t size, struct bk_settin
  *
  * @param buffer  gets the text, ended by a 0
  * @param size    of the buffer; BK_SETTING_TEXT_SIZE is enough for every setting
- * @param length  set to that of the text without its 0; NULL: not wanted
+ * @param length  set to the length of the text without its final 0; may be NULL
  * @return        BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_SETTING (a member that
  *                bk_strategy_parse() would refuse), BK_ERROR_MEMORY (the buffer is too small); the buffer
  *                then holds "", where its size is not 0, and length is 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call of the core answers: BK_OK, or why nothing was done. One table gives names and texts.
+/* The result of a call: BK_OK, or the reason why nothing was done. One table has the names and the texts.
  * BK_OK is 0, so a status may be tested as a truth value.
  *
  * Example:
@@ -27,8 +27,8 @@ BK_BEGIN
     X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
-    X(BK_ERROR_AGE, "a greatest age is 1 microsecond at least, of count and of the kinds that fire, and "    \
-                    "neither agents nor histories keep it")                                                  \
+    X(BK_ERROR_AGE, "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted " \
+                    "have one, and agents and histories refuse it")                                          \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \
@@ -55,14 +55,14 @@ BK_BEGIN
     X(BK_ERROR_STRIPE, "a stripe must be from 1 to the number of stripes, which is at most 65536")           \
     X(BK_ERROR_LEASE, "a lease must last longer than 0, and its lock longer than the lease")                 \
     X(BK_ERROR_CLIENT, "a client's identifier must not be 0")                                                \
-    X(BK_ERROR_EMPTY, "no identifier is in hand; a batch is being leased")                                   \
-    X(BK_ERROR_CONTENDED, "the lock could not be had within the limits of its back-off")                     \
+    X(BK_ERROR_EMPTY, "no identifier is left; a batch is being leased")                                      \
+    X(BK_ERROR_CONTENDED, "the lock was not acquired within the limits of its back-off")                     \
     X(BK_ERROR_EXHAUSTED, "the stripe has no identifier below 2^63 left")                                    \
     X(BK_ERROR_LAST, "the last identifier as stored cannot be one of this stripe")                           \
-    X(BK_ERROR_WALK_TOO_LONG, "the read passes more partitions than it may ask")                             \
-    X(BK_ERROR_ID, "the id is not of the size, or a UUID not of the version, of its kind")                   \
-    X(BK_ERROR_SETTING, "the text or the struct is no setting")                                              \
-    X(BK_ERROR_CHECKPOINT, "the bytes are no saved state of this, or of one with other settings")
+    X(BK_ERROR_WALK_TOO_LONG, "the read reached its limit of partitions before it was complete")             \
+    X(BK_ERROR_ID, "the id does not have the size of its kind, or the UUID has another version")             \
+    X(BK_ERROR_SETTING, "the text or the struct is not a valid setting")                                     \
+    X(BK_ERROR_CHECKPOINT, "the bytes are not a saved state, or belong to an object with other settings")
 
 enum bk_status {
 #define BK_STATUS_ENUM(name, text) name,
@@ -70,7 +70,7 @@ enum bk_status {
 #undef BK_STATUS_ENUM
 };
 
-/* The text of a status: one line, a constant that nobody frees; "unknown status" for a value that is none. */
+/* The text of a status: one line, a constant that must not be freed; "unknown status" for any other value. */
 const char *bk_status_text(enum bk_status status);
 
 BK_END

@@ -25,7 +25,7 @@
 BK_BEGIN
 
 enum bk_kind {
-    BK_UNBUCKETED, /* one partition a key, for ever: it grows for as long as rows come */
+    BK_UNBUCKETED, /* one partition per key, which grows for as long as rows arrive */
     BK_TIME,  /* the window or calendar unit of the row's time: no bound on rows, and a reader of a quiet key
                  walks over empty windows */
     BK_COUNT, /* the row's sequence number / rows */
@@ -69,12 +69,13 @@ struct bk_strategy {
                 threshold; /* of a partition's counter: a partition gets threshold x B bytes on average */
         } weighted;
     } of;
-    /* 0: none. Otherwise no bucket has rows from both sides of a multiple of this time since 1970. */
+    /* 0: no greatest age. Otherwise no bucket has rows from both sides of a multiple of this time since 1970.
+     */
     int64_t max_age_ns;
 };
 
-/* The constructors set *out, which is the caller's, and return BK_OK; or they return an error, and *out is
- * zeroed (kind BK_UNBUCKETED). Errors: BK_ERROR_NULL when out is NULL, and those named with each. */
+/* The constructors set *out, which the caller owns, and return BK_OK; on an error they zero *out (kind
+ * BK_UNBUCKETED). Each returns BK_ERROR_NULL when out is NULL, and the errors that its own comment names. */
 enum bk_status bk_strategy_unbucketed(struct bk_strategy *out);
 /* Windows of window_ns >= 1000 from epoch_ns; bucket 0 is [epoch, epoch + window). Error BK_ERROR_WINDOW. */
 enum bk_status bk_strategy_time(int64_t window_ns, int64_t epoch_ns, struct bk_strategy *out);
@@ -90,29 +91,29 @@ enum bk_status bk_strategy_probabilistic_chance(uint64_t numerator, uint64_t den
 /* buckets from 1 to BK_BUCKETS_MAX, or BK_ERROR_BUCKETS. */
 enum bk_status bk_strategy_hash(uint32_t buckets, struct bk_strategy *out);
 
-/* A row adds floor(its bytes / bytes), plus 1 with the chance of the rest / bytes, to within 2^-64. bytes >=
- * 1 (BK_ERROR_BYTES), threshold >= 1 (BK_ERROR_THRESHOLD). */
+/* A row adds its bytes / `bytes`, rounded down or up at random so that the mean is exact to within 2^-64.
+ * bytes >= 1 (BK_ERROR_BYTES), threshold >= 1 (BK_ERROR_THRESHOLD). */
 enum bk_status bk_strategy_weighted(uint64_t bytes, uint64_t threshold, struct bk_strategy *out);
 
-/* Gives a strategy of BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED a greatest age of its buckets, or removes
- * it with 0. Multiples of max_age_ns since 1970 are the lines of a grid, and a key rolls at the first row
- * beyond a line. The age counts from the grid and not from a bucket's first row because the windows of
- * time-window compaction lie on such grids too: buckets end with them, and rows with one TTL expire within
- * one such span of their bucket. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind), those of
+/* Sets the greatest age of the buckets of a BK_COUNT, BK_PROBABILISTIC or BK_WEIGHTED strategy; 0 removes it.
+ * Multiples of max_age_ns since 1970 are the lines of a grid, and a key rolls at its first row beyond a line.
+ * The age counts from the grid and not from a bucket's first row because the windows of time-window
+ * compaction lie on such grids too: buckets end with them, and rows with one TTL expire within one such span
+ * of their bucket. Errors: BK_ERROR_NULL, BK_ERROR_AGE (below 1000, or another kind), those of
  * bk_strategy_check(); *strategy is then unchanged. */
 enum bk_status bk_strategy_max_age(int64_t max_age_ns, struct bk_strategy *strategy);
 
-/* Whether a struct that was filled by hand, or came from a file, is one that a constructor could have made:
- * BK_OK, the error that it would have returned, BK_ERROR_KIND, or BK_ERROR_NULL. */
+/* Checks a struct that was filled by hand, or read from a file. Returns BK_OK when a constructor could have
+ * made it; otherwise the error that the constructor would have returned, BK_ERROR_KIND or BK_ERROR_NULL. */
 enum bk_status bk_strategy_check(const struct bk_strategy *strategy);
 
 /* "unbucketed", "time", "count", "probabilistic", "hash", "weighted"; "unknown" for any other value. */
 const char *bk_kind_name(enum bk_kind kind);
 
-/* Whether rows add to a counter at random and the key rolls when it is full: BK_PROBABILISTIC and
- * BK_WEIGHTED; false for a value that is no kind. */
+/* Whether rows add to a counter at random, and the key rolls when the counter is full: true for
+ * BK_PROBABILISTIC and BK_WEIGHTED, false for all other values. */
 bool bk_kind_fires(enum bk_kind kind);
-/* The count at which that counter is full; 0 for the other kinds, and for NULL. */
+/* The count at which such a counter is full; 0 for all other kinds, and for NULL. */
 uint64_t bk_threshold(const struct bk_strategy *strategy);
 
 BK_END
