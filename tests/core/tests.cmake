@@ -33,3 +33,9 @@ bucketlab_test(core/agent_actions_test LINK bucketing)
 bucketlab_test(core/examples_test LINK bucketing)
 bucketlab_test(core/idgen_test LINK bucketing)
 bucketlab_test(core/idgen_model_test LINK bucketing)
+add_test(NAME core/python_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/python_test.py
+         ${PROJECT_BINARY_DIR})
+add_test(NAME core/python_wheels COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/python_test.py
+         ${PROJECT_BINARY_DIR} --wheel)
+set_tests_properties(core/python_test core/python_wheels PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+set_tests_properties(core/python_wheels PROPERTIES LABELS slow)

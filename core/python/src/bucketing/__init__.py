@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""libbucketing for Python: which bucket a row belongs in, and how processes agree on it.
+
+Names are those of the C headers without the prefix bk_; they say what each value means. Numbers are those of C: times
+are ns since 1970 in 64 bits, and one that does not fit is an OverflowError. An error is a BucketingError with the
+status; nothing has changed then. Objects own their memory, and what they are given is copied.
+"""
+from ._core import ffi as _ffi
+from ._core import lib as _lib
+from ._structs import BucketingError, Busy
+from .agent import Action, Agent, AgentConfig, AgentStats, Outcome
+from .enums import (ActionKind, Calendar, Coordination, Counter, IdgenActionKind, IdgenBackoff, IdgenChoice, IdgenLock,
+                    IdgenOutcomeKind, IdKind, Kind, OperationStatus, Order, OutcomeKind, Plan, QueryKind, Scope, Source)
+from .hashes import (Hash128, bucket_of_id, consistent_hash, id_bits, key_of, murmur3_128, murmur3_128_cassandra,
+                     murmur3_128_u64)
+from .history import Era, EraStart, History, HistoryReader, HistoryState
+from .idgen import Idgen, IdgenAction, IdgenColumn, IdgenConfig, IdgenOutcome
+from .reader import BucketStart, Empties, Query, Reader, Step
+from .setting import Setting, SettingError
+from .strategy import Effect, KeyState, Route, Row, Strategy
+
+__version__: str = _ffi.string(_lib.bk_version()).decode()
+
+__all__ = [
+    "Action", "ActionKind", "Agent", "AgentConfig", "AgentStats", "BucketStart", "BucketingError", "Busy", "Calendar",
+    "Coordination", "Counter", "Effect", "Empties", "Era", "EraStart", "Hash128", "History", "HistoryReader",
+    "HistoryState", "IdKind", "Idgen", "IdgenAction", "IdgenActionKind", "IdgenBackoff", "IdgenChoice", "IdgenColumn",
+    "IdgenConfig", "IdgenLock", "IdgenOutcome", "IdgenOutcomeKind", "KeyState", "Kind", "OperationStatus", "Order",
+    "Outcome", "OutcomeKind", "Plan", "Query", "QueryKind", "Reader", "Route", "Row", "Scope", "Setting",
+    "SettingError", "Source", "Step", "Strategy", "bucket_of_id", "consistent_hash", "id_bits", "key_of",
+    "murmur3_128", "murmur3_128_cassandra", "murmur3_128_u64",
+]

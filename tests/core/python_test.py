@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Python package core/python: builds it in the build folder, runs its tests, and has mypy check it.
+
+  python_test.py BUILD           its extension alone, by this interpreter when it has cffi and pytest, or in an
+                                 environment that is kept for the next time; mypy where there is one
+  python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in an environment of its own
+
+Ends with 77 where the environment cannot be made: no pip, no network, no compiler for Python."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
+IS_ENOUGH = "import cffi, pytest, setuptools"
+NEEDS = ["cffi", "setuptools>=68", "wheel", "numpy", "pytest", "mypy", "types-cffi"]
+
+
+def call(*command, **options):
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def environment(folder):
+    """The interpreter of an environment with all that the package needs; made once."""
+    python = folder / "bin/python"
+    if not (folder / "is_whole").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        for command in ([sys.executable, "-m", "venv", folder],
+                        [python, "-m", "pip", "install", "--quiet", "--no-compile", *NEEDS]):
+            done = subprocess.run(command, text=True, capture_output=True, check=False)
+            if done.returncode != 0:
+                print(f"skipped: no environment for Python: {(done.stderr or done.stdout).strip()[-300:]}")
+                sys.exit(77)
+        (folder / "is_whole").touch()
+    return python
+
+
+def can(python, code):
+    return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def copy_of_core(folder):
+    """Where a build may write; files keep their times, so that nothing is built twice."""
+    for name in ("src", "include", "python"):
+        shutil.rmtree(folder / name / "src" if name == "python" else folder / name, ignore_errors=True)
+        shutil.copytree(CORE / name, folder / name, dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("build", "__pycache__", "*.egg-info"))
+    shutil.copy2(CORE / "LICENSE", folder)
+    return folder / "python"
+
+
+def judge(python, package, **options):
+    print(call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", package / "tests", cwd=package, **options))
+
+
+def build_and_test(build):
+    kept = build / "python-environment"
+    python = sys.executable if can(sys.executable, IS_ENOUGH) and not kept.exists() else environment(kept)
+    package = copy_of_core(build / "python-core")
+    compiler = {"CC": "ccache cc"} if shutil.which("ccache") else {}
+    built = build / "python-built"
+    call(python, "setup.py", "-q", "build", "--build-lib", built, cwd=package, env={**os.environ, **compiler})
+    judge(python, package, env={**os.environ, "PYTHONPATH": str(built), "PYTHONDONTWRITEBYTECODE": "1"})
+    if can(python, "import mypy, numpy"):
+        print(call(python, "-m", "mypy", "--strict", "--cache-dir", build / "python-mypy", package / "src/bucketing",
+                   cwd=package))
+
+
+def build_wheels(build):
+    tools = environment(build / "python-environment")
+    with tempfile.TemporaryDirectory(dir=build) as scratch:
+        scratch = pathlib.Path(scratch)
+        package = copy_of_core(scratch / "core")
+        call(tools, "setup.py", "-q", "sdist", "--dist-dir", scratch / "sdist", cwd=package)
+        for name, source in (("tree", package), ("sdist", next((scratch / "sdist").glob("*.tar.gz")))):
+            call(tools, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", scratch / name, source)
+            python = environment(scratch / f"environment-{name}")
+            call(python, "-m", "pip", "install", "--no-deps", next((scratch / name).glob("*.whl")))
+            judge(python, package)
+            probe = "import bucketing\nreveal_type(bucketing.Strategy.count(5).kind)\n"
+            (scratch / "probe.py").write_text(probe, encoding="utf-8")
+            shown = call(python, "-m", "mypy", "--strict", scratch / "probe.py")
+            if 'Revealed type is "bucketing.enums.Kind"' not in shown:
+                sys.exit(f"who installs the package does not see its types:\n{shown}")
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    (build_wheels if "--wheel" in sys.argv else build_and_test)(build)
+
+
+main()
