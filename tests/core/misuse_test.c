@@ -193,6 +193,13 @@ static void test_misuse_of_route(void **unused)
     const uint64_t ids[2] = {1, 1};
     struct bk_route out;
     struct bk_effect effect;
+    struct bk_strategy window, count, heavy, hash;
+    bk_strategy_time(DAY_NS, 0, &window);
+    bk_strategy_count(3, &count);
+    bk_strategy_weighted(3, 3, &heavy);
+    bk_strategy_hash(3, &hash);
+    const struct bk_rows none = {NULL, NULL, NULL, NULL}, rows = {.ids = ids}, numbers = {.sequences = ids};
+    int64_t buckets[2];
     const struct misuse table[] = {
         REFUSED(bk_route(&bits, &state, &row, NULL), BK_ERROR_NULL),
         ZEROED(bk_route(NULL, &state, &row, &out), &out, BK_ERROR_NULL),
@@ -219,6 +226,20 @@ static void test_misuse_of_route(void **unused)
         REFUSED(bk_advance(&bits, &below, &row, &effect), BK_ERROR_STATE),
         REFUSED(bk_advance(&aged, &below, &row, &effect), BK_ERROR_STATE),
         REFUSED(bk_advance(&bits, &full, &row, NULL), BK_ERROR_STATE),
+        REFUSED(bk_route_batch(NULL, &state, &rows, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&bits, NULL, &rows, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&count, NULL, &numbers, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&bits, &state, NULL, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&bits, &state, &rows, 2, NULL), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&bits, &state, &none, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&heavy, &state, &rows, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&hash, &state, &none, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&count, &state, &rows, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&window, &state, &rows, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&aged, &state, &numbers, 2, buckets), BK_ERROR_NULL),
+        REFUSED(bk_route_batch(&wrong, &state, &rows, 2, buckets), BK_ERROR_BUCKETS),
+        REFUSED(bk_route_batch(&bits, &full, &rows, 2, buckets), BK_ERROR_STATE),
+        REFUSED(bk_route_batch(&bits, &below, &rows, 2, buckets), BK_ERROR_STATE),
     };
     CHECK(table);
     assert_memory_equal(&state, &copies[0], sizeof state);

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Strategies, and where they put a row: strategy.h and route.h."""
 import dataclasses
+import typing
 from typing import Any
 
 from ._core import ffi, lib
 from ._structs import check, new, read
 from .enums import Calendar, Kind, Scope
 
+if typing.TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+Out = typing.TypeVar("Out")
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
 UINT64_MAX = (1 << 64) - 1
 
@@ -165,6 +171,46 @@ class Strategy:
         check(lib.bk_advance(self._c, changed, new("bk_row", row), effect))
         take_state(state, changed)
         return read(Effect, effect)
+
+    @typing.overload
+    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
+                    bytes: Any = None, out: None = None) -> "numpy.typing.NDArray[numpy.int64]": ...
+
+    @typing.overload
+    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
+                    bytes: Any = None, out: Out) -> Out: ...
+
+    def route_batch(self, state: KeyState, *, times_ns: Any = None, sequences: Any = None, ids: Any = None,
+                    bytes: Any = None, out: Any = None) -> Any:
+        """The bucket of each row of one key, as route() and advance() of one after the other; changes the state.
+
+        Columns are NumPy arrays of 64-bit integers, or whatever else shows its memory (array.array, memoryview); they
+        are not copied. Negative numbers stand for unsigned ones, as Cassandra's bigint has them. out: gets the
+        buckets; None: a new NumPy array does. While C works, other threads of Python go on."""
+        columns = {"times_ns": times_ns, "sequences": sequences, "ids": ids, "bytes": bytes}
+        views = {name: _column(name, column) for name, column in columns.items() if column is not None}
+        lengths = {len(view) for view in views.values()} | ({len(out)} if out is not None else set())
+        if len(lengths) != 1:
+            raise ValueError("columns need one length")
+        count = lengths.pop()
+        if out is None:
+            import numpy
+            out = numpy.empty(count, dtype=numpy.int64)
+        rows, kept, changed = ffi.new("struct bk_rows *"), [], new("bk_key_state", state)
+        for name, view in views.items():
+            kept.append(ffi.from_buffer(view))
+            setattr(rows, name, ffi.cast("int64_t *" if name == "times_ns" else "uint64_t *", kept[-1]))
+        buckets = ffi.from_buffer(_column("out", out), require_writable=True)
+        check(lib.bk_route_batch(self._c, changed, rows, count, ffi.cast("int64_t *", buckets)))
+        take_state(state, changed)
+        return out
+
+
+def _column(name: str, column: Any) -> memoryview:
+    view = memoryview(column)
+    if view.ndim != 1 or not view.contiguous or view.itemsize != 8 or view.format not in ("l", "L", "q", "Q"):
+        raise TypeError(f"{name}: not a contiguous column of 64-bit integers")
+    return view
 
 
 def take_state(state: KeyState, changed: Any) -> None:
