@@ -18,8 +18,9 @@ from program import ProgramTest  # noqa: E402
 
 # Of each maker: the kind, and whether the nine lowest bits are random.
 MAKERS = {
-    "cassandra-driver-java": ("timeuuid", False), "cassandra-driver-nodejs": ("timeuuid", True),
-    "cassandra-driver-python": ("timeuuid", True),
+    "cassandra-driver-java": ("timeuuid", False), "cassandra-driver-java4": ("timeuuid", False),
+    "cassandra-driver-nodejs": ("timeuuid", True), "cassandra-driver-python": ("timeuuid", True),
+    "cassandra-now": ("timeuuid", False),
     "npm-ulid-monotonic": ("ulid", False), "npm-uuid7": ("uuid7", True), "python-ulid": ("ulid", False),
     "python-uuid1": ("timeuuid", False), "python-uuid4": ("uuid4", True), "python-uuid7": ("uuid7", True),
 }
@@ -47,8 +48,9 @@ class IdsTest(ProgramTest):
                                  (kind, 500, is_random, True))
 
     def test_one_process_leaves_all_low_bits_of_timeuuids_constant(self):
-        answer = self.good_json("ids", os.fspath(HERE / "python-uuid1.txt"), "--json")
-        self.assertEqual((answer["processes"], answer["lowest"]["constant_bits"]), (1, 9))
+        for name in ("python-uuid1", "cassandra-now", "cassandra-driver-java4"):
+            answer = self.good_json("ids", os.fspath(HERE / f"{name}.txt"), "--json")
+            self.assertEqual((answer["processes"], answer["lowest"]["constant_bits"]), (1, 9))
         text = self.good("ids", os.fspath(HERE / "python-uuid1.txt"))
         self.assertIn("all of its rows would count, or none", " ".join(text.split()))
         self.assertIn("bk_id_bits(BK_ID_TIMEUUID, ...)", " ".join(text.split()))

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Records ids of real makers, 500 a file, next to this script: python-*.txt with Python's uuid and the packages
 uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid,
-ulid and cassandra-driver; cassandra-driver-java.txt with a JDK and the driver's jars in CLASSPATH;
-cassandra-now.txt from a node on 127.0.0.1 (tests/cassandra5/node/start.sh). What is missing here is left out, with
-a word.
+ulid and cassandra-driver; cassandra-driver-java.txt (3) and cassandra-driver-java4.txt with a JDK and the jars of that
+version of the driver in CLASSPATH;
+cassandra-now.txt from a node on 127.0.0.1 (tests/cassandra5/node/start.sh; NATIVE_PORT, when it is not 9042). What is
+missing here is left out, with a word.
 
     make.py [NAME...]        all, or those whose file is so named
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,9 +19,8 @@ import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
 COUNT = 500
-JAVA = """import com.datastax.driver.core.utils.UUIDs;
-public class Ids {
-    public static void main(String[] a) { for (int i = 0; i < 500; i++) System.out.println(UUIDs.timeBased()); }
+JAVA = """public class Ids {
+    public static void main(String[] a) { for (int i = 0; i < %d; i++) System.out.println(%s.timeBased()); }
 }
 """
 
@@ -41,7 +42,8 @@ def ulid():
 
 def now():
     from cassandra.cluster import Cluster
-    with Cluster(["127.0.0.1"]) as cluster, cluster.connect() as session:
+    port = int(os.environ.get("NATIVE_PORT", "9042"))
+    with Cluster(["127.0.0.1"], port=port) as cluster, cluster.connect() as session:
         return [session.execute("SELECT now() FROM system.local").one()[0] for _ in range(COUNT)]
 
 
@@ -52,11 +54,13 @@ def node(package, make):
     return ids
 
 
-def driver_java():
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "Ids.java"
-        source.write_text(JAVA, encoding="ascii")
-        return subprocess.run(["java", source], check=True, capture_output=True, text=True).stdout.split()
+def driver_java(maker):
+    def ids():
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "Ids.java"
+            source.write_text(JAVA % (COUNT, maker), encoding="ascii")
+            return subprocess.run(["java", source], check=True, capture_output=True, text=True).stdout.split()
+    return ids
 
 
 MAKERS = {
@@ -68,7 +72,8 @@ MAKERS = {
     "npm-ulid-monotonic": node("ulid", "(globalThis.m ??= p.monotonicFactory())()"),
     "cassandra-driver-python": driver_python,
     "cassandra-driver-nodejs": node("cassandra-driver", "p.types.TimeUuid.now()"),
-    "cassandra-driver-java": driver_java,
+    "cassandra-driver-java": driver_java("com.datastax.driver.core.utils.UUIDs"),
+    "cassandra-driver-java4": driver_java("com.datastax.oss.driver.api.core.uuid.Uuids"),
     "cassandra-now": now,
 }
 
