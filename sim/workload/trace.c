@@ -400,6 +400,21 @@ void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, i
     *end = found[1] > found[0] ? found[1] : found[0];
 }
 
+void wl_trace_slot_rows(const struct wl_trace_batch *line, int64_t begin_ns, int64_t slot_ns, uint64_t *slots,
+                        uint64_t count)
+{
+    uint64_t row, end;
+    for (wl_trace_rows_between(line, begin_ns, INT64_MAX, &row, &end); row < line->rows; row = end) {
+        uint64_t into_ns = (uint64_t)wl_trace_row_time(line, row) - (uint64_t)begin_ns;
+        uint64_t slot = into_ns / (uint64_t)slot_ns, begin;
+        if (slot >= count)
+            return;
+        int64_t until_ns = begin_ns + (int64_t)(slot + 1) * slot_ns;
+        wl_trace_rows_between(line, INT64_MIN, until_ns, &begin, &end);
+        slots[slot] += end - row;
+    }
+}
+
 int64_t wl_trace_first_ns(const struct wl_trace *trace)
 {
     return trace->first_time_ns;

@@ -183,7 +183,12 @@ class ManualTest(ProgramTest):
     def test_json_of_tune_is_as_the_page_says(self):
         self.write("t.yaml", TUNE)
         answer = self.good_json("tune", "t.yaml", "--seeds", "2", "--no-charts", "--json", "--quiet")
-        self.check_fields("tune SCENARIO", answer)
+        self.assertIsNone(answer["growth"])
+        self.write("grow.csv", "timestamp_ms,key,count\n" + "".join(f"{i * 604_800_000},k,9\n" for i in range(1, 7)))
+        self.write("grow.yaml", "name: g\ntrace: {file: grow.csv}\nrow: {bytes: 9}\nlimits: {partition_rows: 99}\n"
+                   "tune: {strategies: [time]}\nstrategies: [{time: {window: 7d}}]\n")
+        grows = self.good_json("tune", "grow.yaml", "--no-charts", "--json", "--quiet")
+        self.check_fields("tune SCENARIO", {**answer, "growth": grows["growth"]})
         rows = ["tune", "--rows", "12000..32000", "--risk", "0.003", "--json"]
         self.check_fields("tune --rows", self.good_json(*rows, "--probability", "any"))
 

@@ -441,6 +441,38 @@ static void test_horizon_is_told_in_partitions_and_time(void **state)
     assert_true(cli_contest_needs_buckets(&made.contest));
 }
 
+/* Of a day whose rate doubles each day, the k-th day has 2^k rows: eight such days are one of 2^8 - 1. */
+static void test_horizon_follows_the_growth_of_a_trace(void **state)
+{
+    (void)state;
+    static char trace[] = "x.csv";
+    struct fixture made;
+    begin(&made, 4);
+    made.scenario.trace_path = trace;
+    made.contest.growth = (struct tune_growth){.weeks = 4, .per_day = log(2)};
+    set_figure(&made, 0, TUNE_OVER, 1 / 25500.0);
+    for (int i = 1; i < 4; i++)
+        made.entrants[i].status = TUNE_HOLDS;
+    made.margins[1].entrant = 1, made.margins[2].entrant = 2, made.margins[3].entrant = 3;
+    made.contest.margin_count = 4;
+    /* A window's rows grow with the rate, a count's do not, and a third one is given up by its seeds. */
+    made.entrants[1].is_fixed = made.entrants[2].is_fixed = true;
+    made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
+    made.seen[1][1].rows_most = 250; /* a quarter of the limit; the mean rate is that of day log2(1 / ln 2) */
+    made.entrants[2].has_distribution = true;
+    set_figure(&made, 1, TUNE_OVER, 0);
+    set_figure(&made, 2, TUNE_OVER, 0);
+    set_figure(&made, 3, TUNE_OVER, 0);
+    made.entrants[3].over.high = 1 / 6300.0;
+    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                          "first after 8 days. When the first partition of other kinds exceeds a limit: b "
+                          "after 2.53 days, c never, d not before 6 days.");
+    made.contest.growth.per_day = 0;
+    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                          "first after 255 days. When the first partition of other kinds exceeds a limit: c "
+                          "never, d not before 63 days.");
+}
+
 static void test_horizon_says_when_no_buckets_are_needed(void **state)
 {
     (void)state;
@@ -461,6 +493,14 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     expect_horizon(&made,
                    "You need no buckets yet: unbucketed is within the limits for 40k years more at this "
                    "rate. Come back when the largest partition has 1MB, half the limit.");
+    static char trace[] = "x.csv";
+    made.scenario.trace_path = trace;
+    made.contest.growth = (struct tune_growth){.weeks = 521, .per_day = log(2) / 1825};
+    expect_horizon(&made,
+                   "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
+                   "trace's growth (its rate doubles every 5 years). Come back when the largest partition has "
+                   "1MB, half the limit.");
+    made.contest.growth.per_day = 0;
     made.seen[1][0].bytes_most = 2000000;
     expect_horizon(&made, "");
     made.seen[1][0].bytes_most = 500;
@@ -659,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_notes_tell_when_what_grows_for_ever_is_too_large),
         cmocka_unit_test(test_flips_are_where_costs_are_equal),
         cmocka_unit_test(test_horizon_is_told_in_partitions_and_time),
+        cmocka_unit_test(test_horizon_follows_the_growth_of_a_trace),
         cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
         cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),
         cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),

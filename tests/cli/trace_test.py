@@ -99,6 +99,20 @@ class TraceTest(ProgramTest):
         self.assertIn(f"{ROWS} rows of {len(keys)} keys, 2026-01-01T", text)
         self.assertIn("time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'", text)
 
+    def test_growth_is_told_of_weeks_that_grow(self):
+        for factor, doubles in ((14, 14), (1e9, None), (-14, None)):
+            self.write("grow.csv", "timestamp_ms,key,count\n" +
+                       "".join(f"{1767225600000 + day * 86_400_000},k,{round(1e5 * 2 ** (day / factor))}\n"
+                               for day in range(60)))
+            answer = self.good_json("trace", "grow.csv", "--json", "--quiet")
+            text = self.good("trace", "grow.csv", "--quiet")
+            if doubles:
+                self.assertAlmostEqual(answer["doubles_days"], doubles, delta=0.01)
+                self.assertIn("times the rows of the first; the rate doubles every 14.0 days\n", text)
+            else:
+                self.assertIsNone(answer["doubles_days"])
+                self.assertIn("times the rows of the first\n", text)
+
     def test_anonymous_rows_keep_all_but_the_names(self):
         rows = drawn()
         self.write("rows.csv", "at,guild,channel,size\n" + "".join(f"{iso(t)},{g},{c},{b}\n"

@@ -3,6 +3,7 @@
 names what binds when nothing holds.
 Method: a scenario of some ten thousand rows; what is recommended is run again by `run` and judged by hand."""
 import json
+import math
 import os
 import re
 import shutil
@@ -71,7 +72,7 @@ class TuneScenarioTest(ProgramTest):
     def test_tune_recommends_the_cheapest_that_holds(self):
         answer = self.answer()
         self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
-                                        "why", "horizon", "prices", "flips", "regions", "flip", "needs_buckets",
+                                        "why", "horizon", "growth", "prices", "flips", "regions", "flip", "needs_buckets",
                                         "unbucketed_days_left", "notes", "margin", "lead", "run"])
         self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
         best = answer["recommended"]
@@ -94,6 +95,28 @@ class TuneScenarioTest(ProgramTest):
         self.assertTrue(by_label["mine"]["own"])
         self.assertRegex(answer["why"],
                          best["label"] + r" is (the cheapest|as cheap as any) that stays within the limits")
+
+    def test_a_trace_that_grows_is_told_when_it_needs_buckets(self):
+        """Of 6,000,000 rows in 60 days, and a rate that doubles in a year, an unbucketed key has 100 million when?"""
+        per_day = math.log(2) / 365
+        self.write("grow.csv", "timestamp_ms,key,count\n" +
+                   "".join(f"{1767225600000 + day * 86_400_000},k,{round(1e5 * math.exp(per_day * day))}\n"
+                           for day in range(60)))
+        self.write("grow.yaml", "name: grow\ntrace: {file: grow.csv}\nrow: {bytes: 100}\nlimits: {partition_rows: "
+                   "100M}\ntune: {seeds: 2, strategies: [unbucketed, time, count]}\n"
+                   "strategies: [{time: {window: 10d}}]\n")
+        answer = self.good_json("tune", "grow.yaml", "--json", "--no-charts", "--quiet")
+        self.assertAlmostEqual(answer["growth"]["doubles_days"], 365, delta=0.1)
+        grown = math.expm1(per_day * 60)
+        rows = next(each["horizon"]["partitions"] for each in answer["candidates"] if each["label"] == "unbucketed")
+        self.assertEqual(rows, 1)
+        all_rows = sum(round(1e5 * math.exp(per_day * day)) for day in range(60))
+        wanted = math.log1p(1e8 / all_rows * grown) / per_day
+        self.assertAlmostEqual((answer["unbucketed_days_left"] + 60) / wanted, 1, delta=0.001)
+        self.assertIn("at this trace's growth (its rate doubles every 365 days)", answer["horizon"])
+        windows = next(each["horizon"] for each in answer["candidates"] if each["label"] == "time")
+        self.assertGreater(windows["days"], 5 * 365)
+        self.assertLess(windows["days"], 7 * 365)
 
     def test_front_is_what_no_other_beats(self):
         answer = self.answer()

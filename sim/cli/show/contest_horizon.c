@@ -10,23 +10,20 @@
 #include "lab/quantity.h"
 
 #define DAYS_OF_YEAR 365.0
-#define SPAN_SIZE    (CLI_NUMBER_SIZE + 16)
+#define PACE_SIZE    (2 * CLI_SPAN_SIZE + 64)
 
-/* "9.2 years", "3.1 days", "40 minutes" */
-static void span(double days, char *buffer)
+/* What a horizon takes for granted: "rate", "trace's mean rate", "trace's growth (its rate doubles every 8.2
+ * months)". */
+static void pace(const struct tune_contest *contest, char *buffer)
 {
-    char number[CLI_NUMBER_SIZE];
-    double hours = 24 * days;
-    const char *unit = days >= 2 * DAYS_OF_YEAR ? "year"
-                       : hours >= 48            ? "day"
-                       : hours >= 1             ? "hour"
-                                                : "minute";
-    double value = days >= 2 * DAYS_OF_YEAR ? days / DAYS_OF_YEAR
-                   : hours >= 48            ? days
-                   : hours >= 1             ? hours
-                                            : 60 * hours;
-    cli_compact(value, 3, number);
-    snprintf(buffer, SPAN_SIZE, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
+    char doubles[CLI_SPAN_SIZE];
+    bool is_trace = contest->scenario->trace_path != NULL;
+    if (contest->growth.per_day > 0) {
+        cli_span(tune_growth_doubles(&contest->growth), doubles);
+        snprintf(buffer, PACE_SIZE, "trace's growth (its rate doubles every %s)", doubles);
+    } else {
+        snprintf(buffer, PACE_SIZE, "%s", is_trace ? "trace's mean rate" : "rate");
+    }
 }
 
 const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest)
@@ -55,7 +52,7 @@ bool cli_contest_needs_buckets(const struct tune_contest *contest)
 static void say_unbucketed(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
-    char left[SPAN_SIZE], size[CLI_NUMBER_SIZE];
+    char left[CLI_SPAN_SIZE], size[CLI_NUMBER_SIZE], at[PACE_SIZE];
     const struct tune_entrant *unbucketed = cli_contest_unbucketed(contest);
     if (cli_contest_needs_buckets(contest))
         return;
@@ -65,7 +62,8 @@ static void say_unbucketed(const struct tune_contest *contest, struct cli_saying
         limits->partition_bytes == 0 ? 0 : (double)seen->bytes_most / (double)limits->partition_bytes;
     double days = cli_contest_unbucketed_days(contest);
     bool is_bytes = bytes >= rows;
-    span(days, left);
+    cli_span(days, left);
+    pace(contest, at);
     if (is_bytes)
         lab_quantity_bytes_text(limits->partition_bytes / 2, size, sizeof size);
     else
@@ -74,16 +72,34 @@ static void say_unbucketed(const struct tune_contest *contest, struct cli_saying
         out,
         "You need no buckets yet: unbucketed is within the limits for %s more at this %s. Come back when the "
         "largest partition has %s%s, half the limit%s.",
-        isinf(days) ? "ever" : left, contest->scenario->trace_path != NULL ? "trace's mean rate" : "rate",
-        size, is_bytes ? "" : " rows", rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
+        isinf(days) ? "ever" : left, at, size, is_bytes ? "" : " rows", rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
 }
 
-void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out)
+static void say_others(const struct tune_contest *contest, struct cli_saying *out)
+{
+    size_t told = 0;
+    for (size_t i = 1; i < contest->margin_count; i++) {
+        const struct tune_entrant *entrant = &contest->race.entrants[contest->margins[i].entrant];
+        const struct tune_horizon horizon = tune_horizon_of(contest, entrant);
+        char when[CLI_SPAN_SIZE];
+        if (isnan(horizon.days) || entrant->is_endless)
+            continue;
+        if (told++ == 0)
+            cli_say(out, "%sWhen the first partition of other kinds exceeds a limit: ", out->used == 0 ? "" : " ");
+        cli_span(horizon.days, when);
+        cli_say(out, "%s%s %s%s", told == 1 ? "" : ", ", entrant->strategy.label,
+                isinf(horizon.days) ? "never" : horizon.is_least ? "not before " : "after ",
+                isinf(horizon.days) ? "" : when);
+    }
+    if (told > 0)
+        cli_say(out, ".");
+}
+
+static void say_best(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_entrant *best = &contest->race.entrants[contest->race.recommended];
     struct tune_horizon horizon = tune_horizon_of(contest, best);
-    char when[SPAN_SIZE], lasts[SPAN_SIZE], partitions[CLI_NUMBER_SIZE], over[CLI_NUMBER_SIZE];
-    say_unbucketed(contest, out);
+    char when[CLI_SPAN_SIZE], lasts[CLI_SPAN_SIZE], partitions[CLI_NUMBER_SIZE], over[CLI_NUMBER_SIZE];
     if (isnan(horizon.days))
         return;
     const char *join = out->used == 0 ? "" : " ";
@@ -91,8 +107,8 @@ void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *
         cli_say(out, "%sNo partition of %s ever exceeds a limit.", join, best->strategy.label);
         return;
     }
-    span(horizon.days, when);
-    span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
+    cli_span(horizon.days, when);
+    cli_span((double)contest->rows.lasts_ns / (double)SIM_DAY, lasts);
     cli_compact(horizon.partitions, 4, partitions);
     double many = horizon.is_least ? horizon.over_most : horizon.over;
     if (many < 1)
@@ -110,4 +126,11 @@ void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *
             out,
             "%sOf the %s partitions that %s makes in %s %s are expected above a limit, the first after %s.",
             join, partitions, best->strategy.label, lasts, over, when);
+}
+
+void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out)
+{
+    say_unbucketed(contest, out);
+    say_best(contest, out);
+    say_others(contest, out);
 }

@@ -232,6 +232,19 @@ static json_t *lead_of(const struct tune_contest *contest)
     return cli_json_complete(object, is_fine);
 }
 
+/* null: a synthetic stream, or a trace of less than four weeks. */
+static json_t *growth_of(const struct tune_contest *contest)
+{
+    const struct tune_growth *growth = &contest->growth;
+    if (growth->weeks < TUNE_GROWTH_WEEKS)
+        return json_null();
+    json_t *object = json_object();
+    bool is_fine = cli_json_set(object, "weeks", cli_json_whole(growth->weeks)) &&
+                   cli_json_set(object, "per_day", cli_json_number(growth->per_day)) &&
+                   cli_json_set(object, "doubles_days", cli_json_number(tune_growth_doubles(growth)));
+    return cli_json_complete(object, is_fine);
+}
+
 static json_t *prices_of(const struct tune_contest *contest)
 {
     json_t *object = json_object();
@@ -327,7 +340,7 @@ json_t *cli_contest_json(const struct tune_contest *contest)
         cli_json_set(object, "recommended", recommended_of(contest)) &&
         cli_json_set(object, "why", json_string(why.buffer)) &&
         cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
-        cli_json_set(object, "prices", prices_of(contest)) &&
+        cli_json_set(object, "growth", growth_of(contest)) && cli_json_set(object, "prices", prices_of(contest)) &&
         cli_json_set(object, "flips", flips_of(contest)) &&
         cli_json_set(object, "regions", regions_of(contest)) &&
         cli_json_set(object, "flip", json_string(flip.buffer)) &&

@@ -167,7 +167,7 @@ static void print_figure(double value, int columns)
 {
     char text[CLI_NUMBER_SIZE];
     if (value > 0 && value < 0.995)
-        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : "%.2g", value);
+        snprintf(text, sizeof text, value < 0.0005 ? "%.0e" : value < 0.0095 ? "%.1g" : "%.2g", value);
     else
         cli_compact(value, 4, text);
     printf("%*s", columns, text);

@@ -354,19 +354,17 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
-    const char *join = " Partitions that are never left grow on: at this rate ";
+    char when[CLI_SPAN_SIZE];
     size_t told = 0;
     for (size_t i = 0; i < race->count && told < ENDLESS_TOLD; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         if (!entrant->is_endless || entrant->status > TUNE_UNSURE)
             continue;
-        char number[CLI_NUMBER_SIZE];
-        double hours = 24 * tune_horizon_of(contest, entrant).days;
-        const char *unit = hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
-        cli_compact(hours >= 48 ? hours / 24 : hours >= 1 ? hours : 60 * hours, 4, number);
-        cli_say(out, "%s%s exceeds a limit after %s %s%s", join, entrant->strategy.label, number, unit,
-                strcmp(number, "1") == 0 ? "" : "s");
-        join = ", ";
+        if (told == 0)
+            cli_say(out, " Partitions that are never left grow on: at this %s ",
+                    contest->growth.per_day > 0 ? "growth" : "rate");
+        cli_span(tune_horizon_of(contest, entrant).days, when);
+        cli_say(out, "%s%s exceeds a limit after %s", told == 0 ? "" : ", ", entrant->strategy.label, when);
         told++;
     }
     if (told > 0)

@@ -142,6 +142,18 @@ static void print_sizes(const struct trace_summary *summary)
                (double)summary->gaps_ms.most / 1e3);
 }
 
+static void print_growth(const struct trace_summary *summary)
+{
+    char doubles[CLI_SPAN_SIZE];
+    if (summary->second_half == 0)
+        return;
+    printf("  growth       the second half has %.3g times the rows of the first", summary->second_half);
+    cli_span(tune_growth_doubles(&summary->growth), doubles);
+    if (summary->growth.per_day > 0)
+        printf("; the rate doubles every %s", doubles);
+    putchar('\n');
+}
+
 static double span_seconds(const struct trace_summary *summary)
 {
     return ((double)summary->last_ns - (double)summary->first_ns) / 1e9;
@@ -166,8 +178,7 @@ static void print_text(const char *file, const struct trace_summary *summary)
     print_sizes(summary);
     print_peak("minute", &summary->minute);
     print_peak("hour", &summary->hour);
-    if (summary->second_half > 0)
-        printf("  growth       the second half has %.3g times the rows of the first\n", summary->second_half);
+    print_growth(summary);
     if (summary->has_day)
         printf(
             "  day          busiest hour %02d:00 UTC with %.3g times the mean, quietest %02d:00 with %.3g\n",
@@ -237,6 +248,7 @@ static bool print_json(const char *file, const struct trace_summary *summary, co
         cli_json_set(object, "hour", peak_json(&summary->hour)) &&
         cli_json_set(object, "second_half_over_first",
                      summary->second_half > 0 ? cli_json_number(summary->second_half) : json_null()) &&
+        cli_json_set(object, "doubles_days", cli_json_number(tune_growth_doubles(&summary->growth))) &&
         cli_json_set(object, "day", day_json(summary)) &&
         cli_json_set(object, "fit", fitted == NULL ? json_null() : trace_fit_json(fit, fitted));
     return cli_json_print(cli_json_complete(object, is_fine), error);

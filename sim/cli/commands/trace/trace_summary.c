@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Summarises a trace: the first pass finds span and keys, the second counts rows in slots of time. */
+/* Summarises a trace: the first pass finds span and keys, the second counts rows in slots of time, a third
+ * one in weeks where there are enough. */
 #include "trace_summary.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 
 #define SLOTS_MAX    (UINT64_C(1) << 23) /* some 16 years of minutes */
 #define DAY_HOURS    24
+#define CONFIDENCE   0.95 /* as tune asks for by default */
 #define HOUR_MINUTES 60u
 
 struct pass {
@@ -59,22 +61,6 @@ static bool count_batch(struct pass *pass, const struct wl_trace_batch *batch, s
     pass->key_rows[batch->key_index] += batch->rows;
     out->rows += batch->rows;
     return true;
-}
-
-/* The batch's rows into the slots that they lie in, of this width from this time on. */
-static void slot_batch(const struct wl_trace_batch *batch, int64_t begin_ns, int64_t slot_ns, uint64_t *slots)
-{
-    for (uint64_t row = 0; row < batch->rows;) {
-        uint64_t slot = (uint64_t)((wl_trace_row_time(batch, row) - begin_ns) / slot_ns), begin, end;
-        int64_t until_ns = begin_ns + (int64_t)(slot + 1) * slot_ns;
-        if (batch->rows == 1) {
-            end = 1;
-        } else {
-            wl_trace_rows_between(batch, INT64_MIN, until_ns, &begin, &end);
-        }
-        slots[slot] += end - row;
-        row = end;
-    }
 }
 
 static int descending(const void *one, const void *other)
@@ -209,8 +195,8 @@ static bool read_twice(struct pass *pass, struct sim_error *error)
         if (!wl_trace_next(pass->trace, &batch, &more, error))
             return false;
         if (more) {
-            slot_batch(&batch, pass->begin_ns, pass->slot_ns, pass->slots);
-            slot_batch(&batch, out->first_ns, part_ns, out->parts);
+            wl_trace_slot_rows(&batch, pass->begin_ns, pass->slot_ns, pass->slots, pass->slot_count);
+            wl_trace_slot_rows(&batch, out->first_ns, part_ns, out->parts, TRACE_PARTS);
         }
     }
     summarise_slots(pass);
@@ -233,6 +219,7 @@ bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summar
         ok = read_twice(&pass, error);
     }
     wl_trace_close(pass.trace);
+    ok = ok && tune_growth_read(scenario, out->first_ns, out->last_ns, CONFIDENCE, &out->growth, error);
     free(pass.key_rows);
     free(pass.key_last_ns);
     free(pass.slots);

@@ -5,6 +5,7 @@
 
 #include "lab/histogram.h"
 #include "lab/scenario.h"
+#include "tune/growth.h"
 #include "workload/trace.h"
 
 #define TRACE_PARTS     16
@@ -28,6 +29,7 @@ struct trace_summary {
     double top_key, top_1_percent, top_10_percent; /* shares of the rows */
     struct trace_peak minute, hour;
     double second_half;              /* rows of the second half of the span over those of the first */
+    struct tune_growth growth;
     bool has_day;                    /* the trace spans two days or more */
     int busiest_hour, quietest_hour; /* of the day, UTC */
     double busiest_over_mean, quietest_over_mean;

@@ -12,6 +12,7 @@
 #define TUNE_CONTEST_H
 
 #include "lab/run.h"
+#include "tune/growth.h"
 #include "tune/lead.h"
 #include "tune/memory.h"
 #include "tune/race.h"
@@ -43,6 +44,7 @@ struct tune_contest {
     const struct lab_scenario *scenario;
     const struct tune_memory *memory; /* of the runs of tune_contest_run(); set between the two */
     struct tune_rows rows;
+    struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
     struct tune_race race;
     size_t left_out;  /* own settings left out, since they change during the run or no run could hold them */
     bool has_margins; /* false for a trace, whose rate is given; then `steps` has no meaning */
@@ -100,15 +102,16 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
 
 struct tune_horizon {
     double days;       /* from the first row until the first partition is expected above a limit; infinity:
-                          never; NaN: the setting was not run, or the rows are a trace's, whose continuation is
-                          unknown */
+                          never; NaN: the setting was not run, or the rows are those of a trace whose growth is
+                          not known, and no partition was above */
     bool is_least;     /* no partition was above: `days` is a lower bound, with the confidence asked for */
     double partitions; /* of a run, on average over the seeds */
     double over;       /* of these above a limit, on average */
     double over_most;  /* upper bound of `over`, with the confidence asked for */
 };
-/* The horizon at the run's rate (a trace's mean rate). Where partitions grow for ever, it is that of the
- * largest. */
+/* The horizon at the run's rate, which for a trace grows as the trace does. Where partitions grow for ever,
+ * it is that of the largest. A window's rows grow with the rate, and its largest partition is taken for one
+ * of the mean rate. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
 
 /* --- flip.c: which kind is the cheapest elsewhere */

@@ -64,6 +64,10 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
 /* Rows [*begin, *end) of the line have times in [from_ns, until_ns). */
 void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, int64_t until_ns,
                            uint64_t *begin, uint64_t *end);
+/* Adds the line's rows to the slots that they lie in: `count` slots of this width from begin_ns on. Rows
+ * outside them are left out. */
+void wl_trace_slot_rows(const struct wl_trace_batch *line, int64_t begin_ns, int64_t slot_ns, uint64_t *slots,
+                        uint64_t count);
 /* The time of the file's first row; of use once wl_trace_next() has given a batch with rows. */
 int64_t wl_trace_first_ns(const struct wl_trace *trace);
 uint32_t wl_trace_key_count(const struct wl_trace *trace);

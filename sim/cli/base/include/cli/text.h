@@ -35,5 +35,8 @@ void cli_compact(double value, size_t width, char *buffer);
 void cli_compact_bytes(double value, char *buffer);
 /* 1555200 -> "1,555,200". */
 void cli_grouped(uint64_t value, char *buffer);
+/* "9.2 years", "3.1 days", "40 minutes" */
+#define CLI_SPAN_SIZE (CLI_NUMBER_SIZE + 16)
+void cli_span(double days, char *buffer);
 
 #endif
