@@ -4,10 +4,13 @@
  *
  *     cc route.c $(pkg-config --cflags --libs bucketing) -o route
  *     yes room-7 | head -100000 | ./route | sort | uniq -c
+ *     bucketlab tune scenario.yaml --emit setting.bk && yes room-7 | head -100000 | ./route setting.bk
  *
- * Each room-7 bucket has 20,480 rows on average: 40 rows with nine random bits that are all 1. */
+ * The strategy is that of the file, or else one whose buckets have 20,480 rows on average: 40 rows with nine
+ * random bits that are all 1. */
 #include <bucketing/bucketing.h>
 #include <search.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 
 struct key {
     char name[256];
+    uint64_t rows;
     struct bk_key_state state; /* all 0 for a new key; a service keeps it where it keeps its rows */
 };
 
@@ -44,12 +48,31 @@ static int fail(const char *what)
     return 1;
 }
 
-int main(void)
+/* What `bucketlab tune --emit` wrote. */
+static bool load(const char *path, struct bk_setting *setting)
 {
-    struct bk_strategy strategy;
+    char text[4096];
+    struct bk_setting_error error = {.line = 1, .text = "cannot be read, or is too large"};
+    FILE *file = fopen(path, "rb");
+    size_t size = file == NULL ? sizeof text : fread(text, 1, sizeof text, file);
+    bool is_fine = size < sizeof text && !ferror(file) &&
+                   bk_strategy_parse(text, size, setting, &error) == BK_OK;
+    if (!is_fine)
+        fprintf(stderr, "%s:%u: %s\n", path, (unsigned)error.line, error.text);
+    if (file != NULL)
+        fclose(file);
+    return is_fine;
+}
+
+int main(int count, char **arguments)
+{
+    struct bk_setting setting = {0};
+    struct bk_strategy *strategy = &setting.strategy;
     void *keys = NULL;
     char name[256];
-    enum bk_status status = bk_strategy_probabilistic(9, 40, &strategy);
+    enum bk_status status = bk_strategy_probabilistic(9, 40, strategy);
+    if (count > 1 && !load(arguments[1], &setting))
+        return 1;
     while (status == BK_OK && fgets(name, sizeof name, stdin) != NULL) {
         struct timespec now;
         struct bk_row row = {0};
@@ -60,11 +83,13 @@ int main(void)
             return fail("no memory, or no random bits");
         clock_gettime(CLOCK_REALTIME, &now);
         row.time_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-        status = bk_route(&strategy, &key->state, &row, &route);
+        row.bytes = strlen(name);
+        row.sequence = key->rows++;
+        status = bk_route(strategy, &key->state, &row, &route);
         if (status == BK_OK)
             printf("%lld,%s\n", (long long)route.bucket, name);
-        if (status == BK_OK && bk_fires(&strategy, &row))
-            status = bk_advance(&strategy, &key->state, &row, NULL);
+        if (status == BK_OK && bk_fires(strategy, &row))
+            status = bk_advance(strategy, &key->state, &row, NULL);
     }
     return status == BK_OK ? 0 : fail(bk_status_text(status));
 }

@@ -71,6 +71,21 @@ class Embed:
         check(len(buckets) == 200000 and buckets == sorted(buckets) and 6 <= buckets[-1] <= 14,
               f"200,000 rows end in bucket {buckets[-1]}")
 
+    def route_as_emitted(self):
+        """By a setting as `tune --emit` writes it; one that was cut off is told with its line."""
+        text = ("bucketing-setting 1\n# by bucketlab\nscenario_digest = 0000000000000001\nkind = count\nrows = 300\n"
+                "counter = external\nend\n")
+        (self.folder / "setting.bk").write_text(text, encoding="ascii")
+        command = [self.folder / "route", "setting.bk"]
+        done = subprocess.run(command, input="a\n" * 1000, env=self.environment, cwd=self.folder, text=True,
+                              capture_output=True, check=True)
+        check(done.stdout == "".join(f"{row // 300},a\n" for row in range(1000)), "300 rows are not a bucket of 300")
+        (self.folder / "setting.bk").write_text(text[:-4], encoding="ascii")
+        done = subprocess.run(command, input="a\n", env=self.environment, cwd=self.folder, text=True,
+                              capture_output=True, check=False)
+        check(done.returncode == 1 and done.stdout == "" and done.stderr.startswith("setting.bk:6: "),
+              f"a setting that was cut off is taken: {done.stdout}{done.stderr}")
+
     def service(self):
         writers = [subprocess.Popen([self.folder / "service", "chat.db", str(number), "room-7", "write", "2000"],
                                     cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
@@ -104,5 +119,6 @@ class Embed:
         self.shows_its_functions_alone()
         self.builds(self.call("pkg-config", "--cflags", "--libs", "bucketing", "sqlite3").split())
         self.route()
+        self.route_as_emitted()
         self.service()
         self.idgen()
