@@ -55,8 +55,8 @@ static bool load(const char *path, struct bk_setting *setting)
     struct bk_setting_error error = {.line = 1, .text = "cannot be read, or is too large"};
     FILE *file = fopen(path, "rb");
     size_t size = file == NULL ? sizeof text : fread(text, 1, sizeof text, file);
-    bool is_fine = size < sizeof text && !ferror(file) &&
-                   bk_strategy_parse(text, size, setting, &error) == BK_OK;
+    bool is_fine =
+        size < sizeof text && !ferror(file) && bk_strategy_parse(text, size, setting, &error) == BK_OK;
     if (!is_fine)
         fprintf(stderr, "%s:%u: %s\n", path, (unsigned)error.line, error.text);
     if (file != NULL)

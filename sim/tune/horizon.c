@@ -60,6 +60,7 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     }
     horizon.over = seen > 0 ? seen * horizon.partitions : 0;
     horizon.over_most = entrant->over.high * horizon.partitions;
-    horizon.days = share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
+    horizon.days =
+        share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
     return horizon;
 }

@@ -464,13 +464,15 @@ static void test_horizon_follows_the_growth_of_a_trace(void **state)
     set_figure(&made, 2, TUNE_OVER, 0);
     set_figure(&made, 3, TUNE_OVER, 0);
     made.entrants[3].over.high = 1 / 6300.0;
-    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
-                          "first after 8 days. When the first partition of other kinds exceeds a limit: b "
-                          "after 2.53 days, c never, d not before 6 days.");
+    expect_horizon(&made,
+                   "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                   "first after 8 days. When the first partition of other kinds exceeds a limit: b "
+                   "after 2.53 days, c never, d not before 6 days.");
     made.contest.growth.per_day = 0;
-    expect_horizon(&made, "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
-                          "first after 255 days. When the first partition of other kinds exceeds a limit: c "
-                          "never, d not before 63 days.");
+    expect_horizon(&made,
+                   "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
+                   "first after 255 days. When the first partition of other kinds exceeds a limit: c "
+                   "never, d not before 63 days.");
 }
 
 static void test_horizon_says_when_no_buckets_are_needed(void **state)
@@ -496,10 +498,10 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     static char trace[] = "x.csv";
     made.scenario.trace_path = trace;
     made.contest.growth = (struct tune_growth){.weeks = 521, .per_day = log(2) / 1825};
-    expect_horizon(&made,
-                   "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
-                   "trace's growth (its rate doubles every 5 years). Come back when the largest partition has "
-                   "1MB, half the limit.");
+    expect_horizon(
+        &made, "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
+               "trace's growth (its rate doubles every 5 years). Come back when the largest partition has "
+               "1MB, half the limit.");
     made.contest.growth.per_day = 0;
     made.seen[1][0].bytes_most = 2000000;
     expect_horizon(&made, "");

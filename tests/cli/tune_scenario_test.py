@@ -72,8 +72,8 @@ class TuneScenarioTest(ProgramTest):
     def test_tune_recommends_the_cheapest_that_holds(self):
         answer = self.answer()
         self.assertEqual(list(answer), ["scenario", "seed", "risk", "asked", "candidates", "front", "recommended",
-                                        "why", "horizon", "growth", "prices", "flips", "regions", "flip", "needs_buckets",
-                                        "unbucketed_days_left", "notes", "margin", "lead", "run"])
+                                        "why", "horizon", "growth", "prices", "flips", "regions", "flip",
+                                        "needs_buckets", "unbucketed_days_left", "notes", "margin", "lead", "run"])
         self.assertEqual((answer["scenario"], answer["seed"], answer["risk"]), ("small", 7, 0.02))
         best = answer["recommended"]
         by_label = {each["label"]: each for each in answer["candidates"]}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace's growth is that of its weeks, is none where weeks only fluctuate, and leads to the day on which
- * so many rows have come. Method: weeks that are made up, a trace that is written as these weeks say, and the sum
- * of a growing rate in small steps. */
+/* Aim: a trace's growth is that of its weeks, is none where weeks only fluctuate, and leads to the day on
+ * which so many rows have come. Method: weeks that are made up, a trace that is written as these weeks say,
+ * and the sum of a growing rate in small steps. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,8 @@ static void test_rows_and_rate_reach_what_a_sum_reaches(void **state)
     double sum = 0, in_first = 0, day = 0;
     for (; day < 70; day += step)
         in_first += step * exp(growth.per_day * (day + step / 2));
-    double wanted_rows = tune_growth_rows_at(&growth, 70, 9), wanted_rate = tune_growth_rate_at(&growth, 70, 3);
+    double wanted_rows = tune_growth_rows_at(&growth, 70, 9),
+           wanted_rate = tune_growth_rate_at(&growth, 70, 3);
     for (day = 0; sum < 9 * in_first; day += step)
         sum += step * exp(growth.per_day * (day + step / 2));
     assert_near(wanted_rows, day, 1e-4);
@@ -80,7 +81,8 @@ static void test_a_trace_is_read_by_weeks_from_its_end(void **state)
     FILE *file = fopen(PATH, "w");
     assert_non_null(file);
     fputs("timestamp_ms,key,count\n", file);
-    for (int day = 0; day < 58; day++) /* two days beside eight weeks; rows of a line are spread over its day */
+    for (int day = 0; day < 58;
+         day++) /* two days beside eight weeks; rows of a line are spread over its day */
         fprintf(file, "%lld,k,%lld\n", 1767225600000LL + day * 86400000LL, llround(1e6 * exp2(day / 14.0)));
     assert_int_equal(fclose(file), 0);
     scenario.trace_path = path;

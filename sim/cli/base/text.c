@@ -203,14 +203,8 @@ void cli_span(double days, char *buffer)
 {
     char number[CLI_NUMBER_SIZE];
     double hours = 24 * days;
-    const char *unit = days >= 2 * 365 ? "year"
-                       : hours >= 48            ? "day"
-                       : hours >= 1             ? "hour"
-                                                : "minute";
-    double value = days >= 2 * 365 ? days / 365
-                   : hours >= 48            ? days
-                   : hours >= 1             ? hours
-                                            : 60 * hours;
+    const char *unit = days >= 2 * 365 ? "year" : hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
+    double value = days >= 2 * 365 ? days / 365 : hours >= 48 ? days : hours >= 1 ? hours : 60 * hours;
     cli_compact(value, 3, number);
     snprintf(buffer, CLI_SPAN_SIZE, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }

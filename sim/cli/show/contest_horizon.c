@@ -72,7 +72,8 @@ static void say_unbucketed(const struct tune_contest *contest, struct cli_saying
         out,
         "You need no buckets yet: unbucketed is within the limits for %s more at this %s. Come back when the "
         "largest partition has %s%s, half the limit%s.",
-        isinf(days) ? "ever" : left, at, size, is_bytes ? "" : " rows", rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
+        isinf(days) ? "ever" : left, at, size, is_bytes ? "" : " rows",
+        rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
 }
 
 static void say_others(const struct tune_contest *contest, struct cli_saying *out)
@@ -85,10 +86,13 @@ static void say_others(const struct tune_contest *contest, struct cli_saying *ou
         if (isnan(horizon.days) || entrant->is_endless)
             continue;
         if (told++ == 0)
-            cli_say(out, "%sWhen the first partition of other kinds exceeds a limit: ", out->used == 0 ? "" : " ");
+            cli_say(out,
+                    "%sWhen the first partition of other kinds exceeds a limit: ", out->used == 0 ? "" : " ");
         cli_span(horizon.days, when);
         cli_say(out, "%s%s %s%s", told == 1 ? "" : ", ", entrant->strategy.label,
-                isinf(horizon.days) ? "never" : horizon.is_least ? "not before " : "after ",
+                isinf(horizon.days) ? "never"
+                : horizon.is_least  ? "not before "
+                                    : "after ",
                 isinf(horizon.days) ? "" : when);
     }
     if (told > 0)

@@ -340,7 +340,8 @@ json_t *cli_contest_json(const struct tune_contest *contest)
         cli_json_set(object, "recommended", recommended_of(contest)) &&
         cli_json_set(object, "why", json_string(why.buffer)) &&
         cli_json_set(object, "horizon", json_string(horizon.buffer)) &&
-        cli_json_set(object, "growth", growth_of(contest)) && cli_json_set(object, "prices", prices_of(contest)) &&
+        cli_json_set(object, "growth", growth_of(contest)) &&
+        cli_json_set(object, "prices", prices_of(contest)) &&
         cli_json_set(object, "flips", flips_of(contest)) &&
         cli_json_set(object, "regions", regions_of(contest)) &&
         cli_json_set(object, "flip", json_string(flip.buffer)) &&

@@ -28,7 +28,7 @@ struct trace_summary {
     bool has_sizes, has_gaps;
     double top_key, top_1_percent, top_10_percent; /* shares of the rows */
     struct trace_peak minute, hour;
-    double second_half;              /* rows of the second half of the span over those of the first */
+    double second_half; /* rows of the second half of the span over those of the first */
     struct tune_growth growth;
     bool has_day;                    /* the trace spans two days or more */
     int busiest_hour, quietest_hour; /* of the day, UTC */

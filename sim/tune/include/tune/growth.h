@@ -2,7 +2,8 @@
 /* How a trace grows: its rate is taken for r e^(gt). Whole weeks are compared, since days and weekends have
  * cycles of their own: each week of the later half with the one so many weeks before it. The logarithms of
  * these ratios are a sample, and g is their mean over the time between; it counts as growth when its interval
- * lies above 0. So four weeks are needed, and a stream that shrinks, or that only fluctuates, does not grow. */
+ * lies above 0. So four weeks are needed, and a stream that shrinks, or that only fluctuates, does not grow.
+ */
 #ifndef TUNE_GROWTH_H
 #define TUNE_GROWTH_H
 
