@@ -171,6 +171,19 @@ class FuzzTest(ProgramTest):
         self.change_baseline("monotone", lambda seeds, violated: [2000, 2000])
         self.assertIn("0 worse, 1 better\nbetter: single, 'monotone': ", self.good("fuzz", *self.baseline()))
 
+    def test_baseline_tells_that_fewer_rows_are_kept(self):
+        self.write("rolls.yaml", SINGLE)
+        self.good("fuzz", *self.baseline("--update-baseline"))
+        stored = json.loads(self.read("shares.json"))["protocols"]["single"]
+        below = [stored[f"kept_below_{percent}"] for percent in (99, 90, 50)]
+        self.assertEqual([seeds for seeds, _ in below], [60, 60, 60])
+        self.assertEqual(sorted([lost for _, lost in below], reverse=True), [lost for _, lost in below])
+        self.assertGreater(below[0][1], 10)
+        self.change_baseline("kept_below_99", lambda seeds, lost: [2000, 0])
+        code, _, err = self.run_program("fuzz", *self.baseline())
+        self.assertEqual(code, 1, err)
+        self.assertIn("'kept_below_99' of single is worse: ", err)
+
     def test_baseline_of_another_campaign_is_refused(self):
         self.write("rolls.yaml", SINGLE)
         self.assertRegex(self.bad(2, "fuzz", *self.baseline()), r"\Ashares\.json: no such baseline; make it by .*")

@@ -599,6 +599,10 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     runs[1].verdict.violations[LAB_ORACLE_FINDABLE].excuses[0] = 1u << LAB_CONDITION_SHORT_LEAD;
     runs[1].verdict.probes[LAB_PROBE_LATE_ROW] = 7;
     runs[1].verdict.rolls = 9;
+    /* Of 20 rows 3 are not acknowledged: 85 % are kept. */
+    struct lab_metric lost[] = {{.name = "writes.refused", .value = 2},
+                                {.name = "writes.unresolved", .value = 1}};
+    runs[1].metrics = (struct lab_metrics){.items = lost, .count = 2};
     assert_false(lab_breach_find(result_of(runs, 2), &breach));
     lab_fuzz_outcome_of(result_of(runs, 2), &outcome);
     assert_true(lab_fuzz_tally_add(&tally, &outcome));
@@ -613,6 +617,12 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     assert_int_equal(cell->excuses[LAB_CONDITION_SHORT_LEAD], 1);
     /* No guarantee names it: it excuses nothing. */
     assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
+    const struct lab_fuzz_cell *kept = tally.cells[BK_PROBABILISTIC][BK_THREE_STATE];
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_judged, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_uncovered, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_90].seeds_uncovered, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].seeds_judged, 1);
+    assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_50].seeds_uncovered, 0);
     assert_int_equal(tally.probes[LAB_PROBE_LATE_ROW], 1);
     assert_int_equal(lab_fuzz_median(&tally.rolls), 5);
     assert_int_equal(lab_fuzz_median(&tally.rows), 20);

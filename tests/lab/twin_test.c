@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct lab_result *run(const char *twin, const char *strategy)
+static const char of_rows[] =
+    "keys: {count: 6}\narrivals: {rate: 20/s}\nreads: {latest: {rows: 9, rate: 2/s}}\n",
+                  of_identifiers[] = "identifiers: {think: 50ms}\n";
+
+static struct lab_result *run(const char *workload, const char *twin, const char *strategy)
 {
     char text[1024];
     struct lab_scenario *scenario;
@@ -18,13 +22,12 @@ static struct lab_result *run(const char *twin, const char *strategy)
     static const struct lab_run_context alone;
     snprintf(
         text, sizeof text,
-        "name: twins\nduration: 60s\nkeys: {count: 6}\narrivals: {rate: 20/s}\n"
-        "reads: {latest: {rows: 9, rate: 2/s}}\ncluster: {nodes: 3, replication_factor: 3}\n"
+        "name: twins\nduration: 60s\n%scluster: {nodes: 3, replication_factor: 3}\n"
         "agents: {count: 2, cache_entries: 4, restart: 2s%s}\n"
         "faults:\n  - agent_crash: {agent: 0, at: 20s}\n  - agent_pause: {agent: 1, at: 30s, lasts: 2s}\n"
-        "  - agent_crash: {agent: 1, at: 40s, checkpoint: 5s}\n  - lost_message: {chance: 5%%, at: 10s, "
+        "  - agent_crash: {agent: 1, at: 40s%s}\n  - lost_message: {chance: 5%%, at: 10s, "
         "lasts: 30s}\nstrategies: [%s]\n",
-        twin, strategy);
+        workload, twin, workload == of_rows ? ", checkpoint: 5s" : "", strategy);
     if (!lab_scenario_parse("twins.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error) ||
         !lab_run_in(scenario, 1, &alone, &result, &error))
         fail_msg("%s", error.text);
@@ -50,9 +53,13 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
         "probabilistic: {bits: 2, threshold: 5, counter: lwt, coordination: locked}",
         "probabilistic: {bits: 2, threshold: 5, counter: counter, coordination: three-state, lead: 6s}",
         "weighted: {bytes: 500B, threshold: 5, coordination: guarded, grant: 2s}",
+        "idgen: {batch: 5, lock: columns, lock_lasts: 2s, backoff: {random: 20ms}}",
+        "idgen: {batch: 3, stripes: 2, lock: lwt, lock_lasts: 2s, backoff: {exponential: 5ms, attempts: 3}}",
     };
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
-        struct lab_result *alone = run("", strategies[i]), *beside = run(", twin: 30%", strategies[i]);
+        const char *workload = strncmp(strategies[i], "idgen", 5) == 0 ? of_identifiers : of_rows;
+        struct lab_result *alone = run(workload, "", strategies[i]),
+                          *beside = run(workload, ", twin: 30%", strategies[i]);
         const struct lab_verdict *verdict = &beside->strategies[0].verdict;
         assert_false(alone->strategies[0].verdict.is_judged[LAB_ORACLE_RESTORED]);
         assert_true(verdict->is_judged[LAB_ORACLE_RESTORED]);

@@ -143,6 +143,18 @@ void lab_cluster_tally(struct lab_cluster_run *run)
     lab_conserved_delivered(run);
 }
 
+bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metrics *out)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
+        char name[LAB_METRIC_NAME_SIZE];
+        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
+        if (verdict->is_judged[i])
+            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
+    }
+    return ok;
+}
+
 /* The tombstones that readers met, and where they met too many. */
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
@@ -183,11 +195,5 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
     if (lab_adds_to_counters(run))
         ok = ok && lab_metrics_add(out, "writes.increments_lost", (double)verdict->increments_lost) &&
              lab_metrics_add(out, "writes.increments_doubled", (double)verdict->increments_doubled);
-    for (int i = 0; ok && i < LAB_ORACLE_COUNT; i++) {
-        char name[LAB_METRIC_NAME_SIZE];
-        snprintf(name, sizeof name, "oracle.%s.violations", lab_oracle_name((enum lab_oracle)i));
-        if (verdict->is_judged[i])
-            ok = lab_metrics_add(out, name, (double)verdict->violations[i].count);
-    }
-    return ok;
+    return ok && lab_metrics_of_oracles(verdict, out);
 }

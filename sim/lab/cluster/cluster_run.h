@@ -330,6 +330,8 @@ void lab_twin_ticked(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns
 void lab_twin_changed(struct lab_cluster_run *run, uint32_t agent);
 void lab_twin_acted(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 void lab_twin_rests(struct lab_cluster_run *run, uint32_t agent);
+/* Whether the twin is to be restored after this step; counts those that are. */
+bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t agent);
 
 /* The load balancer's choice: the drawn agent, or the next that is up and takes something; UINT32_MAX: none
  * is. */
@@ -443,6 +445,8 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out);
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out);
+/* The violations of every oracle that judged. */
+bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metrics *out);
 
 /* cluster_archive_check.c: whether a reply's tag is of an operation, a delete or a client that there is. */
 bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag);

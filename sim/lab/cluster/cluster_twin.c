@@ -122,6 +122,15 @@ void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct b
         part(run, number, (uint32_t)action->key, "asks for something else");
 }
 
+bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t number)
+{
+    uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
+    double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
+    bool is_due = draw < run->scenario->agents.twin_share;
+    run->oracles.verdict.probes[LAB_PROBE_RESTORED] += is_due;
+    return is_due;
+}
+
 void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -130,12 +139,6 @@ void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
         part(run, number, (uint32_t)other.key, "asks for more");
     if (agent->twin != NULL && bk_agent_deadline(agent->twin) != bk_agent_deadline(agent->agent))
         part(run, number, LAB_NO_KEY, "wakes at another time");
-    if (agent->twin == NULL)
-        return;
-    uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
-    double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
-    if (draw < run->scenario->agents.twin_share) {
-        run->oracles.verdict.probes[LAB_PROBE_RESTORED]++;
+    if (agent->twin != NULL && lab_twin_is_due(run, number))
         restore(run, number, agent->twin);
-    }
 }

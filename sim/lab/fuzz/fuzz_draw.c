@@ -257,7 +257,7 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
                    figures->agents, lab_span_text(figures->cache_ttl_ns, span), figures->cache_entries,
                    32 << lab_draw_whole(&random, 0, 3));
     lab_draw_init(&random, figures, LAB_DRAW_TWIN);
-    if (lab_draw_chance(&random, TWIN) && !figures->has_identifiers)
+    if (lab_draw_chance(&random, TWIN))
         lab_writer_add(writer, "  twin: %.1f%%\n", lab_draw_log(&random, 0.1, 10));
     lab_draw_init(&random, figures, LAB_DRAW_ROUTING);
     if (lab_draw_chance(&random, BY_KEY))

@@ -5,12 +5,35 @@
 
 #include "lab/fuzz.h"
 
-_Static_assert(LAB_ORACLE_COUNT <= 32 && LAB_PROBE_COUNT <= 64, "a mask holds all oracles, and all probes");
+_Static_assert((unsigned)LAB_FUZZ_SHARES <= 32 && LAB_PROBE_COUNT <= 64,
+               "a mask holds all shares, and all probes");
+
+const char *lab_fuzz_share_name(unsigned share)
+{
+    static const char *const kept[] = {"kept_below_99", "kept_below_90", "kept_below_50"};
+    return share < LAB_ORACLE_COUNT ? lab_oracle_name((enum lab_oracle)share)
+                                    : kept[share - LAB_ORACLE_COUNT];
+}
 
 /* The sizes of a real table, which no oracle judges. */
 static bool is_observed(const struct lab_strategy_result *strategy)
 {
     return lab_settings_kind(&strategy->settings) == LAB_KIND_OBSERVED;
+}
+
+/* Of runs with agents: those whose rows were refused, or are of unknown outcome. */
+static void judge_kept(const struct lab_strategy_result *strategy, uint64_t rows, struct lab_fuzz_run *out)
+{
+    static const double least[] = {0.99, 0.9, 0.5};
+    const struct lab_metric *refused = lab_metrics_find(&strategy->metrics, "writes.refused");
+    const struct lab_metric *unresolved = lab_metrics_find(&strategy->metrics, "writes.unresolved");
+    if (refused == NULL || unresolved == NULL || rows == 0)
+        return;
+    double kept = 1 - (refused->value + unresolved->value) / (double)rows;
+    for (unsigned i = 0; i < sizeof least / sizeof *least; i++) {
+        out->judged |= 1u << (LAB_FUZZ_KEPT_BELOW_99 + i);
+        out->violated |= (uint32_t)(kept < least[i]) << (LAB_FUZZ_KEPT_BELOW_99 + i);
+    }
 }
 
 static void judge(const struct lab_strategy_result *strategy, struct lab_fuzz_run *out)
@@ -66,7 +89,8 @@ void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcom
         const struct lab_verdict *verdict = &result->strategies[i].verdict;
         if (is_observed(&result->strategies[i]))
             continue;
-        judge(&result->strategies[i], &out->runs[out->run_count++]);
+        judge(&result->strategies[i], &out->runs[out->run_count]);
+        judge_kept(&result->strategies[i], result->rows, &out->runs[out->run_count++]);
         for (unsigned probe = 0; probe < LAB_PROBE_COUNT; probe++)
             out->probes |= (uint64_t)(verdict->probes[probe] > 0) << probe;
     }
@@ -124,10 +148,10 @@ static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome
         judged |= other->judged;
         uncovered |= other->judged & other->violated & ~other->broken;
     }
-    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][oracle];
-        cell->seeds_judged += judged >> oracle & 1;
-        cell->seeds_uncovered += uncovered >> oracle & 1;
+    for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
+        struct lab_fuzz_cell *cell = &tally->cells[run->kind][run->protocol][share];
+        cell->seeds_judged += judged >> share & 1;
+        cell->seeds_uncovered += uncovered >> share & 1;
     }
 }
 

@@ -133,8 +133,10 @@ const struct lab_guarantee lab_guarantees[] = {
     /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_AVAILABLE, 0},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_RESTORED, 0},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_UNIQUE, WEAK | C(PAXOS_LOST)},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_AVAILABLE, 0},
+    {LAB_KIND_IDGEN, BK_IDGEN_LOCK_LWT, LAB_ORACLE_RESTORED, 0},
 };
 const size_t lab_guarantee_count = sizeof lab_guarantees / sizeof *lab_guarantees;
 

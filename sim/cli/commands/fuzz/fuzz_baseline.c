@@ -23,9 +23,9 @@
 #define TEXT_MAX  (1u << 20)
 
 static struct cli_fuzz_cell *cell_at(const struct cli_fuzz_baseline *baseline, unsigned kind,
-                                     unsigned protocol, unsigned oracle)
+                                     unsigned protocol, unsigned share)
 {
-    return &baseline->cells[(kind * LAB_PROTOCOL_COUNT + protocol) * LAB_ORACLE_COUNT + oracle];
+    return &baseline->cells[(kind * LAB_PROTOCOL_COUNT + protocol) * LAB_FUZZ_SHARES + share];
 }
 
 /* Whether the kind has that protocol. Kinds that know no others have protocol 0. */
@@ -73,9 +73,9 @@ static bool read_cells(struct cli_fuzz_baseline *baseline, const json_t *protoco
                 has_protocol(kind, protocol)
                     ? json_object_get(protocols, lab_protocol_name((enum bk_kind)kind, protocol))
                     : NULL;
-            for (unsigned oracle = 0; cells != NULL && oracle < LAB_ORACLE_COUNT; oracle++) {
-                const json_t *pair = json_object_get(cells, lab_oracle_name((enum lab_oracle)oracle));
-                struct cli_fuzz_cell *cell = cell_at(baseline, kind, protocol, oracle);
+            for (unsigned share = 0; cells != NULL && share < LAB_FUZZ_SHARES; share++) {
+                const json_t *pair = json_object_get(cells, lab_fuzz_share_name(share));
+                struct cli_fuzz_cell *cell = cell_at(baseline, kind, protocol, share);
                 if (pair != NULL && (!read_pair(pair, SEEDS_MAX, &cell->seeds, &cell->violated) ||
                                      cell->violated > cell->seeds))
                     return fail_damaged(baseline, "a cell is not [seeds, seeds with a violation]", error);
@@ -160,13 +160,13 @@ static int by_chance(const void *a, const void *b)
         return one->chance < other->chance ? -1 : 1;
     int order = (int)one->kind - (int)other->kind;
     order = order != 0 ? order : (int)one->protocol - (int)other->protocol;
-    return order != 0 ? order : (int)one->oracle - (int)other->oracle;
+    return order != 0 ? order : (int)one->share - (int)other->share;
 }
 
 static bool has_seeds(const struct cli_fuzz_baseline *baseline, unsigned kind, unsigned protocol)
 {
-    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        if (cell_at(baseline, kind, protocol, oracle)->seeds > 0)
+    for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
+        if (cell_at(baseline, kind, protocol, share)->seeds > 0)
             return true;
     }
     return false;
@@ -182,14 +182,14 @@ static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_ta
                 return sim_fail(error, SIM_ERROR_INPUT,
                                 "%s: knows nothing of %s; repeat this with --update-baseline", baseline->path,
                                 lab_protocol_name((enum bk_kind)kind, protocol));
-            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][oracle];
-                const struct cli_fuzz_cell *before = cell_at(baseline, kind, protocol, oracle);
+            for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
+                const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][share];
+                const struct cli_fuzz_cell *before = cell_at(baseline, kind, protocol, share);
                 if (cell->seeds_judged == 0 || before->seeds == 0)
                     continue;
                 struct cli_fuzz_shift shift = {.kind = (enum bk_kind)kind,
                                                .protocol = protocol,
-                                               .oracle = (enum lab_oracle)oracle,
+                                               .share = share,
                                                .before = *before,
                                                .now = {cell->seeds_judged, cell->seeds_uncovered}};
                 shift.chance =
@@ -238,15 +238,15 @@ static void write_protocol(struct lab_writer *writer, const struct cli_campaign 
                            unsigned protocol, bool *is_first)
 {
     bool has_cell = false;
-    for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
-        const struct lab_fuzz_cell *cell = &campaign->tally.cells[kind][protocol][oracle];
+    for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
+        const struct lab_fuzz_cell *cell = &campaign->tally.cells[kind][protocol][share];
         if (cell->seeds_judged == 0)
             continue;
         if (!has_cell)
             lab_writer_add(writer, "%s\n    \"%s\": {", *is_first ? "" : ",",
                            lab_protocol_name((enum bk_kind)kind, protocol));
         lab_writer_add(writer, "%s\n      \"%s\": [%" PRIu64 ", %" PRIu64 "]", has_cell ? "," : "",
-                       lab_oracle_name((enum lab_oracle)oracle), cell->seeds_judged, cell->seeds_uncovered);
+                       lab_fuzz_share_name(share), cell->seeds_judged, cell->seeds_uncovered);
         has_cell = true;
         *is_first = false;
     }
@@ -288,7 +288,7 @@ static double percent(const struct cli_fuzz_cell *cell)
 static void print_shift(const char *word, const struct cli_fuzz_shift *shift)
 {
     printf("%s: %s, '%s': %.2f %% of %" PRIu64 " seeds, before %.2f %% of %" PRIu64 " (chance %.1g)\n", word,
-           lab_protocol_name(shift->kind, shift->protocol), lab_oracle_name(shift->oracle),
+           lab_protocol_name(shift->kind, shift->protocol), lab_fuzz_share_name(shift->share),
            percent(&shift->now), shift->now.seeds, percent(&shift->before), shift->before.seeds,
            shift->chance);
 }
@@ -316,7 +316,7 @@ bool cli_fuzz_baseline_judge(const struct cli_fuzz_baseline *baseline, struct si
     return sim_fail(error, SIM_ERROR_CHECK,
                     "%s: '%s' of %s is worse: violated in %.2f %% of %" PRIu64 " seeds, %.2f %% of %" PRIu64
                     " before%s; find out why, or if it is meant, repeat this with --update-baseline",
-                    baseline->path, lab_oracle_name(worst->oracle),
+                    baseline->path, lab_fuzz_share_name(worst->share),
                     lab_protocol_name(worst->kind, worst->protocol), percent(&worst->now), worst->now.seeds,
                     percent(&worst->before), worst->before.seeds, more);
 }
@@ -329,7 +329,7 @@ static json_t *shifts_of(const struct cli_fuzz_shift *shifts, size_t count)
         json_t *object = json_object();
         bool is_fine =
             cli_json_set(object, "strategy", json_string(lab_protocol_name(shift->kind, shift->protocol))) &&
-            cli_json_set(object, "oracle", json_string(lab_oracle_name(shift->oracle))) &&
+            cli_json_set(object, "oracle", json_string(lab_fuzz_share_name(shift->share))) &&
             cli_json_set(object, "seeds", cli_json_whole(shift->now.seeds)) &&
             cli_json_set(object, "violated", cli_json_whole(shift->now.violated)) &&
             cli_json_set(object, "seeds_before", cli_json_whole(shift->before.seeds)) &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A campaign compared with a stored one. Where a protocol guarantees nothing, or is excused, a violation is
  * no failure; but how many seeds have one is a share, and a share may get worse. Each protocol and oracle is
- * a cell: seeds judged, and of these the seeds with a violation that no guarantee covers. A baseline is a
- * text file of cells; a cell is worse when Fisher's exact test of both shares says so at a level that all
- * cells divide among them. */
+ * a cell: seeds judged, and of these the seeds with a violation that no guarantee covers; or the seeds that
+ * kept fewer rows than a share of all. A baseline is a text file of cells; a cell is worse when Fisher's
+ * exact test of both shares says so at a level that all cells divide among them. */
 #ifndef CLI_FUZZ_BASELINE_H
 #define CLI_FUZZ_BASELINE_H
 
@@ -21,12 +21,12 @@ struct cli_fuzz_cell {
 struct cli_fuzz_shift {
     enum bk_kind kind;
     unsigned protocol;
-    enum lab_oracle oracle;
+    unsigned share; /* enum lab_oracle, or enum lab_fuzz_share */
     struct cli_fuzz_cell before, now;
     double chance; /* of this or more, if nothing has changed */
 };
 
-#define CLI_FUZZ_CELLS (LAB_FUZZ_KINDS * LAB_PROTOCOL_COUNT * (unsigned)LAB_ORACLE_COUNT)
+#define CLI_FUZZ_CELLS (LAB_FUZZ_KINDS * LAB_PROTOCOL_COUNT * (unsigned)LAB_FUZZ_SHARES)
 
 struct cli_fuzz_baseline {
     const char *path; /* NULL: there is none */

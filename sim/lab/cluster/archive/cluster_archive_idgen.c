@@ -5,11 +5,8 @@
 #include "cluster_archive.h"
 #include "idgen_private.h"
 
-/* More than a client's checkpoint takes. */
-#define CHECKPOINT_MAX 512u
-
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 72, "what is watched has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) ==
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - 2 * sizeof(struct bk_idgen) ==
                           80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
                   "clients of identifiers have other fields: archive them");
@@ -17,7 +14,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - sizeof(struct bk_idgen) ==
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct bk_idgen *idgen = &run->idgen->clients[number].idgen;
-    unsigned char state[CHECKPOINT_MAX];
+    unsigned char state[LAB_ID_CHECKPOINT_MAX];
     size_t size = archive->is_loading ? 0 : bk_idgen_state_size(idgen);
     sim_archive_size_below(archive, &size, sizeof state + 1);
     if (!archive->is_loading)
@@ -70,6 +67,11 @@ static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_bool(archive, &client->is_trying);
     sim_archive_u64(archive, &client->attempt);
     watch_of(run, archive, &client->watch);
+    bool has_twin = run->agents[number].is_up && client->has_twin;
+    sim_archive_bool(archive, &has_twin);
+    client->has_twin = archive->is_loading ? false : client->has_twin;
+    if (archive->is_loading && has_twin && run->agents[number].is_up && sim_archive_is_fine(archive))
+        lab_id_twin_begin(run, number);
 }
 
 static void spans_of(struct sim_archive *archive, struct lab_id_spans *spans)

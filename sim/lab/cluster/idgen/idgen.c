@@ -70,6 +70,7 @@ static void start(struct lab_cluster_run *run, uint32_t number)
     (void)status;
     client->is_trying = client->is_leasing = false;
     lab_id_begins(run, number);
+    lab_id_twin_begin(run, number);
     run->agents[number].is_up = true;
     want(run, number, 0);
 }
@@ -150,6 +151,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     if (run->agents[number].is_paused)
         return;
     while (bk_idgen_next(&client->idgen, &action)) {
+        lab_id_twin_acted(run, number, &action);
         lab_id_acted(run, number, &action);
         lab_idgen_watch(run, number, &action);
         if (action.kind == BK_IDGEN_READY)
@@ -164,6 +166,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
         client->is_leasing = false;
         want(run, number, 0);
     }
+    lab_id_twin_rests(run, number);
     lab_id_rests(run, number);
 }
 
@@ -178,7 +181,9 @@ static void take(struct lab_cluster_run *run, uint32_t number)
     if (now_ns >= run->end_ns || (each != 0 && client->given >= each))
         return;
     enum bk_status status;
-    while ((status = bk_idgen_take(&client->idgen, lab_agent_clock(run, number), &id)) == BK_OK) {
+    int64_t clock_ns = lab_agent_clock(run, number);
+    while ((status = bk_idgen_take(&client->idgen, clock_ns, &id)) == BK_OK) {
+        lab_id_twin_took(run, number, clock_ns, status, id);
         first = first == 0 ? id : first;
         last = id;
         client->given++;
@@ -194,6 +199,7 @@ static void take(struct lab_cluster_run *run, uint32_t number)
         return;
     }
     assert(status == BK_ERROR_EMPTY);
+    lab_id_twin_took(run, number, clock_ns, status, id);
     if (first != 0)
         give(run, number, first, last);
     client->is_leasing = true;
@@ -212,7 +218,9 @@ static void conclude(struct lab_cluster_run *run, uint32_t number, const struct 
         outcome->kind == BK_IDGEN_APPLIED)
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT],
                           (uint64_t)(sim_queue_now(&run->queue) - client->asked_ns), 1, 1);
-    bk_idgen_outcome(&client->idgen, lab_agent_clock(run, number), outcome);
+    int64_t clock_ns = lab_agent_clock(run, number);
+    bk_idgen_outcome(&client->idgen, clock_ns, outcome);
+    lab_id_twin_heard(run, number, clock_ns, outcome);
     pump(run, number);
 }
 
@@ -240,6 +248,15 @@ static void time_out(struct lab_cluster_run *run, const struct sim_event *event)
     conclude(run, event->target, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
 }
 
+static void tick(struct lab_cluster_run *run, uint32_t number)
+{
+    int64_t clock_ns = lab_agent_clock(run, number);
+    run->agents[number].tick = 0;
+    bk_idgen_tick(&run->idgen->clients[number].idgen, clock_ns);
+    lab_id_twin_ticked(run, number, clock_ns);
+    pump(run, number);
+}
+
 bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
     if (run->idgen == NULL)
@@ -257,9 +274,7 @@ bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *eve
         run->arrivals_pending = 0;
         return true;
     case LAB_EVENT_TICK:
-        run->agents[event->target].tick = 0;
-        bk_idgen_tick(&run->idgen->clients[event->target].idgen, lab_agent_clock(run, event->target));
-        pump(run, event->target);
+        tick(run, event->target);
         return true;
     case LAB_EVENT_TIMEOUT:
         time_out(run, event);

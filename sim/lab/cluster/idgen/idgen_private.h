@@ -6,6 +6,9 @@
 #include "cluster_run.h"
 #include "id_spans.h"
 
+/* More than a client's checkpoint takes. */
+#define LAB_ID_CHECKPOINT_MAX 512u
+
 /* What `available` knows of a client's life. */
 struct lab_id_watch {
     int64_t heard_ns;           /* when it heard its last outcome, or began; */
@@ -24,7 +27,7 @@ struct lab_id_watch {
 };
 
 struct lab_id_client {
-    struct bk_idgen idgen;
+    struct bk_idgen idgen, twin;
     uint32_t serial; /* of the request under way */
     bool is_asking;
     enum bk_idgen_action_kind action;
@@ -34,8 +37,9 @@ struct lab_id_client {
     bool is_leasing;   /* it waits for a batch, */
     int64_t leased_ns; /* since then */
     uint64_t given;    /* by all of its lives */
-    bool is_trying;    /* an attempt at a lock is under way, */
-    uint64_t attempt;  /* the one of this number */
+    bool has_twin;
+    bool is_trying;   /* an attempt at a lock is under way, */
+    uint64_t attempt; /* the one of this number */
     struct lab_id_watch watch;
 };
 
@@ -73,5 +77,16 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t client, const struct bk_
 void lab_id_heard(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_outcome *outcome);
 void lab_id_rests(struct lab_cluster_run *run, uint32_t client);
 void lab_id_served(struct lab_cluster_run *run, uint32_t client);
+
+/* --- idgen_twin.c: a client begins a life; then what it is told, and what it does, its twin is told and has
+ * to do too. */
+void lab_id_twin_begin(struct lab_cluster_run *run, uint32_t client);
+void lab_id_twin_took(struct lab_cluster_run *run, uint32_t client, int64_t now_ns, enum bk_status status,
+                      int64_t id);
+void lab_id_twin_heard(struct lab_cluster_run *run, uint32_t client, int64_t now_ns,
+                       const struct bk_idgen_outcome *outcome);
+void lab_id_twin_ticked(struct lab_cluster_run *run, uint32_t client, int64_t now_ns);
+void lab_id_twin_acted(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_action *action);
+void lab_id_twin_rests(struct lab_cluster_run *run, uint32_t client);
 
 #endif

@@ -155,8 +155,10 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    if (run->idgen != NULL)
+    if (run->idgen != NULL) {
         verdict->is_judged[LAB_ORACLE_UNIQUE] = verdict->is_judged[LAB_ORACLE_AVAILABLE] = true;
+        verdict->is_judged[LAB_ORACLE_RESTORED] = agents->twin_share > 0;
+    }
     /* It may run out before its roll is written. */
     if (run->config.coordination == BK_LOCKED &&
         run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))

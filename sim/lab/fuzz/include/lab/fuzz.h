@@ -56,7 +56,19 @@ struct lab_breach {
 };
 bool lab_breach_find(const struct lab_result *result, struct lab_breach *out);
 
-/* The figures of one strategy's run that a campaign counts. Bit o of a mask: oracle o. */
+/* What a campaign has shares of: the oracles, whose violations are counted, and behind them whether a run
+ * kept fewer of its rows than a share of all. */
+enum lab_fuzz_share {
+    LAB_FUZZ_KEPT_BELOW_99 = LAB_ORACLE_COUNT, /* percent were acknowledged */
+    LAB_FUZZ_KEPT_BELOW_90,
+    LAB_FUZZ_KEPT_BELOW_50,
+    LAB_FUZZ_SHARES
+};
+/* "findable", "kept_below_99". */
+const char *lab_fuzz_share_name(unsigned share);
+
+/* The figures of one strategy's run that a campaign counts. Bit s of `judged` and `violated`: share s; of
+ * `broken`: oracle s. */
 struct lab_fuzz_run {
     enum bk_kind kind;
     unsigned protocol;
@@ -90,13 +102,14 @@ struct lab_fuzz_cell {
      * did not. */
     uint64_t guaranteed, lapsed[LAB_CONDITION_COUNT];
     /* Counts of seeds, which are independent, while the runs of one seed are not. Uncovered: with a
-     * violation that no guarantee covers, since none is given or it was excused. */
+     * violation that no guarantee covers, since none is given or it was excused. Of shares that are no
+     * oracle's nothing else is counted. */
     uint64_t seeds_judged, seeds_uncovered;
 };
 struct lab_fuzz_tally {
     uint64_t seeds;
     uint64_t runs[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT];
-    struct lab_fuzz_cell cells[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT][LAB_ORACLE_COUNT];
+    struct lab_fuzz_cell cells[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT][LAB_FUZZ_SHARES];
     uint64_t probes[LAB_PROBE_COUNT]; /* seeds that walked the path */
     struct lab_histogram rows, rolls; /* of a seed; of a strategy's run */
 };
