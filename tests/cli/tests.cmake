@@ -9,8 +9,11 @@ endforeach()
 add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 600 LABELS slow)
+add_test(NAME cli/newcomer_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/newcomer_test.py
+         $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
 # What goes in and out as files.
-foreach(name import export stress page outputs inputs sample trace)
+foreach(name import export stress page outputs inputs sample trace newcomer)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)

@@ -69,11 +69,11 @@ bool lab_scenario_text(const char *path, char **text, size_t *size, struct sim_e
     fclose(file);
     if (problem == 0 && is_rows(bytes, *size)) {
         free(bytes);
-        return sim_fail(
-            error, SIM_ERROR_INPUT,
-            "%s:1:1: rows of a trace, and a scenario belongs here; write one with trace: {file: %s}, or "
-            "let 'bucketlab trace %s' tell what they are",
-            path, path, path);
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s:1:1: rows of a trace, and a scenario belongs here; 'bucketlab trace %s "
+                        "--scenario FILE' tells "
+                        "what they are, and writes one of them",
+                        path, path);
     }
     if (problem == 0 && *size <= FILE_SIZE_MAX) {
         *text = bytes;

@@ -17,8 +17,7 @@
 #include "trace_anonymise.h"
 #include "trace_fit.h"
 #include "trace_summary.h"
-
-#define LINE_SIZE 256
+#include "trace_yaml.h"
 
 static const struct cli_option options[] = {
     {"columns", "SPEC",
@@ -26,87 +25,30 @@ static const struct cli_option options[] = {
     {"sort", NULL, "rows in no order: trace.sort=true"},
     {"set", "PATH=VALUE", "a field of trace in a scenario, as in trace.time=ms;\nrepeatable"},
     {"anonymise", "FILE", "write the rows with numbers for keys; - for stdout"},
+    {"scenario", "FILE", "write a scenario of these rows, for run and tune"},
     {"emit-scenario", "FILE", "write a synthetic scenario fitted to it"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-struct text {
-    char *bytes;
-    size_t size, capacity;
-};
-
-static bool put(struct text *text, const char *bytes, size_t size)
-{
-    if (!sim_grow(&text->bytes, &text->capacity, text->size + size + 1, 1))
-        return false;
-    memcpy(text->bytes + text->size, bytes, size);
-    text->size += size;
-    text->bytes[text->size] = '\0';
-    return true;
-}
-
-/* Between single quotes of YAML. */
-static bool put_quoted(struct text *text, const char *bytes, size_t size)
-{
-    bool ok = put(text, "'", 1);
-    for (size_t i = 0; ok && i < size; i++)
-        ok = put(text, bytes[i] == '\'' ? "''" : bytes + i, bytes[i] == '\'' ? 2 : 1);
-    return ok && put(text, "'", 1);
-}
-
-/* "key=guild+channel" as "key: ['guild', 'channel']". */
-static bool put_column(struct text *text, const char *spec, size_t size)
-{
-    const char *equals = memchr(spec, '=', size), *at = equals + 1, *end = spec + size;
-    bool is_list = memchr(at, '+', (size_t)(end - at)) != NULL;
-    bool ok =
-        put(text, spec, (size_t)(equals - spec)) && put(text, ": ", 2) && (!is_list || put(text, "[", 1));
-    while (ok && at <= end) {
-        const char *plus = memchr(at, '+', (size_t)(end - at)), *until = plus == NULL ? end : plus;
-        ok = put_quoted(text, at, (size_t)(until - at)) && (plus == NULL || put(text, ", ", 2));
-        at = until + 1;
-    }
-    return ok && (!is_list || put(text, "]", 1));
-}
-
-static bool put_columns(struct text *text, const char *spec, struct sim_error *error)
-{
-    bool ok = put(text, ", columns: {", 12);
-    for (const char *at = spec; ok && *at != '\0';) {
-        size_t size = strcspn(at, ",");
-        const char *equals = memchr(at, '=', size);
-        if (equals == NULL || equals == at || equals + 1 == at + size)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "bucketlab: --columns %s: '%.*s' is no column; write time=created_at,key=guild+channel", spec,
-                (int)size, at);
-        ok = put_column(text, at, size);
-        at += size + (at[size] == ',');
-        ok = ok && (*at == '\0' || put(text, ", ", 2));
-    }
-    return (ok && put(text, "}", 1)) || sim_fail_memory(error);
-}
-
 /* A scenario of the trace and no more, so that the fields are read as in one. */
 static bool read_format(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
 {
-    const char *file = cli_argument(args, 0), *columns = cli_value(args, "columns", NULL);
-    static const char head[] = "strategies: [{unbucketed: {}}]\ntrace: {file: ";
+    static const char head[] = "strategies: [{unbucketed: {}}]\n";
+    bool is_written = cli_has(args, "scenario");
+    char *yaml = trace_yaml(args, cli_argument(args, 0), is_written, error);
+    size_t size = yaml == NULL ? 0 : sizeof head + strlen(yaml), count = 0;
+    char *text = malloc(size + 1);
     struct lab_override *overrides = NULL;
-    struct text text = {0};
-    size_t count = 0;
     *out = NULL;
-    bool ok = (put(&text, head, sizeof head - 1) && put_quoted(&text, file, strlen(file))) ||
-              sim_fail_memory(error);
-    ok = ok && (columns == NULL || put_columns(&text, columns, error));
-    ok = ok && ((put(&text, cli_has(args, "sort") ? ", sort: true" : "", cli_has(args, "sort") ? 12 : 0) &&
-                 put(&text, "}\n", 2)) ||
-                sim_fail_memory(error));
-    ok = ok && cli_overrides(args, &overrides, &count, error) &&
-         lab_scenario_parse("bucketlab trace", text.bytes, text.size, overrides, count, NULL, out, error);
+    bool ok = yaml != NULL && (text != NULL || sim_fail_memory(error));
+    if (ok)
+        snprintf(text, size, "%s%s", head, yaml);
+    ok = ok && (is_written || cli_overrides(args, &overrides, &count, error)) &&
+         lab_scenario_parse("bucketlab trace", text, size - 1, overrides, count, NULL, out, error);
     free(overrides);
-    free(text.bytes);
+    free(text);
+    free(yaml);
     return ok;
 }
 
@@ -260,6 +202,7 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     struct trace_summary summary;
     struct trace_fit fit;
     const char *file = cli_argument(args, 0), *fitted = cli_value(args, "emit-scenario", NULL);
+    const char *written = cli_value(args, "scenario", NULL);
     if (!cli_has(args, "quiet"))
         cli_warnings_files(stderr, scenario);
     if (!trace_summary_make(scenario, &summary, error))
@@ -267,8 +210,16 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     bool is_json = cli_has(args, "json");
     if (!is_json)
         print_text(file, &summary);
-    bool ok = fitted == NULL ||
-              (trace_fit_make(scenario, &summary, &fit, error) && trace_fit_write(&fit, fitted, error));
+    bool ok = written == NULL || trace_yaml_write(args, &summary, written, error);
+    if (ok && written != NULL && !is_json) {
+        printf("\nwrote ");
+        cli_print_text(stdout, written);
+        printf("; next: bucketlab tune ");
+        cli_print_text(stdout, written);
+        putchar('\n');
+    }
+    ok = ok && (fitted == NULL ||
+                (trace_fit_make(scenario, &summary, &fit, error) && trace_fit_write(&fit, fitted, error)));
     if (ok && is_json)
         ok = print_json(file, &summary, &fit, fitted, error);
     else if (ok && fitted != NULL)
@@ -284,9 +235,12 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     struct cli_outputs outputs = {0};
     const char *anonymous = cli_value(args, "anonymise", NULL);
     bool is_stdout = anonymous != NULL && strcmp(anonymous, "-") == 0;
-    if (is_stdout && cli_has(args, "emit-scenario")) {
+    static const char *const files[] = {"scenario", "emit-scenario"};
+    for (size_t i = 0; is_stdout && i < 2; i++) {
+        if (!cli_has(args, files[i]))
+            continue;
         sim_fail(error, SIM_ERROR_INPUT,
-                 "bucketlab: --anonymise - conflicts with --emit-scenario; write the rows to a file");
+                 "bucketlab: --anonymise - conflicts with --%s; write the rows to a file", files[i]);
         return (int)error->class;
     }
     if (!read_format(args, &scenario, error))
@@ -300,10 +254,12 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     }
     cli_outputs_input(&outputs, "the trace", scenario->trace_path);
     cli_outputs_file(&outputs, "anonymise", anonymous);
-    cli_outputs_file(&outputs, "emit-scenario", cli_value(args, "emit-scenario", NULL));
+    for (size_t i = 0; i < 2; i++)
+        cli_outputs_file(&outputs, files[i], cli_value(args, files[i], NULL));
     bool ok = cli_outputs_check(&outputs, error);
-    if (ok && cli_has(args, "emit-scenario"))
-        ok = cli_text_file_check("emit-scenario", cli_value(args, "emit-scenario", NULL), error);
+    for (size_t i = 0; ok && i < 2; i++)
+        ok =
+            !cli_has(args, files[i]) || cli_text_file_check(files[i], cli_value(args, files[i], NULL), error);
     if (ok && anonymous != NULL)
         ok = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
              trace_anonymise(scenario, anonymous, error);
@@ -316,8 +272,9 @@ const struct cli_command cli_trace = {
     .name = "trace",
     .arguments = "FILE",
     .summary = "what a file of rows is: span, keys, skew, bursts, sizes",
-    .example = "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel\n"
-               "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",
+    .example =
+        "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel --scenario chat.yaml\n"
+        "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",
     .options = options,
     .least = 1,
     .most = 1,

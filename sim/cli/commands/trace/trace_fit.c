@@ -88,7 +88,7 @@ static void make_strategies(struct trace_fit *fit)
     window_s = ((uint64_t)summary->last_ns - (uint64_t)summary->first_ns) / SIM_SECOND / PARTS;
     snprintf(fit->strategies, sizeof fit->strategies,
              "[{unbucketed: {}}, {time: {window: %" PRIu64 "s}}, {count: {rows: %" PRIu64
-             ", counter: external}}, {probabilistic: {bits: %u, threshold: %" PRIu64
+             ", counter: counter}}, {probabilistic: {bits: %u, threshold: %" PRIu64
              "}}, {hash: {buckets: %d}}]",
              window_s < 1 ? 1 : window_s, rows, bits, rows >> bits, PARTS);
 }
