@@ -236,7 +236,8 @@ class TraceTest(ProgramTest):
 
     def test_a_scenario_of_the_rows_reads_them_as_the_options_say(self):
         rows = drawn()
-        self.write("in/rows.csv", "at;guild;channel;size\n" + "".join(f"{t};{g};{c};{b}\n" for t, g, c, b in rows[::-1]))
+        self.write("in/rows.csv", "at;guild;channel;size\n" +
+                   "".join(f"{t};{g};{c};{b}\n" for t, g, c, b in rows[::-1]))
         options = ["--columns", COLUMNS, "--sort", "--set", "trace.delimiter=semicolon", "--quiet"]
         for name, path in (("x.yaml", "in/rows.csv"), ("out/x.yaml", os.path.join(self.folder, "in", "rows.csv"))):
             os.makedirs(os.path.join(self.folder, "out"), exist_ok=True)
@@ -244,15 +245,15 @@ class TraceTest(ProgramTest):
             self.assertTrue(told.endswith(f"\nwrote {name}; next: bucketlab tune {name}\n"))
             with open(os.path.join(self.folder, name), encoding="utf-8") as file:
                 text = file.read()
-            self.assertIn(f"\ntrace: {{file: '{path}', columns: {{time: 'at', key: ['guild', 'channel'], bytes: 'size'}}, "
-                          "delimiter: semicolon, sort: true}\nreads:", text)
+            self.assertIn(f"\ntrace: {{file: '{path}', columns: {{time: 'at', key: ['guild', 'channel'], "
+                          "bytes: 'size'}, delimiter: semicolon, sort: true}\nreads:", text)
             self.assertNotIn("counter: external}", text)
             run = self.good_json("run", name, "--json", "--no-charts", "--quiet")
             self.assertEqual(run["strategies"][0]["metrics"]["writes.payload_bytes"], sum(row[3] for row in rows))
         self.write("none.csv", "timestamp_ms,key,count\n1767225600000,a,1\n")
         self.good("trace", "none.csv", "--scenario", "x.yaml", "--quiet")
-        self.assertIn("--scenario takes fields of trace", self.bad(2, "trace", "none.csv", "--scenario", "x.yaml", "--set",
-                                                                   "seed=3"))
+        self.assertIn("--scenario takes fields of trace",
+                      self.bad(2, "trace", "none.csv", "--scenario", "x.yaml", "--set", "seed=3"))
         self.assertIn("would overwrite the trace", self.bad(2, "trace", "none.csv", "--scenario", "none.csv"))
         with open(os.path.join(self.folder, "x.yaml"), encoding="utf-8") as file:
             self.assertIn("\nrow: {bytes: 350, cells: 6} # a guess, as the trace has no sizes\n", file.read())

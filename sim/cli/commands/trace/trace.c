@@ -272,9 +272,9 @@ const struct cli_command cli_trace = {
     .name = "trace",
     .arguments = "FILE",
     .summary = "what a file of rows is: span, keys, skew, bursts, sizes",
-    .example =
-        "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel --scenario chat.yaml\n"
-        "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",
+    .example = "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel\n"
+               "  bucketlab trace rows.csv --scenario rows.yaml && bucketlab tune rows.yaml\n"
+               "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",
     .options = options,
     .least = 1,
     .most = 1,
