@@ -14,6 +14,8 @@ excluded=slow
 if [[ ${1-} == --slow ]]; then
     shift
     excluded=
+else
+    export BUCKETLAB_TEST_SHARE=5 # of many seeds, or many faults in turn, one in five (tests/share.h)
 fi
 jobs=$(nproc)
 tests=$((jobs + 1)) # one more than processors, as some wait: for locks, for browsers, for processes that they end

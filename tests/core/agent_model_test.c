@@ -4,6 +4,7 @@
  * and late effects from seeded draws. The world asserts at every action what holds at any time: a row is
  * repeated in the bucket first given, each operation ends once, conditional rolls go up by one and at a full
  * count, a roll under a lock is asked for by the lock's owner alone. Here stands what holds of whole runs. */
+#include "../share.h"
 #include "agent_world.h"
 
 /* Row by row, as if alone: the agent without its machinery. */
@@ -111,7 +112,7 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
     (void)state;
     uint64_t steps = 0, most = 0;
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < test_part(3000); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw);
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
@@ -121,11 +122,13 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
         add_tally(&tally, &world->tally);
         world_free(world);
     }
-    assert_true(steps > 100000);
+    assert_true(steps > test_part(100000));
     /* The campaign has been where it should. */
-    assert_true(tally.rolls > 1000 && tally.retried_rows > 1000 && tally.late_effects > 1000);
-    assert_true(tally.takeovers > 10 && tally.refused_rows > 1000 && tally.unknown_rows > 1000);
-    assert_true(tally.conditions_lost > 1000 && tally.reads > 1000 && most > 3);
+    assert_true(tally.rolls > test_part(1000) && tally.retried_rows > test_part(1000) &&
+                tally.late_effects > test_part(1000));
+    assert_true(tally.takeovers > test_part(10) && tally.refused_rows > test_part(1000) &&
+                tally.unknown_rows > test_part(1000));
+    assert_true(tally.conditions_lost > test_part(1000) && tally.reads > test_part(1000) && most > 3);
 }
 
 /* Every increment that an agent says it made is there, and the roll comes with the one that fills the count.
@@ -133,7 +136,7 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
 static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 1000; seed++) {
+    for (uint64_t seed = 0; seed < test_part(1000); seed++) {
         struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_LWT);
         config.operations = 3;
         config.retries = 8;
@@ -155,7 +158,7 @@ static void test_locked_lwt_skips_no_bucket(void **state)
 {
     (void)state;
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 1000; seed++) {
+    for (uint64_t seed = 0; seed < test_part(1000); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw);
         config.coordination = BK_LOCKED;
@@ -168,7 +171,7 @@ static void test_locked_lwt_skips_no_bucket(void **state)
         add_tally(&tally, &world->tally);
         world_free(world);
     }
-    assert_true(tally.rolls > 1000);
+    assert_true(tally.rolls > test_part(1000));
 }
 
 /* A lead that outlasts cache and refresh: each row goes where the stored dates say, whichever agent places
@@ -177,7 +180,7 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
 {
     (void)state;
     struct tally safe = {0}, unsafe = {0};
-    for (uint64_t seed = 0; seed < 1000; seed++) {
+    for (uint64_t seed = 0; seed < test_part(1000); seed++) {
         struct bk_agent_config config = small_config(BK_THREE_STATE, BK_COUNTER_LWT);
         bool is_safe = seed % 2 == 0;
         config.operations = 3;
@@ -189,7 +192,7 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
         add_tally(is_safe ? &safe : &unsafe, &world->tally);
         world_free(world);
     }
-    assert_true(safe.rolls > 1000 && unsafe.rolls > 1000);
+    assert_true(safe.rolls > test_part(1000) && unsafe.rolls > test_part(1000));
     assert_true(safe.misrouted == 0);
     assert_true(unsafe.misrouted > 0); /* the measure measures */
 }
@@ -220,7 +223,7 @@ static void test_guarded_places_rows_by_their_time_alone(void **state)
 {
     (void)state;
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 2000; seed++) {
+    for (uint64_t seed = 0; seed < test_part(2000); seed++) {
         struct draw draw = {seed * 77};
         struct failures may = draw_failures(&draw);
         may.crash = draw_below(&draw, 2) == 0;
@@ -230,9 +233,12 @@ static void test_guarded_places_rows_by_their_time_alone(void **state)
         add_tally(&tally, &world->tally);
         world_free(world);
     }
-    assert_true(tally.rolls > 1000 && tally.extensions > 10000 && tally.crashes > 1000);
-    assert_true(tally.lookups > 300 && tally.late_rows > 1000 && tally.late_effects > 1000);
-    assert_true(tally.conditions_lost > 1000 && tally.retried_rows > 1000 && tally.reads > 1000);
+    assert_true(tally.rolls > test_part(1000) && tally.extensions > test_part(10000) &&
+                tally.crashes > test_part(1000));
+    assert_true(tally.lookups > test_part(300) && tally.late_rows > test_part(1000) &&
+                tally.late_effects > test_part(1000));
+    assert_true(tally.conditions_lost > test_part(1000) && tally.retried_rows > test_part(1000) &&
+                tally.reads > test_part(1000));
 }
 
 /* The worst that clocks within their bound can do to a reader: its own is late by the bound, and the rows
@@ -241,7 +247,7 @@ static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **st
 {
     (void)state;
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < test_part(600); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
         config.operations = 4;
@@ -258,7 +264,7 @@ static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **st
         add_tally(&tally, &world->tally);
         world_free(world);
     }
-    assert_true(tally.reads > 3000 && tally.rolls > 1000);
+    assert_true(tally.reads > test_part(3000) && tally.rolls > test_part(1000));
 }
 
 /* Without failures no row is refused but those of the future, and every increment is made once. */
@@ -266,7 +272,7 @@ static void test_guarded_without_failures_takes_every_row(void **state)
 {
     (void)state;
     struct tally tally = {0};
-    for (uint64_t seed = 0; seed < 500; seed++) {
+    for (uint64_t seed = 0; seed < test_part(500); seed++) {
         struct world *world = draw_guarded(seed, (struct failures){.lag = seed % 2});
         world_run(world, 150);
         guarded_check(world);
@@ -278,7 +284,7 @@ static void test_guarded_without_failures_takes_every_row(void **state)
         add_tally(&tally, &world->tally);
         world_free(world);
     }
-    assert_true(tally.rolls > 1000 && tally.future_rows > 1000);
+    assert_true(tally.rolls > test_part(1000) && tally.future_rows > test_part(1000));
 }
 
 int main(void)

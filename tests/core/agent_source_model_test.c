@@ -4,6 +4,7 @@
  * and late effects, crashes and caches too small from seeded draws. After each effect the store is compared
  * with what the source guarantees. A plain write that comes late loses to one that was asked for after it, as
  * by Cassandra's timestamps. */
+#include "../share.h"
 #include "agent_host.h"
 #include "draw.h"
 
@@ -427,7 +428,7 @@ static struct bk_agent_config draw_config(struct draw *draw, enum bk_source sour
 static struct tally run_many(enum bk_source source, int agents_max, uint64_t seeds)
 {
     struct tally sum = {0};
-    for (uint64_t seed = 0; seed < seeds; seed++) {
+    for (uint64_t seed = 0; seed < test_part(seeds); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw, source);
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, (uint64_t)agents_max), seed);
@@ -440,42 +441,43 @@ static struct tally run_many(enum bk_source source, int agents_max, uint64_t see
         end(world, &sum);
     }
     /* The campaign has been where it should. */
-    assert_true(sum.ok > 20000 && sum.refused > 100 && sum.unknown > 100);
-    assert_true(sum.late > 1000 && sum.crashes > 100);
+    assert_true(sum.ok > test_part(20000) && sum.refused > test_part(100) && sum.unknown > test_part(100));
+    assert_true(sum.late > test_part(1000) && sum.crashes > test_part(100));
     return sum;
 }
 
 static void test_lwt_gives_no_number_twice(void **state)
 {
     (void)state;
-    assert_true(run_many(BK_SOURCE_LWT, AGENTS_MAX, 1500).lost > 1000);
+    assert_true(run_many(BK_SOURCE_LWT, AGENTS_MAX, 1500).lost > test_part(1000));
 }
 
 static void test_lease_gives_no_number_twice(void **state)
 {
     (void)state;
-    assert_true(run_many(BK_SOURCE_LEASE, AGENTS_MAX, 1500).lost > 1000);
+    assert_true(run_many(BK_SOURCE_LEASE, AGENTS_MAX, 1500).lost > test_part(1000));
 }
 
 static void test_incremental_counts_no_row_twice_and_all_that_come_in_order(void **state)
 {
     (void)state;
     struct tally sum = run_many(BK_SOURCE_INCREMENTAL, AGENTS_MAX, 1500);
-    assert_true(sum.counts > 1000 && sum.raises > 1000 && sum.exact > 1000 && sum.lost > 100);
+    assert_true(sum.counts > test_part(1000) && sum.raises > test_part(1000) && sum.exact > test_part(1000) &&
+                sum.lost > test_part(100));
 }
 
 static void test_scan_leaves_a_bucket_when_it_is_full(void **state)
 {
     (void)state;
     struct tally sum = run_many(BK_SOURCE_SCAN, AGENTS_MAX, 1500);
-    assert_true(sum.counts > 1000 && sum.raises > 1000);
+    assert_true(sum.counts > test_part(1000) && sum.raises > test_part(1000));
 }
 
 static void test_memory_of_one_writer_fills_no_bucket_beyond_its_rows(void **state)
 {
     (void)state;
     struct tally sum = run_many(BK_SOURCE_MEMORY, 1, 1500);
-    assert_true(sum.counts > 1000 && sum.raises > 1000);
+    assert_true(sum.counts > test_part(1000) && sum.raises > test_part(1000));
 }
 
 /* Row after row, each driven to its end. */
@@ -484,7 +486,7 @@ static void test_one_agent_without_failures_gives_row_n_bucket_n_by_rows(void **
     (void)state;
     const enum bk_source sources[] = {BK_SOURCE_COUNTER, BK_SOURCE_LWT, BK_SOURCE_LEASE, BK_SOURCE_MEMORY};
     struct tally sum = {0};
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < test_part(400); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw, sources[seed % 4]);
         struct world *world = world_of(&config, 1, seed);

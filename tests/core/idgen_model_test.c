@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "bucketing/idgen.h"
 #include "draw.h"
 
@@ -311,7 +312,7 @@ struct sum {
 static struct sum run_all(bool is_lwt, int64_t lease_ns, uint32_t quorum, uint64_t seeds)
 {
     struct sum sum = {0};
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = 1; seed <= test_part(seeds); seed++) {
         struct world *world = run(seed, is_lwt, lease_ns, quorum);
         sum.taken += world->taken;
         sum.twice += world->twice;
@@ -327,7 +328,7 @@ static void test_columns_give_no_identifier_twice(void **state)
     (void)state;
     struct sum sum = run_all(false, 199, 2, SEEDS);
     assert_int_equal(sum.twice, 0);
-    assert_true(sum.taken > SEEDS * 5 && sum.failed > 0 && sum.late > SEEDS);
+    assert_true(sum.taken > test_part(SEEDS * 5) && sum.failed > 0 && sum.late > test_part(SEEDS));
 }
 
 static void test_lwt_gives_no_identifier_twice(void **state)
@@ -335,7 +336,7 @@ static void test_lwt_gives_no_identifier_twice(void **state)
     (void)state;
     struct sum sum = run_all(true, 199, 2, SEEDS);
     assert_int_equal(sum.twice, 0);
-    assert_true(sum.taken > SEEDS * 5 && sum.failed > 0 && sum.late > SEEDS);
+    assert_true(sum.taken > test_part(SEEDS * 5) && sum.failed > 0 && sum.late > test_part(SEEDS));
 }
 
 /* With the fence no clock matters: leases may last as long as locks. */

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../no_memory.h"
+#include "../share.h"
 #include "lab/run.h"
 #include "lab/snapshot.h"
 
@@ -157,7 +158,7 @@ static void run_with_refusals(const char *text)
         long nth = 0;
         uint64_t without_state = 0;
         bool is_done = false;
-        for (; !is_done; nth += nth < 300 ? 1 : 17) {
+        for (; !is_done; nth += nth < (long)test_part(300) ? 1 : 17) {
             bool ok = attempt(scenario, is_new ? NULL : &kept, events / 4 + 1, nth, &result, &error);
             without_state += keeper.failed > 0;
             is_done = !keeper.is_spent;

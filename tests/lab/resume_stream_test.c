@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "resume.h"
 
 #include <stdio.h>
@@ -138,14 +139,14 @@ static void test_resume_killed_often_ends_as_undisturbed(void **state)
         struct lab_result *undisturbed = resume_undisturbed(scenario), *result;
         uint64_t puts = count_puts(scenario, 1);
         unsigned attempts = 0;
-        for (int run = 0; run < 6; run++) {
+        for (int run = 0; run < 6; run += (int)test_share()) {
             /* From some attempts to some dozen. */
             uint64_t most = 1 + puts / (run < 3 ? 4 : 20);
             attempts += resume_run(scenario, &random, most, run % 2 == 1, &result);
             check_same(scenarios[i].name, undisturbed, result);
             lab_result_destroy(result);
         }
-        if (puts < 8 || attempts < 18)
+        if (puts < 8 || attempts < test_part(18))
             fail_msg("%s: %u attempts, %u states", scenarios[i].name, attempts, (unsigned)puts);
         lab_result_destroy(undisturbed);
         lab_scenario_destroy(scenario);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../no_memory.h"
+#include "../share.h"
 #include "lab/run.h"
 
 /* Few operations and a small cache, but more pending events than the queue begins with, so that it grows. */
@@ -94,7 +95,7 @@ static void run_with_refusals(const char *text, uint32_t jobs, long least)
     lab_result_destroy(result);
     long refused = 0;
     size_t borne = 0; /* the calendar of an event queue, three arrays, is done without */
-    for (bool is_spent = true; is_spent; refused++) {
+    for (bool is_spent = true; is_spent; refused = test_next_fault(refused)) {
         result = (struct lab_result *)&error;
         error = (struct sim_error){SIM_ERROR_NONE, ""};
         allocations_left = refused;

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "../no_disk.h"
+#include "../share.h"
 #include "fixture.h"
 #include "reports/model.h"
 #include "reports/reports.h"
@@ -241,7 +242,7 @@ static void test_disk_full_at_any_step_leaves_no_half_file(void **state)
     open_place(&place);
     struct lab_result *result = fixture_case(5);
     bool met[DISK_KIND_COUNT] = {false};
-    for (long n = 0;; n++) {
+    for (long n = 0;; n = test_next_fault(n)) {
         struct report_files files;
         struct sim_error error = {0};
         disk_calls_left = n;

@@ -22,6 +22,7 @@
 
 #include "../no_disk.h"
 #include "../no_memory.h"
+#include "../share.h"
 #include "fixture.h"
 #include "fixture_tune.h"
 #include "reports/page.h"
@@ -484,7 +485,7 @@ static void test_page_without_memory_fails_and_says_so(void **state)
     const struct report_page source = page_of(result);
     bool ok = false;
     long tries = 0;
-    for (long allowed = 0; !ok; allowed += 1 + allowed / 8) {
+    for (long allowed = 0; !ok; allowed += 1 + allowed / (test_share() > 1 ? 3 : 8)) {
         struct report_bytes bytes;
         struct sim_error error = {0};
         atomic_store(&allocations_left, allowed);
@@ -497,7 +498,7 @@ static void test_page_without_memory_fails_and_says_so(void **state)
         report_bytes_free(&bytes);
         tries++;
     }
-    assert_true(tries > 40);
+    assert_true(tries > 20);
     lab_result_destroy(result);
 }
 

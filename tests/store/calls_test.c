@@ -9,6 +9,7 @@
 #include "operations.h"
 
 #include "../no_memory.h"
+#include "../share.h"
 
 #include "fault_vfs.h" /* for its speed */
 #include "no_sqlite.h"
@@ -67,7 +68,7 @@ static void fail_in_turn(bool is_memory)
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         const struct operation *operation = &operations[i];
         bool has_struck = true;
-        for (long number = 0; has_struck; number++, attempts++) {
+        for (long number = 0; has_struck; number = test_next_fault(number), attempts++) {
             if (operation->has_database && !is_as_before(stand.folder.db, true, bytes, size))
                 file_write(stand.folder.db, bytes, size);
             else if (!operation->has_database)

@@ -4,6 +4,7 @@
  * by itself; a child that saves without end and is killed. After each the database is checked by SQLite and
  * every run in it is compared with what was saved. */
 #define _DEFAULT_SOURCE
+#include "../share.h"
 #include "sample.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
     struct lab_result *saved = sample_make(bins);
     int failed = 0, none = 0, waiting = 0;
     long n = 0;
-    for (bool has_struck = true; has_struck && n < most; n += step) {
+    for (bool has_struck = true; has_struck && n < most; n = step == 1 ? test_next_fault(n) : n + step) {
         for (size_t i = 0; i < old_runs; i++)
             store_must_save(folder.db, saved);
         fault_set(kind, is_lasting, code, n);
@@ -238,17 +239,19 @@ static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
     struct folder folder = folder_make();
     struct lab_result *saved = sample_make(bins);
     int killed = 0;
-    for (bool was_killed = true; was_killed; killed += was_killed ? 1 : 0) {
+    long n = 0;
+    for (bool was_killed = true; was_killed; n = step == 1 ? test_next_fault(n) : n + step) {
         for (size_t i = 0; i < old_runs; i++)
             store_must_save(folder.db, saved);
         pid_t child = fork();
         if (child == 0) {
-            fault_set(FAULT_WRITE, true, FAULT_KILL, killed * step);
+            fault_set(FAULT_WRITE, true, FAULT_KILL, n);
             _exit(save_once(&folder, saved) ? 0 : 1);
         }
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
         was_killed = WIFSIGNALED(status);
+        killed += was_killed ? 1 : 0;
         assert_true(was_killed || status == 0);
         size_t runs = count_runs(&folder, saved);
         assert_true(runs == old_runs || runs == old_runs + 1);

@@ -6,6 +6,7 @@
 #include "baseline_sample.h"
 
 #include "../no_memory.h"
+#include "../share.h"
 
 #include "fault_vfs.h" /* for its speed */
 
@@ -52,7 +53,8 @@ static void turn_end(struct turn *turn, bool is_fine)
     turn->failures += is_fine ? 0 : 1;
     assert_true(is_spent || is_fine);
     if (is_spent) {
-        turn->number += turn->is_sqlite ? sqlite_step : 1;
+        turn->number =
+            turn->is_sqlite ? turn->number + sqlite_step * (long)test_share() : test_next_fault(turn->number);
         return;
     }
     print_message("up to %ld allocations%s, %ld failures\n", turn->number,
