@@ -45,7 +45,7 @@ if(Python3_FOUND)
            $<TARGET_FILE:cassandra_cluster_linear_test> ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5)
   add_test(NAME cassandra/million COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/million.py
            $<TARGET_FILE:bucketlab> ${CMAKE_CURRENT_BINARY_DIR}/cassandra_million --recorded)
-  set_tests_properties(cassandra/million PROPERTIES TIMEOUT 600)
+  set_tests_properties(cassandra/million PROPERTIES TIMEOUT 600 LABELS slow)
   add_test(NAME cassandra/latency COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cassandra5/latency_test.py
            $<TARGET_FILE:cluster_load>)
   set_tests_properties(cassandra/latency PROPERTIES TIMEOUT 300)

@@ -7,7 +7,7 @@ By call: one N on the way of each call in the program that leads to an allocatio
 import random
 import unittest
 
-from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SLOW, program_of
+from faults import COMMANDS, FaultsTest, IS_BY_CALL, IS_SHARED, IS_SLOW, program_of
 
 ALL_UP_TO = 1100
 EACH, EACH_OF_SQLITE = 4, 40
@@ -27,7 +27,7 @@ class MemoryTest(FaultsTest):
         """The numbers of the allocations that fail."""
         if not IS_SLOW and not IS_BY_CALL:
             total = self.run_command(name, {"FAULTY_CALLERS": callers}).count("memory")
-            most = 4 if callers == "program" else 2
+            most = (4 if callers == "program" else 2) // (2 if IS_SHARED else 1)
             return sorted(random.Random(total).sample(range(1, total + 1), min(total, most)))
         sites = self.sites(name, {"FAULTY_CALLERS": callers})
         if IS_BY_CALL:
