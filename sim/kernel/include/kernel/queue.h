@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The queue of pending events, and the virtual clock. Events come in order of (time, sequence), where the
- * sequence counts the pushes; what is pushed at the current time comes after all that is already there.
+/* The queue of pending events, and the virtual clock. Events are dispatched in the order of (time, sequence),
+ * where the sequence counts the pushes. An event that is pushed for the current time is dispatched after all
+ * events that are already pending for it.
  *
  * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
  * docs/performance.md says what each choice bought. Events that are pushed for later wait in a calendar
- * next to it, and come into the heap when their time is near. All state is indexed arrays and plain numbers.
- * Push and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the
- * pending events fit the capacity. What is called in the hot loop is inline; only functions are the
- * interface, the structs are open for the compiler's sake. */
+ * queue, and move into the heap when their time is near. All state is indexed arrays and plain numbers. Push
+ * and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending
+ * events fit the capacity. Functions of the hot loop are inline. Only the functions are the interface; the
+ * structs are visible for the compiler alone. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
@@ -17,7 +18,7 @@
 
 #include "kernel/random.h"
 
-/* What happens, for the host's own switch over the kinds. */
+/* One event. The host's own switch over `kind` says what happens. */
 struct sim_event {
     uint32_t kind;
     uint32_t target;
@@ -25,8 +26,8 @@ struct sim_event {
     uint64_t b;
 };
 
-/* The most events that can be pending at once; cancelled ones that still wait to be swept make room when it
- * is needed. */
+/* The most events that can be pending at once. Cancelled events that were not swept yet give way when room is
+ * needed. */
 #define SIM_QUEUE_MAX ((UINT32_C(1) << 24) - 2)
 /* The last time an event can have; the few nanoseconds above stand for "never". */
 #define SIM_QUEUE_TIME_MAX (INT64_MAX - 4)
@@ -37,18 +38,19 @@ struct sim_queue_item {
     uint64_t tag;
 };
 
-/* stamp: the handle while the event is pending, 0 from then on. Of a free slot, event.a is the next free. */
+/* stamp: the handle while the event is pending, otherwise 0. In a free slot, event.a is the next free slot.
+ */
 struct sim_queue_slot {
     struct sim_event event;
     uint64_t stamp;
 };
 
-/* Where a waiting event is in the calendar: next and previous in its bucket, or its place in the overflow
- * list. */
+/* Where a waiting event is in the calendar: its neighbours in a bucket, or its index in the overflow list. */
 struct sim_queue_place {
     int64_t time_ns;
-    uint32_t next;     /* 0: the last of its bucket; in the overflow list: its index */
-    uint32_t previous; /* 0: does not wait; itself: the first of its bucket, or in the overflow list */
+    uint32_t next;     /* 0 for the last event of a bucket; in the overflow list, the event's index */
+    uint32_t previous; /* 0 when the slot does not wait; the slot itself for the first event of a bucket and
+                          in the overflow list */
 };
 
 struct sim_queue_overflow {
@@ -56,51 +58,51 @@ struct sim_queue_overflow {
     uint32_t slot;
 };
 
-/* Events that were pushed for later. From begin_ns on there are bucket_count buckets of 2^bucket_shift ns, a
- * list of events each; those before the current one are over. What comes after the last bucket is in the
- * overflow list, unordered. */
+/* Events that were pushed for later. From begin_ns on there are bucket_count buckets of 2^bucket_shift ns,
+ * each a list of events; the buckets before the current one are empty. Events after the last bucket are in
+ * the overflow list, which is not sorted. */
 struct sim_queue_calendar {
-    struct sim_queue_place *places; /* by slot; NULL until the first such event */
+    struct sim_queue_place *places; /* one per slot; NULL until the first event is pushed for later */
     struct sim_queue_overflow *overflow;
-    uint32_t *buckets; /* first slot of each; 0: none */
+    uint32_t *buckets; /* the first slot of each bucket; 0: the bucket is empty */
     uint32_t bucket_count, bucket_shift, current;
     uint32_t overflow_count, bucketed_count;
     int64_t begin_ns;
-    int64_t overflow_least_ns; /* no event of the overflow list is before it */
+    int64_t overflow_least_ns; /* no event in the overflow list is earlier */
 };
 
-/* An event that waits is to come after so many buckets with events in them, 2, 1 or 0. */
+/* Called for a waiting event that comes after `buckets` (2, 1 or 0) further buckets with events. */
 typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
 
 struct sim_queue {
-    struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; "never" fills what is not used */
-    struct sim_queue_slot *slots; /* from 1 on, so that no handle is 0 */
-    size_t end;                   /* index behind the last item */
-    bool has_hole;                /* the root was popped and nothing has filled its place yet */
+    struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; unused items have the time "never" */
+    struct sim_queue_slot *slots; /* numbered from 1, so that no handle is 0 */
+    size_t end;                   /* index after the last item */
+    bool has_hole;                /* the root was popped, and its place is not filled yet */
     bool is_shuffled;
-    uint32_t free_slot; /* 0: none */
+    uint32_t free_slot; /* 0: no slot is free */
     uint32_t slots_used;
     uint32_t capacity;
-    uint32_t count; /* pending, without the cancelled */
-    uint32_t stale; /* cancelled, their items not yet swept */
+    uint32_t count; /* pending events, without cancelled ones */
+    uint32_t stale; /* cancelled events whose items were not swept yet */
     int64_t now_ns;
     uint64_t sequence; /* pushes until now */
-    uint64_t next_tie; /* in place, above the slot's bits */
+    uint64_t next_tie; /* already shifted above the bits of the slot */
     uint64_t shuffle;
-    sim_queue_soon *soon; /* NULL: nobody asks */
+    sim_queue_soon *soon; /* NULL: no observer */
     void *soon_context;
-    int64_t later_ns; /* no waiting event is before it; INT64_MAX: none waits */
+    int64_t later_ns; /* no waiting event is earlier; INT64_MAX: no event waits */
     struct sim_queue_calendar calendar;
 };
 
-/* An empty queue with room for `capacity` events (it doubles when they are more), its clock at start_ns.
- * False without memory, and then *queue needs no destroy. */
+/* Makes an empty queue with room for `capacity` events, which doubles when it is full, and sets the clock to
+ * start_ns. Returns false without memory; *queue then needs no destroy. */
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue);
-/* NULL and a zeroed queue do nothing. */
+/* Frees the queue's memory. NULL and a zeroed queue are allowed. */
 void sim_queue_destroy(struct sim_queue *queue);
 
 /* Test mode, before the first push: events of equal time come in an order drawn from (seed, sequence), the
- * same in each run, so that what leans on the order of pushing falls over. Times still come in order. */
+ * same in each run, so that code which depends on the order of pushes fails. The order of times is kept. */
 void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed);
 
 /* Adds an event at time_ns, at least the current time and at most SIM_QUEUE_TIME_MAX (else it aborts).
@@ -109,26 +111,26 @@ void sim_queue_shuffle_ties(struct sim_queue *queue, uint64_t seed);
 static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
                                       const struct sim_event *event);
 
-/* The same, for an event that has long to wait among others that come soon, or will most likely be cancelled:
- * until its time is near it makes no push, pop or cancel of others more expensive, and a cancellation is
- * final at once. The order of events is the same as if it had been pushed. */
+/* The same, for an event that is far in the future, or that will most likely be cancelled. Until its time is
+ * near it makes no push, pop or cancel of other events more expensive, and its cancellation frees the slot at
+ * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
-/* From now on soon() is told of most waiting events before they come, each up to three times, so that it can
- * fetch into the processor's cache what the event will need. It must not touch the queue. */
+/* From now on soon() is called for most waiting events before they come, up to three times for each, so that
+ * it can prefetch what the event will need. It must not touch the queue. */
 void sim_queue_tell_soon(struct sim_queue *queue, sim_queue_soon *soon, void *context);
 
-/* Takes all that waits into the heap, so that heap and slots are the whole. */
+/* Moves all waiting events into the heap, so that heap and slots hold the whole state. */
 void sim_queue_gather(struct sim_queue *queue);
 
-/* Takes the first event and sets the clock to its time; false when there is none. */
+/* Removes the first event and sets the clock to its time; false when no event is pending. */
 static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, struct sim_event *out_event);
 
-/* The time of the event that pop would take; false when there is none. */
+/* The time of the event that sim_queue_pop() would remove; false when no event is pending. */
 static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns);
 
-/* Takes a pending event out. False for 0, a handle whose event has come or was cancelled, or one that was
- * never given out. Handles are told apart by 2^40 sequence numbers and the slot. */
+/* Removes a pending event. False for 0, for a handle whose event was dispatched or cancelled, and for a
+ * handle that was never returned. A handle is 40 bits of the sequence number and the slot. */
 bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle);
 
 static inline uint32_t sim_queue_count(const struct sim_queue *queue)
