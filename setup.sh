@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs by apt what bucketlab needs and the machine lacks; says nothing when all is there.
-#   ./setup.sh [build] [test] [mpi] [machines] [fuzz]     no word: build and test
+#   ./setup.sh [build] [test] [mpi] [machines] [fuzz] [packages]     no word: build and test
 # mpi: for runs over several processes (docs/mpi.md); `test` has it too.
+# packages: what cpack makes Debian packages with.
 # machines: compilers and emulators for arm64 and s390x (docs/determinism.md), of which little is wanted every day.
 set -euo pipefail
 
@@ -10,8 +11,9 @@ build=(gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libzstd-dev libgsl-
        libfyaml-dev libjansson-dev liblz4-dev libxml2-dev fonts-dejavu-core)
 # clang-format stays at one version, as each formats a little differently.
 test=(libcmocka-dev clang libclang-rt-dev lld clang-format-14 cppcheck git patch python3 poppler-utils librsvg2-bin sqlite3 libxml2-utils
-      python3-yaml mandoc zsh fish gcovr valgrind)
+      python3-yaml mandoc zsh fish gcovr valgrind abigail-tools debootstrap lintian python3-prometheus-client)
 fuzz=(clang libclang-rt-dev)
+packages=(dpkg-dev file gzip)
 mpi=(libopenmpi-dev openmpi-bin)
 test+=("${mpi[@]}" iproute2)
 # Ubuntu has Chromium as a snap alone; there the tests of the page are skipped.
@@ -27,11 +29,12 @@ for group in "${@:-all}"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     mpi) wanted+=("${mpi[@]}") ;;
+    packages) wanted+=("${packages[@]}") ;;
     machines) wanted+=("${machines[@]}") foreign=(arm64 s390x) ;;
     fuzz) wanted+=("${fuzz[@]}") ;;
     all) wanted+=("${build[@]}" "${test[@]}") ;;
     *)
-        echo "setup.sh: unknown group '$group'; use 'build', 'test', 'mpi', 'machines' or 'fuzz'" >&2
+        echo "setup.sh: unknown group '$group'; use 'build', 'test', 'mpi', 'machines', 'fuzz' or 'packages'" >&2
         exit 2
         ;;
     esac

@@ -7,7 +7,7 @@
 #include "operation.h"
 
 /* "bka" and the layout's version. */
-#define STATE_VERSION UINT32_C(0x626b6102)
+#define STATE_VERSION (UINT32_C(0x626b6100) | BK_AGENT_LAYOUT)
 /* Behind the last of the entries that are in use. */
 #define NO_ENTRY UINT32_MAX
 /* Further from 0 no bucket of a read can lie: a window lasts a microsecond. */

@@ -6,7 +6,7 @@
 #include "idgen.h"
 
 /* "bki" and the layout's version. */
-#define STATE_VERSION UINT32_C(0x626b6901)
+#define STATE_VERSION (UINT32_C(0x626b6900) | BK_IDGEN_LAYOUT)
 
 static void same_config(struct bk_codec *codec, const struct bk_idgen_config *config)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loads the metrics of a run. */
+/* Loads the metrics of a run, and counts runs by them. */
 #include <stdlib.h>
 
 #include "private.h"
@@ -45,4 +45,25 @@ bool store_load_metrics(struct store *store, int64_t run, const char *label, str
         id = store_take_integer(&row);
     sqlite3_finalize(statement);
     return fine && (!more || store_metrics_load(store, id, out, error));
+}
+
+bool store_count_looks(struct store *store, int64_t run, const char *label, uint64_t *out,
+                       struct sim_error *error)
+{
+    static const char sql[] = "SELECT count(*) FROM metric JOIN strategy USING (strategy) WHERE name = "
+                              "'drift.run' AND value = ? AND label = ?";
+    sqlite3_stmt *statement;
+    struct store_row row;
+    bool more = false;
+    *out = 0;
+    bool fine = store_prepare(store, sql, &statement, error);
+    if (fine) {
+        sqlite3_bind_double(statement, 1, (double)run);
+        sqlite3_bind_text(statement, 2, label, -1, SQLITE_STATIC);
+        fine = store_next(store, statement, &row, &more, error);
+    }
+    if (fine && more)
+        *out = (uint64_t)store_take_whole(&row, INT64_MAX);
+    sqlite3_finalize(statement);
+    return fine;
 }

@@ -13,7 +13,7 @@ add_test(NAME cli/newcomer_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CU
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
 # What goes in and out as files.
-foreach(name import export stress page outputs inputs sample trace newcomer)
+foreach(name import export stress page outputs inputs sample trace newcomer watch)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)

@@ -8,7 +8,7 @@ import unittest
 from program import PROGRAM, ProgramTest
 
 COMMANDS = ["init", "run", "why", "sweep", "merge", "cql", "fuzz", "odds", "tune", "check", "runs", "show", "diff",
-            "report", "import", "export", "replay", "ids", "trace", "token", "bucket-of"]
+            "report", "import", "watch", "export", "replay", "ids", "trace", "token", "bucket-of"]
 
 
 class UsageTest(ProgramTest):

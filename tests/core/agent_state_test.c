@@ -52,6 +52,10 @@ static void test_misuse_is_refused(void **state)
                          BK_ERROR_CHECKPOINT);
     other.agent_id++;
     assert_int_equal(bk_agent_load(memory, memory_size, &other, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
+    assert_int_equal(bytes[0], BK_AGENT_LAYOUT);
+    bytes[0]++;
+    assert_int_equal(bk_agent_load(memory, memory_size, &config, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
+    bytes[0]--;
     other = config;
     other.counter = BK_COUNTER_RMW;
     assert_int_equal(bk_agent_load(memory, memory_size, &other, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
@@ -157,6 +161,10 @@ static void test_clients_of_identifiers_are_kept_likewise(void **state)
     assert_int_equal(bk_idgen_load(&config, bytes, size, NULL), BK_ERROR_NULL);
     other.batch++;
     assert_int_equal(bk_idgen_load(&other, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
+    assert_int_equal(bytes[0], BK_IDGEN_LAYOUT);
+    bytes[0]++;
+    assert_int_equal(bk_idgen_load(&config, bytes, size, &loaded), BK_ERROR_CHECKPOINT);
+    bytes[0]--;
     for (size_t cut = 0; cut < size; cut++)
         assert_int_equal(bk_idgen_load(&config, bytes, cut, &loaded), BK_ERROR_CHECKPOINT);
     assert_int_equal(bk_idgen_load(&config, bytes, size, &loaded), BK_OK);

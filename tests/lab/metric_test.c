@@ -176,8 +176,15 @@ static unsigned count_runs(const char *name)
 
 static void look_for(void *context, const char *name)
 {
-    /* Of files that were observed, of a table, and of faults that end: tests of their own have them. */
-    static const char *const elsewhere[] = {"partitions.all.bytes.p75",
+    /* Of files that were observed or watched, of a table, and of faults that end: tests of their own have
+     * them. */
+    static const char *const elsewhere[] = {"drift.run",
+                                            "drift.look",
+                                            "drift.distance",
+                                            "drift.allowed",
+                                            "drift.over_least",
+                                            "drift.over_most",
+                                            "partitions.all.bytes.p75",
                                             "partitions.all.bytes.p95",
                                             "partitions.all.bytes.p98",
                                             "rows.stored",

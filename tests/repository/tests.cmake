@@ -18,6 +18,7 @@ if(Python3_FOUND)
   bucketlab_check(headers ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
   bucketlab_check(arrows ${PROJECT_BINARY_DIR})
   bucketlab_check(symbols ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
+  bucketlab_check(abi ${CMAKE_C_COMPILER})
   bucketlab_check(lengths)
   bucketlab_check(modules)
   bucketlab_check(modules_test)
@@ -28,6 +29,11 @@ if(Python3_FOUND)
   add_test(NAME repository/install_built COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py
            ${PROJECT_BINARY_DIR} --build)
   set_tests_properties(repository/install_built PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
+  add_test(NAME repository/abi_breaks COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/abi.py
+           ${CMAKE_C_COMPILER} --try)
+  set_tests_properties(repository/abi_breaks PROPERTIES LABELS "slow;repository" SKIP_RETURN_CODE 77)
+  bucketlab_check(packages ${CMAKE_BINARY_DIR})
+  set_tests_properties(repository/packages PROPERTIES TIMEOUT 5400 LABELS "slow;repository" RUN_SERIAL TRUE)
   # A build of its own, with all that is no check of the repository.
   add_test(NAME repository/coverage COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
   set_tests_properties(repository/coverage PROPERTIES TIMEOUT 7200 LABELS "slow;repository" SKIP_RETURN_CODE 77

@@ -438,7 +438,8 @@ enum bk_status bk_agent_save(const struct bk_agent *agent, void *state, size_t s
  *                operations, remember_keys and agent_id; the history is the saved one
  * @param state   read only, any alignment
  * @param out     set to the agent; NULL on errors
- * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT: the contents of memory are then undefined */
+ * @return        as bk_agent_init(); BK_ERROR_CHECKPOINT, also of another BK_AGENT_LAYOUT (api.h): the
+ *                contents of memory are then undefined */
 enum bk_status bk_agent_load(void *memory, size_t memory_size, const struct bk_agent_config *config,
                              const void *state, size_t size, struct bk_agent **out);
 

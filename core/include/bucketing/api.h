@@ -2,10 +2,29 @@
 /* What all headers share: the version, and C linkage for C++. The shared library exports the functions
  * between BK_BEGIN and BK_END, and hides all others.
  *
- * Versions are MAJOR.MINOR.PATCH. Up to 1.0.0 each MINOR may change functions and structs, and the shared
- * library's name says so: libbucketing.so.0.1 goes with 0.1.x alone. From 1.0.0 on only a MAJOR may. Programs
- * of one PATCH read the checkpoints of another; those of another MINOR may be refused, by
- * BK_ERROR_CHECKPOINT, never misread.
+ * Versions are MAJOR.MINOR.PATCH. Up to 1.0.0 each MINOR may change functions and structs; from 1.0.0 on only
+ * a MAJOR may. The shared library is libbucketing.so.N: N goes up, whatever the version, with each change
+ * that a program compiled before would not survive. Functions may be added under the same N.
+ *
+ * Threads: the library has no state that changes, no locks and no threads of its own, and never blocks. Two
+ * calls may run at once, on any threads, unless one of them changes a struct that the other uses: what is
+ * passed by a pointer to const is only read, anything else may be changed. So strategies, histories and
+ * configs may be shared by all threads once they are made; a key state, reader, agent or client of
+ * identifiers is used by one thread at a time, and may move from one thread to another where the program
+ * orders the two (a mutex, a queue). Nothing is shared between two agents.
+ *
+ * Checkpoints (bk_agent_save(), bk_idgen_save()) begin with the number of their layout, BK_AGENT_LAYOUT or
+ * BK_IDGEN_LAYOUT. A library reads the layout of its own number, from any machine and of any version, and no
+ * other: the load functions then return BK_ERROR_CHECKPOINT, and never misread one. A PATCH keeps both
+ * numbers.
+ *
+ *     version   BK_AGENT_LAYOUT   BK_IDGEN_LAYOUT
+ *     0.1       2                 1
+ *
+ * A service that is upgraded to another number starts with a new agent or client. A new agent has nothing
+ * under way: rows that were not acknowledged are unknown to it, and the host writes them again. Numbers of a
+ * lease and identifiers in hand are left out for ever, and never given twice. A new agent of
+ * BK_SOURCE_MEMORY counts the rows of its buckets again.
  *
  * Example: a program prints the version that it was compiled with, and the version that it runs with.
  *
@@ -15,6 +34,9 @@
 #define BUCKETING_API_H
 
 #define BK_VERSION "0.1.0"
+/* The layouts of checkpoints that this version writes and reads. */
+#define BK_AGENT_LAYOUT 2u
+#define BK_IDGEN_LAYOUT 1u
 
 #ifdef __GNUC__
 #define BK_VISIBLE_BEGIN _Pragma("GCC visibility push(default)")

@@ -12,9 +12,10 @@
 #include "cli/commands/sweep.h"
 #include "cli/commands/trace.h"
 #include "cli/commands/tune.h"
+#include "cli/commands/watch.h"
 #include "cli/commands/why.h"
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
-    &cli_init,   &cli_run,    &cli_why,    &cli_sweep, &cli_merge, &cli_cql,   &cli_fuzz,
-    &cli_odds,   &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,  &cli_report,
-    &cli_import, &cli_export, &cli_replay, &cli_ids,   &cli_trace, &cli_token, &cli_bucket_of};
+    &cli_init,   &cli_run,    &cli_why,  &cli_sweep, &cli_merge, &cli_cql,      &cli_fuzz,   &cli_odds,
+    &cli_tune,   &cli_check,  &cli_runs, &cli_show,  &cli_diff,  &cli_report,   &cli_import, &cli_watch,
+    &cli_export, &cli_replay, &cli_ids,  &cli_trace, &cli_token, &cli_bucket_of};

@@ -19,6 +19,8 @@ struct rule {
 static const struct rule rules[] = {
     {NULL, "format", "F,...", MANUAL_LIST, "png svg pdf html"},
     {"import", "format", "F", MANUAL_WORDS, "sstablepartitions tablehistograms"},
+    {"watch", "format", "F", MANUAL_WORDS, "sstablepartitions tablehistograms"},
+    {"watch", "by", "UNIT", MANUAL_WORDS, "bytes rows"},
     {"run", "kinds", "K,...", MANUAL_LIST, "rows reads requests state faults violations"},
     {"run", "trace-format", "F", MANUAL_WORDS, "lines chrome"},
     {"check", "digest", "exact|ignore", MANUAL_WORDS, "exact ignore"},

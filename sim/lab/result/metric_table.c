@@ -14,17 +14,19 @@
 #define ARE(title, of, set) .name = title, .unit = LAB_METRIC_##of, .members = set
 #define TELLS(what)         .largest = LAB_LARGEST_##what
 
-#define NO_AGENTS   "without `agents`"
-#define NO_GONE     "without `deletes` and `row.ttl`"
-#define NO_TIMES    "without `late`, `resolution`, `backfill` and a trace's `arrived`"
-#define NO_TABLE    "without `table`"
-#define NO_READS    "without `reads`"
-#define NO_READ     "without `reads`, and where none was made"
-#define NO_IDS      "without `identifiers`"
-#define NO_ROWS     "with `identifiers`"
-#define NONE_CLOSED "where no partition has closed"
-#define NO_DISK     "without `row.compression` and `--sample`"
-#define NO_TOMBS    "without `agents` or `reads`, and without `deletes` and `row.ttl`"
+#define NO_AGENTS      "without `agents`"
+#define NO_GONE        "without `deletes` and `row.ttl`"
+#define NO_TIMES       "without `late`, `resolution`, `backfill` and a trace's `arrived`"
+#define NO_TABLE       "without `table`"
+#define NO_READS       "without `reads`"
+#define NO_READ        "without `reads`, and where none was made"
+#define NO_IDS         "without `identifiers`"
+#define NO_ROWS        "with `identifiers`"
+#define NONE_CLOSED    "where no partition has closed"
+#define NO_DISK        "without `row.compression` and `--sample`"
+#define NO_WATCH       "but in runs that `watch` stores"
+#define NO_WATCH_LIMIT "but in runs that `watch` stores, and without a limit or the number of partitions"
+#define NO_TOMBS       "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
 const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.total", PARTITIONS), .absent = NO_ROWS,
@@ -60,6 +62,21 @@ const struct lab_metric_row lab_metric_table[] = {
                 "a reader meets"},
     {IN("Partitions"), ARE("partitions.row_weighted.bytes.*", BYTES, SIZES), TELLS(BYTES),
      .absent = "where nothing was written", .meaning = "the same in bytes"},
+
+    {IN("Drift"), IS("drift.run", NUMBER), .absent = NO_WATCH,
+     .meaning = "the run that predicts: its strategy of the same label"},
+    {IN("Drift"), IS("drift.look", NUMBER), .absent = NO_WATCH,
+     .meaning = "its number among the looks at this prediction, from 1"},
+    {IN("Drift"), IS("drift.distance", SHARE), .absent = NO_WATCH,
+     .meaning = "the largest difference between the shares of observed and of predicted partitions up to a "
+                "size, beyond "
+                "the tolerance"},
+    {IN("Drift"), IS("drift.allowed", SHARE), .absent = NO_WATCH,
+     .meaning = "what chance explains of it: a larger distance is a drift"},
+    {IN("Drift"), IS("drift.over_least", SHARE), .absent = NO_WATCH_LIMIT,
+     .meaning = "at least this share of the table's partitions is over the limit"},
+    {IN("Drift"), IS("drift.over_most", SHARE), .absent = NO_WATCH_LIMIT,
+     .meaning = "at most this share was predicted to be: a larger `drift.over_least` is a drift"},
 
     {IN("What is left"), IS("rows.live", ROWS), .absent = NO_GONE,
      .meaning = "of the rows that were written, those that live at the end of the run"},

@@ -9,11 +9,11 @@
 #include "cli/commands/runs.h"
 #include "cli/execute.h"
 #include "cli/json.h"
+#include "cli/observed.h"
 #include "cli/outputs.h"
 #include "cli/table.h"
 #include "cli/warnings.h"
 #include "kernel/file.h"
-#include "kernel/text.h"
 #include "show.h"
 #include "store/store.h"
 
@@ -36,72 +36,6 @@ struct order {
     struct cli_signals signals;
     bool is_json, is_quiet;
 };
-
-/* What the scenario would refuse at a place that the user did not write. */
-static bool check_options(const struct cli_args *args, struct sim_error *error)
-{
-    const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");
-    const char *format = cli_value(args, "format", "auto");
-    size_t size = strlen(label);
-    bool is_label = size >= 1 && size <= LAB_LABEL_SIZE_MAX && sim_utf8_valid(label, size) == size;
-    for (const char *c = label; *c != '\0'; c++)
-        is_label = is_label && (unsigned char)*c >= 0x20 && *c != 0x7f;
-    if (!is_label)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --label '%s': give a label of 1 to 64 bytes on one line", label);
-    const char *point = strchr(table, '.');
-    if (point == NULL || point == table || point[1] == '\0' || strpbrk(table, " \t\r\n/\"'") != NULL)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --table '%s': no table of a keyspace; write it as chat.messages", table);
-    if (strcmp(format, "auto") != 0 && strcmp(format, "sstablepartitions") != 0 &&
-        strcmp(format, "tablehistograms") != 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --format: no format '%s'; choose sstablepartitions or tablehistograms",
-                        format);
-    return true;
-}
-
-static void write_field(FILE *stream, const char *name, const char *value)
-{
-    fprintf(stream, "%s: \"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            fprintf(stream, "\\x%02x", (unsigned)(unsigned char)*c);
-            continue;
-        }
-        if (*c == '"' || *c == '\\')
-            fputc('\\', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
-}
-
-static char *write_scenario(const struct cli_args *args, const char *path)
-{
-    static const char *const fields[] = {"format", "table"};
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return NULL;
-    fputs("strategies:\n  - observed: {", stream);
-    write_field(stream, "label", cli_value(args, "label", "observed"));
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!cli_has(args, fields[i]))
-            continue;
-        fputs(", ", stream);
-        write_field(stream, fields[i], cli_value(args, fields[i], NULL));
-    }
-    fputs(", ", stream);
-    write_field(stream, "file", path);
-    fputs("}\n", stream);
-    bool is_lost = ferror(stream) != 0;
-    if (fclose(stream) != 0 || is_lost) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
 
 static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error)
 {
@@ -129,7 +63,10 @@ static bool read_order(const struct cli_args *args, struct order *order, struct 
     order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
     if (order->path == NULL) /* the reader says why */
         order->path = strdup(name);
-    char *text = order->path == NULL ? NULL : write_scenario(args, order->path);
+    char *text =
+        order->path == NULL
+            ? NULL
+            : cli_observed_scenario(args, NULL, NULL, cli_value(args, "label", "observed"), order->path);
     if (text == NULL)
         return sim_fail_memory(error);
     struct cli_outputs outputs = {0};
@@ -171,7 +108,7 @@ static bool print(const struct cli_args *args, const struct order *order, struct
 static int import(const struct cli_args *args, struct sim_error *error)
 {
     struct order order = {.is_json = cli_has(args, "json"), .is_quiet = cli_has(args, "quiet")};
-    bool is_fine = check_options(args, error) && read_order(args, &order, error);
+    bool is_fine = cli_observed_check(args, error) && read_order(args, &order, error);
     int code = (int)error->class;
     if (is_fine) {
         cli_signals_hold(&order.signals);

@@ -84,4 +84,9 @@ bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out,
 bool store_load_metrics(struct store *store, int64_t run, const char *label, struct lab_metrics *out,
                         struct sim_error *error);
 
+/* How many stored runs are looks of `watch` (lab/drift.h) at this strategy of this run. The database is
+ * there. */
+bool store_count_looks(struct store *store, int64_t run, const char *label, uint64_t *out,
+                       struct sim_error *error);
+
 #endif

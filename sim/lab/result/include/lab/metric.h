@@ -26,6 +26,7 @@
     X(LEASES, "leases")                                                                                      \
     X(LOCKS, "locks")                                                                                        \
     X(EVENTS, "events")                                                                                      \
+    X(NUMBER, "number")                                                                                      \
     X(VIOLATIONS, "see below")
 
 enum lab_metric_unit {
