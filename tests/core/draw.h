@@ -26,24 +26,26 @@ static inline uint64_t draw_below(struct draw *draw, uint64_t n)
 /* Of any size, small ones as often as large ones. */
 static inline uint64_t draw_size(struct draw *draw)
 {
-    return draw_bits(draw) >> draw_below(draw, 64);
+    uint64_t bits = draw_bits(draw); /* compilers differ in the order of draws in one expression */
+    return bits >> draw_below(draw, 64);
 }
 
 /* A whole number of int64: its ends, near 0, near the days of calendars, or anywhere. */
 static inline int64_t draw_time(struct draw *draw)
 {
-    switch (draw_below(draw, 6)) {
+    uint64_t where = draw_below(draw, 6), bits = draw_bits(draw);
+    switch (where) {
     case 0:
-        return INT64_MIN + (int64_t)(draw_bits(draw) >> (1 + draw_below(draw, 63)));
+        return INT64_MIN + (int64_t)(bits >> (1 + draw_below(draw, 63)));
     case 1:
-        return INT64_MAX - (int64_t)(draw_bits(draw) >> (1 + draw_below(draw, 63)));
+        return INT64_MAX - (int64_t)(bits >> (1 + draw_below(draw, 63)));
     case 2:
-        return (int64_t)draw_below(draw, 7) - 3;
+        return (int64_t)(bits % 7) - 3;
     case 3:
-        return ((int64_t)draw_below(draw, 200000) - 100000) * INT64_C(86400000000000) +
-               (int64_t)draw_below(draw, 3) - 1;
+        return ((int64_t)(bits % 200000) - 100000) * INT64_C(86400000000000) + (int64_t)draw_below(draw, 3) -
+               1;
     default:
-        return (int64_t)draw_bits(draw) >> draw_below(draw, 64);
+        return (int64_t)bits >> draw_below(draw, 64);
     }
 }
 

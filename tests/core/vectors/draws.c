@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Draws strategies, rows, queries and histories of small numbers for the vectors. No expression has two
+ * draws: compilers differ in their order. */
+#include "vectors.h"
+
+struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, bool may_age)
+{
+    struct bk_strategy strategy;
+    uint64_t threshold = 1 + draw_below(draw, 4), numerator = 1 + draw_below(draw, 3);
+    bool is_plain = !one_in(draw, 4);
+    bk_strategy_unbucketed(&strategy);
+    switch (kind) {
+    case BK_TIME: {
+        int64_t epoch_ns = is_plain ? 0 : draw_time(draw);
+        if (one_in(draw, 2))
+            bk_strategy_time(1000 + (int64_t)draw_below(draw, 3000), epoch_ns, &strategy);
+        else
+            bk_strategy_calendar((enum bk_calendar)(1 + draw_below(draw, 4)), &strategy);
+        break;
+    }
+    case BK_COUNT:
+        bk_strategy_count(one_in(draw, 8) ? 1 + draw_size(draw) / 2 : 1 + draw_below(draw, 6), &strategy);
+        break;
+    case BK_PROBABILISTIC:
+        if (is_plain)
+            bk_strategy_probabilistic((uint32_t)draw_below(draw, 3), threshold, &strategy);
+        else
+            bk_strategy_probabilistic_chance(numerator, 3 + draw_below(draw, 4), threshold, &strategy);
+        break;
+    case BK_HASH:
+        bk_strategy_hash(1 + (uint32_t)draw_below(draw, 12), &strategy);
+        break;
+    case BK_WEIGHTED:
+        bk_strategy_weighted(1 + draw_below(draw, 90), threshold, &strategy);
+        break;
+    default:
+        break;
+    }
+    if (may_age && (kind == BK_COUNT || bk_kind_fires(kind)))
+        bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 3000), &strategy);
+    return strategy;
+}
+
+/* Mostly of now; some late, some ahead, some anywhere. Ids are small where only their low bits matter. */
+struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t sequence)
+{
+    struct bk_row row = {.time_ns = now_ns, .sequence = sequence, .bytes = draw_below(draw, 200)};
+    switch (draw_below(draw, 12)) {
+    case 0:
+        row.time_ns -= (int64_t)draw_below(draw, 4000);
+        row.sequence -= draw_below(draw, row.sequence / 2 + 1);
+        break;
+    case 1:
+        row.time_ns += (int64_t)draw_below(draw, 400);
+        break;
+    case 2:
+        row.sequence += draw_below(draw, 9);
+        break;
+    default:
+        break;
+    }
+    row.id = one_in(draw, 3) ? draw_bits(draw) : draw_below(draw, 8);
+    return row;
+}
+
+struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *strategy, int64_t now_ns)
+{
+    bool is_hash = strategy->kind == BK_HASH;
+    struct bk_query query = {.kind = (enum bk_query_kind)draw_below(draw, 3), .now_ns = now_ns};
+    const enum bk_plan of_hash[] = {BK_PLAN_DEFAULT, BK_PLAN_ALL, BK_PLAN_LAZY, BK_PLAN_PARALLEL};
+    const enum bk_plan others[] = {BK_PLAN_DEFAULT, BK_PLAN_WALK, BK_PLAN_PAIR, BK_PLAN_PARALLEL};
+    query.plan = (is_hash ? of_hash : others)[draw_below(draw, 4)];
+    if (query.plan == BK_PLAN_PARALLEL)
+        query.at_once = (uint32_t)draw_below(draw, 5);
+    if (one_in(draw, 30))
+        query.plan = (enum bk_plan)draw_below(draw, 6);
+    query.rows = one_in(draw, 30) ? 0 : 1 + draw_below(draw, 20);
+    query.from_ns = now_ns - (int64_t)draw_below(draw, 9000);
+    query.until_ns = query.from_ns + (one_in(draw, 30) ? 0 : 1 + (int64_t)draw_below(draw, 6000));
+    query.birth_ns = now_ns - (int64_t)draw_below(draw, 12000);
+    if (one_in(draw, 6))
+        query.birth_ns += 5000;
+    query.partitions_max = one_in(draw, 5) ? 1 + draw_below(draw, 4) : 0;
+    return query;
+}
+
+void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_kind, int64_t now_ns)
+{
+    for (uint64_t i = draw_below(draw, 3); i > 0; i--) {
+        const struct bk_era *last = &history->eras[history->count - 1];
+        enum bk_kind kind = last->strategy.kind;
+        bool is_free = kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_HASH;
+        if (is_free && !same_kind)
+            kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
+        struct bk_strategy next = vectors_draw_strategy(draw, kind, false);
+        int64_t from_ns =
+            (last->from_ns > now_ns ? last->from_ns : now_ns) + (int64_t)draw_below(draw, 3000) + 1;
+        bk_history_change(history, from_ns, &next);
+    }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Vectors: what goes into the core and what must come out, as JSON. A case is drawn from a family and a seed,
+ * and is one object on one line. docs/porting.md says what stands in it. */
+#ifndef TESTS_CORE_VECTORS_H
+#define TESTS_CORE_VECTORS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../draw.h"
+#include "bucketing/bucketing.h"
+
+/* Draws a case and writes its object; `which` is the family's own number. */
+typedef void vectors_case(FILE *out, struct draw *draw, int which);
+
+vectors_case vectors_hash, vectors_id, vectors_route, vectors_read, vectors_history, vectors_agent,
+    vectors_idgen;
+
+/* Names as in the headers, without their prefix. */
+extern const char *const vectors_coordinations[], *const vectors_counters[], *const vectors_sources[];
+extern const char *const vectors_plans[], *const vectors_queries[];
+const char *vectors_status(enum bk_status status);
+
+/* "name":value, members of an object: a comma stands before each, so an object begins with one that is always
+ * there. A number of 0 and a text of NULL are left out; numbers beyond 2^53 are texts, since some readers
+ * keep 53 bits. */
+void vectors_member(FILE *out, const char *name, int64_t value);
+void vectors_unsigned(FILE *out, const char *name, uint64_t value);
+void vectors_text(FILE *out, const char *name, const char *value);
+void vectors_array(FILE *out, const char *name, const int64_t *values, size_t count);
+void vectors_number(FILE *out, int64_t value);
+void vectors_unsigned_number(FILE *out, uint64_t value);
+void vectors_row(FILE *out, const char *name, const struct bk_row *row);
+void vectors_strategy(FILE *out, const struct bk_strategy *strategy);
+void vectors_eras(FILE *out, const char *name, const struct bk_history *history);
+void vectors_state(FILE *out, const char *name, const struct bk_key_state *state);
+void vectors_query(FILE *out, const struct bk_query *query);
+void vectors_step(FILE *out, const struct bk_read_step *step);
+
+/* Small numbers, so that thresholds, windows and ages meet often. */
+struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, bool may_age);
+struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t sequence);
+struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *strategy, int64_t now_ns);
+/* Changes the history once or twice, by settings of the same kind or of one that may follow. */
+void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_kind, int64_t now_ns);
+
+static inline bool one_in(struct draw *draw, uint64_t n)
+{
+    return draw_below(draw, n) == 0;
+}
+
+#endif

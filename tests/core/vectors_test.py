@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The vectors of core/vectors: they are what the core makes today, and they take its branches.
+
+  vectors_test.py GENERATOR              regenerates them and compares; UPDATE_VECTORS=1 writes them
+  vectors_test.py --coverage [--print]   builds the core for gcov, runs the vectors' cases alone, and holds what they do
+                                         not take against vectors/uncovered.txt; --print shows a table and such lines
+
+Ends with 77 where gcc and gcov are missing."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "core/src").glob("*.c"))
+GENERATOR = sorted((ROOT / "tests/core/vectors").glob("*.c"))
+VECTORS = ROOT / "core/vectors"
+
+
+def read_folder(folder):
+    return {path.name: path.read_bytes() for path in sorted(pathlib.Path(folder).glob("*.json"))}
+
+
+def compare(generator):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([generator, folder], check=True)
+        made, kept = read_folder(folder), read_folder(VECTORS)
+    differing = sorted(name for name in made.keys() | kept.keys() if made.get(name) != kept.get(name))
+    if differing and os.environ.get("UPDATE_VECTORS"):
+        for name in differing:
+            (VECTORS / name).unlink(missing_ok=True)
+            if name in made:
+                (VECTORS / name).write_bytes(made[name])
+        print(f"wrote {', '.join(differing)}")
+    elif differing:
+        sys.exit(f"the core makes other vectors: {', '.join(differing)}. Ports would differ; "
+                 "UPDATE_VECTORS=1 writes the new ones")
+    for text in made.values():
+        json.loads(text)
+    print(f"{len(made)} files, {sum(map(len, made.values())):,} bytes, as the core makes them")
+
+
+def measure():
+    """File -> {number of a line: (function, branches taken, branches)}, of the core when it runs the cases alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["gcc", "-std=c17", "-O0", f"-I{ROOT / 'core/include'}"]
+        subprocess.run([*flags, "--coverage", "-c", *SOURCES], cwd=folder, check=True)
+        objects = sorted(pathlib.Path(folder).glob("*.o"))
+        subprocess.run([*flags, *GENERATOR, *objects, "-lgcov", "-o", "generator"], cwd=folder, check=True)
+        os.mkdir(f"{folder}/out")
+        subprocess.run(["./generator", "out"], cwd=folder, check=True)
+        told = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *objects], cwd=folder,
+                              check=True, capture_output=True, text=True).stdout
+    found = {}
+    for line in told.splitlines():
+        for file in json.loads(line)["files"]:
+            lines = found.setdefault(pathlib.Path(file["file"]).name, {})
+            for at in file["lines"]:
+                _, taken, count = lines.get(at["line_number"], ("", 0, 0))
+                ways = [way["count"] > 0 for way in at["branches"]]
+                lines[at["line_number"]] = (at.get("function_name", ""), taken + sum(ways), count + len(ways))
+    return {name: lines for name, lines in found.items() if name in {path.name for path in SOURCES}}
+
+
+def read_uncovered():
+    """(file, pattern) -> its reason, in the order of the list. See its head."""
+    reasons, reason = {}, None
+    for line in (ROOT / "tests/core/vectors/uncovered.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            reason = line[3:]
+        elif line and not line.startswith("#"):
+            name, pattern = line.split(": ", 1)
+            reasons[name, pattern] = reason
+    return reasons
+
+
+def is_meant(key, name, function, text):
+    file, pattern = key
+    return file in (name, "any") and (pattern in ("*", f"{function}()", text)
+                                      or (pattern.startswith("~ ") and re.search(pattern[2:], text) is not None))
+
+
+def show(files, reasons, missed):
+    sums = collections.Counter()
+    print("| file | branches | taken | share |\n|---|--:|--:|--:|")
+    for name, lines in sorted(files.items()):
+        taken, count = (sum(line[i] for line in lines.values()) for i in (1, 2))
+        if count and (name, "*") not in reasons:
+            sums.update(taken=taken, count=count)
+            print(f"| `{name}` | {count} | {taken} | {taken / count:.0%} |")
+    print(f"| all | {sums['count']:,} | {sums['taken']:,} | {sums['taken'] / sums['count']:.1%} |\n")
+    why = collections.Counter()
+    for reason, ways in missed:
+        why[reason] += ways
+    for reason, ways in why.most_common():
+        print(f"- {ways}: {reason}")
+
+
+def cover():
+    if shutil.which("gcc") is None or shutil.which("gcov") is None:
+        print("skipped: no gcc or no gcov")
+        sys.exit(77)
+    files, reasons = measure(), read_uncovered()
+    missed, faults, used = [], [], set()
+    for name, lines in sorted(files.items()):
+        source = (ROOT / "core/src" / name).read_text(encoding="utf-8").splitlines()
+        for number, (function, taken, count) in sorted(lines.items()):
+            text = source[number - 1].strip()
+            key = next((key for key in reasons if is_meant(key, name, function, text)), None)
+            if taken < count and key is None:
+                faults.append(f"core/src/{name}:{number}: {function}(): {taken} of {count} branches taken: {text}")
+            if taken < count:
+                used.add(key)
+                if key is None or key[1] != "*":
+                    missed.append((reasons.get(key, "not listed"), count - taken))
+    if "--print" in sys.argv:
+        show(files, reasons, missed)
+    faults += [f"uncovered.txt: {name}: {pattern}: the vectors cover it" for name, pattern in reasons.keys() - used]
+    sys.exit("\n".join(faults) if faults else 0)
+
+
+if "--coverage" in sys.argv:
+    cover()
+else:
+    compare(sys.argv[1])
