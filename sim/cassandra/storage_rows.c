@@ -208,7 +208,7 @@ static void tell_copy(const struct cass_cluster *cluster, const struct row *row,
         return;
     const struct partition *partition = partition_at(cluster, row->partition);
     cluster->observer.row_copied(cluster->observer.context, partition->key, partition->bucket, row->row_id,
-                                 replica);
+                                 row->time_ns, row->order, replica);
 }
 
 /* In order of seconds; mostly the last one, or one after it. */

@@ -226,7 +226,7 @@ class ClusterTest(ProgramTest):
                 ("'row' is no kind of event", ["agents.yaml", "--trace-events", "events.txt", "--kinds", "state,row"]),
                 ("not after --from", ["agents.yaml", "--trace-events", "e", "--from", "2s", "--until", "2s"]),
                 ("--agent 99: ", ["agents.yaml", "--trace-events", "events.txt", "--agent", "99"]),
-                ("lines and chrome are", ["agents.yaml", "--trace-events", "events.txt", "--trace-format", "xml"]),
+                ("lines, chrome and record are", ["agents.yaml", "--trace-events", "events.txt", "--trace-format", "xml"]),
                 ("no file named", ["agents.yaml", "--trace-events", ""]),
                 ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "events.txt", "--key", "key-3"]),
                 ("folder: Is a directory", ["agents.yaml", "--trace-events", "folder"]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The program from outside: a Python script (standard library alone) that is given the program's path.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why)
+foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why judge)
   add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)

@@ -7,6 +7,7 @@
 #include "cli/commands/diff.h"
 #include "cli/commands/fuzz.h"
 #include "cli/commands/ids.h"
+#include "cli/commands/judge.h"
 #include "cli/commands/run.h"
 #include "cli/commands/runs.h"
 #include "cli/commands/sweep.h"
@@ -16,6 +17,6 @@
 #include "cli/commands/why.h"
 
 const struct cli_command *const cli_commands[CLI_COMMAND_COUNT] = {
-    &cli_init,   &cli_run,    &cli_why,  &cli_sweep, &cli_merge, &cli_cql,      &cli_fuzz,   &cli_odds,
-    &cli_tune,   &cli_check,  &cli_runs, &cli_show,  &cli_diff,  &cli_report,   &cli_import, &cli_watch,
-    &cli_export, &cli_replay, &cli_ids,  &cli_trace, &cli_token, &cli_bucket_of};
+    &cli_init,  &cli_run,    &cli_why,    &cli_sweep, &cli_merge, &cli_cql,   &cli_fuzz,     &cli_judge,
+    &cli_odds,  &cli_tune,   &cli_check,  &cli_runs,  &cli_show,  &cli_diff,  &cli_report,   &cli_import,
+    &cli_watch, &cli_export, &cli_replay, &cli_ids,   &cli_trace, &cli_token, &cli_bucket_of};

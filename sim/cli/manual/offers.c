@@ -22,7 +22,7 @@ static const struct rule rules[] = {
     {"watch", "format", "F", MANUAL_WORDS, "sstablepartitions tablehistograms"},
     {"watch", "by", "UNIT", MANUAL_WORDS, "bytes rows"},
     {"run", "kinds", "K,...", MANUAL_LIST, "rows reads requests state faults violations"},
-    {"run", "trace-format", "F", MANUAL_WORDS, "lines chrome"},
+    {"run", "trace-format", "F", MANUAL_WORDS, "lines chrome record"},
     {"check", "digest", "exact|ignore", MANUAL_WORDS, "exact ignore"},
     {"export", "state", "S", MANUAL_WORDS, "closed open read all"},
     {"export", "unit", "U", MANUAL_WORDS, "rows bytes partitions"},

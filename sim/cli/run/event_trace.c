@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes --trace-events: the event trace of a cluster run, as lines or as a Chrome trace. */
+/* Writes --trace-events: the event trace of a cluster run, as lines, as a Chrome trace or as a history. */
 #define _XOPEN_SOURCE 700
 #include "cli/event_trace.h"
 
@@ -101,11 +101,22 @@ static bool read_format(const struct cli_args *args, struct cli_event_trace *tra
 {
     const char *format = cli_value(args, "trace-format", NULL);
     size_t length = strlen(trace->path);
+    struct lab_event_trace *listener = &trace->listener.event_trace;
     trace->is_chrome = format == NULL ? length > 5 && strcmp(trace->path + length - 5, ".json") == 0
                                       : strcmp(format, "chrome") == 0;
-    return format == NULL || trace->is_chrome || strcmp(format, "lines") == 0 ||
-           sim_fail(error, SIM_ERROR_INPUT,
-                    "bucketlab: --trace-format %s: no such format; lines and chrome are", format);
+    listener->is_record = format != NULL && strcmp(format, "record") == 0;
+    if (format != NULL && !trace->is_chrome && !listener->is_record && strcmp(format, "lines") != 0)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "bucketlab: --trace-format %s: no such format; lines, chrome and record are", format);
+    static const char *const filters[] = {"key", "agent", "kinds", "from", "until"};
+    for (size_t i = 0; listener->is_record && i < sizeof filters / sizeof *filters; i++) {
+        if (cli_has(args, filters[i]))
+            return sim_fail(
+                error, SIM_ERROR_INPUT,
+                "bucketlab: --trace-format record is whole, so that `judge` can read it; remove --%s",
+                filters[i]);
+    }
+    return true;
 }
 
 /* Absolute and without links, also of a file that is not there yet; NULL with errno. */

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "lab/change.h"
 
 static bool is_deployed(const struct lab_change *change)
@@ -66,6 +67,7 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
         bk_history_begin(&change->strategy, &agent->history);
     add_dated(run, index + 1, &agent->history);
     agent->deployed_ns = sim_queue_now(&run->queue);
+    lab_record_settings(run, number, index);
     lab_event_trace_add(run, LAB_TOLD(STATE, LAB_NO_KEY, number), "agent %u is given new settings", number);
     if (agent->is_up) {
         enum bk_status status = bk_agent_change(agent->agent, &agent->history);

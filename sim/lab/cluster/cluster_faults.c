@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
 
@@ -59,8 +60,9 @@ static void lose_state(struct lab_cluster_run *run, const struct lab_active_faul
         return;
     lab_condition_of_key(run, LAB_CONDITION_STATE_LOST, made->target, INT64_MIN, LAB_OPEN_ENDED);
     lab_health_pulse(run, sim_queue_now(&run->queue));
-    cass_set_columns(run->cluster, lab_state_register(made->target), backup->columns,
-                     is_lost ? 0 : backup->mask);
+    if (run->replay == NULL)
+        cass_set_columns(run->cluster, lab_state_register(made->target), backup->columns,
+                         is_lost ? 0 : backup->mask);
 }
 
 static void excuse_paxos(void *context, uint64_t name)
@@ -70,14 +72,22 @@ static void excuse_paxos(void *context, uint64_t name)
     if (run->idgen != NULL)
         lab_condition_set(run, LAB_CONDITION_PAXOS_LOST);
     else if (lab_register_is_state(name, &key))
-        lab_condition_of_key(run, LAB_CONDITION_PAXOS_LOST, key, INT64_MIN, LAB_OPEN_ENDED);
+        lab_fault_paxos(run, key);
+}
+
+void lab_fault_paxos(struct lab_cluster_run *run, uint32_t key)
+{
+    lab_record_paxos_loss(run, key);
+    lab_condition_of_key(run, LAB_CONDITION_PAXOS_LOST, key, INT64_MIN, LAB_OPEN_ENDED);
 }
 
 static void lose_paxos(struct lab_cluster_run *run, const struct lab_active_fault *made)
 {
+    lab_health_pulse(run, sim_queue_now(&run->queue));
+    if (run->replay != NULL)
+        return;
     const struct lab_fault *fault = &run->scenario->faults[made->fault];
     int64_t last_ns = fault->age_ns > 0 ? fault->age_ns : SYNC_PERIOD_NS;
-    lab_health_pulse(run, sim_queue_now(&run->queue));
     cass_forget_paxos(run->cluster, made->target, last_ns, excuse_paxos, run);
 }
 
@@ -172,6 +182,8 @@ static bool is_active(const struct lab_cluster_run *run, enum lab_fault_kind kin
 static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool begins)
 {
     const struct cass_cluster_config *config = &run->scenario->network;
+    if (run->replay != NULL && fault->kind != LAB_FAULT_AGENT_PAUSE)
+        return; /* what came of it is in the history */
     switch (fault->kind) {
     case LAB_FAULT_NODE_DOWN:
         cass_set_down(run->cluster, fault->target, is_active(run, LAB_FAULT_NODE_DOWN, fault->target));
@@ -249,7 +261,8 @@ static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int6
 }
 
 /* What happens at a moment, or ends by itself; all else begins. */
-static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
+static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
+                           bool is_kept)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
     switch (made->kind) {
@@ -257,11 +270,9 @@ static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_
         lab_health_pulse(run, now_ns);
         jump(run, &run->agents[made->target], made->by_ns);
         break;
-    case LAB_FAULT_AGENT_CRASH: {
-        const struct lab_fault *fault = &run->scenario->faults[made->fault];
-        lab_agent_crash(run, made->target, lasts_ns, fault->rate_per_s == 0 && fault->age_ns > 0);
+    case LAB_FAULT_AGENT_CRASH:
+        lab_agent_crash(run, made->target, lasts_ns, is_kept);
         break;
-    }
     case LAB_FAULT_HINT_LOSS:
         lab_health_pulse(run, now_ns);
         cass_drop_hints(run->cluster, made->target);
@@ -270,7 +281,8 @@ static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_
         int64_t left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
         lasts_ns = lasts_ns < left_ns ? lasts_ns : left_ns;
         lab_health_pulse(run, lab_until(now_ns, lasts_ns));
-        cass_pause(run->cluster, made->target, lasts_ns);
+        if (run->replay == NULL)
+            cass_pause(run->cluster, made->target, lasts_ns);
         break;
     }
     case LAB_FAULT_STATE_LOST:
@@ -382,11 +394,18 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         }
         come_again(run, number);
     }
-    tell(run, &made, LAB_EVENT_BEGINS);
-    lab_watch_fault(run, made.kind);
-    if (made.kind == LAB_FAULT_NODE_DOWN || made.kind == LAB_FAULT_HINT_LOSS)
+    lab_fault_begins(run, &made, lasts_ns, fault->rate_per_s == 0 && fault->age_ns > 0);
+}
+
+void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
+                      bool is_kept)
+{
+    tell(run, made, LAB_EVENT_BEGINS);
+    lab_record_fault(run, made, lasts_ns);
+    lab_watch_fault(run, made->kind);
+    if (made->kind == LAB_FAULT_NODE_DOWN || made->kind == LAB_FAULT_HINT_LOSS)
         run->oracles.hints_may_be_lost = true;
-    strike_at_once(run, &made, lasts_ns);
+    strike_at_once(run, made, lasts_ns, is_kept);
 }
 
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
@@ -402,6 +421,7 @@ void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
 {
     struct lab_active_fault ended = run->active[place];
+    lab_record_fault_end(run, place);
     run->active[place].is_used = false;
     lab_health_fault(run, false);
     /* What it delayed last is still on its way. */

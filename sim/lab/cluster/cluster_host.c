@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
@@ -200,9 +201,20 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
     int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns - early_ns);
     run->tally.late_rows += arrival->late_ns > 0;
-    if (number == 0 || (wl_has_own_times(workload) && time_ns < key->birth_ns))
-        key->birth_ns = time_ns;
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
+    lab_agent_take(run, chosen, key_index, &row);
+}
+
+void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
+                    const struct bk_row *taken)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    struct bk_row row = *taken;
+    uint64_t number = row.sequence;
+    int64_t now_ns = chosen == UINT32_MAX ? row.time_ns : lab_agent_clock(run, chosen), time_ns = row.time_ns;
+    if (number == 0 || (wl_has_own_times(&run->scenario->workload) && time_ns < key->birth_ns))
+        key->birth_ns = time_ns;
+    lab_record_row(run, chosen, key_index, number, &row);
     uint32_t operation_number = 0;
     enum bk_status status = BK_ERROR_BUSY;
     if (chosen != UINT32_MAX)
@@ -229,7 +241,7 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
-    operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, arrival->bytes,
+    operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, row.bytes,
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
     struct lab_told told = LAB_TOLD(ROWS, key_index, chosen);
@@ -252,10 +264,11 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
 }
 
-static void conclude(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
     struct bk_outcome outcome = operation->outcome;
+    lab_record_outcome(run, agent, number);
     if (outcome.kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
         lab_read_step_done(operation);
@@ -298,7 +311,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     lab_reply_add(run, operation, &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
-        conclude(run, agent, number);
+        lab_agent_hear(run, agent, number);
     }
 }
 
@@ -311,15 +324,21 @@ void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *even
     operation->outcome.kind = BK_OUTCOME_UNKNOWN;
     lab_event_trace_add(run, LAB_TOLD(REQUESTS, operation->key, event->target), "agent %u gives up waiting",
                         event->target);
-    conclude(run, event->target, (uint32_t)event->a);
+    lab_agent_hear(run, event->target, (uint32_t)event->a);
 }
 
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     agent->tick = 0;
-    if (!agent->is_up || lab_agent_waits(run, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number}))
-        return;
+    if (agent->is_up && !lab_agent_waits(run, &(struct sim_event){.kind = LAB_EVENT_TICK, .target = number}))
+        lab_agent_wake(run, number);
+}
+
+void lab_agent_wake(struct lab_cluster_run *run, uint32_t number)
+{
+    lab_record_agent(run, number, "wakes");
+    struct lab_host_agent *agent = &run->agents[number];
     bk_agent_tick(agent->agent, lab_agent_clock(run, number));
     lab_twin_ticked(run, number, lab_agent_clock(run, number));
     lab_agent_pump(run, number);
@@ -401,6 +420,7 @@ void lab_agents_leave(struct lab_cluster_run *run)
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t number)
 {
     lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u is back", number);
+    lab_record_agent(run, number, "is back");
     lab_health_fault(run, false);
     if (run->idgen != NULL)
         lab_idgen_restart(run, number);
@@ -517,6 +537,8 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     lab_watch_asked(run, operation, action, &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     operation->outstanding = 1;
+    if (run->replay != NULL)
+        return;
     if (action->kind == BK_ACT_READ_ROWS) {
         operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
         for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "idgen.h"
 #include "kernel/archive.h"
 #include "kernel/digest.h"
@@ -147,6 +148,10 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     config.row_cells = (uint32_t)scenario->workload.row_cells;
     if (run->rows != NULL) {
         lab_rows_span(run->rows, &run->start_ns, &run->end_ns);
+        if (run->replay != NULL) {
+            run->end_ns += run->replay->start_ns - run->start_ns;
+            run->start_ns = run->replay->start_ns;
+        }
         run->key_count = lab_rows_key_count(run->rows);
     } else {
         run->start_ns = scenario->workload.start_ns;
@@ -318,6 +323,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     int64_t time_ns;
     lab_event_trace_add(run, LAB_TOLD(RUN, LAB_NO_KEY, LAB_EVENT_NOBODY), "strategy %s %s",
                         run->strategy->label, run->is_resumed ? "goes on" : "begins");
+    lab_record_begins(run);
     while (!run->is_over && (run->arrivals_pending > 0 || run->operations_active > 0)) {
         if (run->events.events >= run->pause_at && !pause(run, error))
             return false;
@@ -333,6 +339,7 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
         if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
             return sim_fail_memory(error);
     }
+    lab_record_ends(run);
     if (!run->is_over)
         lab_agents_leave(run);
     if (run->views.key == NULL)
@@ -370,6 +377,14 @@ struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenar
                                                const struct lab_rows *rows,
                                                const struct lab_run_context *context, struct sim_error *error)
 {
+    return lab_cluster_run_replay(scenario, index, rows, context, NULL, error);
+}
+
+struct lab_cluster_run *lab_cluster_run_replay(const struct lab_scenario *scenario, size_t index,
+                                               const struct lab_rows *rows,
+                                               const struct lab_run_context *context,
+                                               struct lab_replay *replay, struct sim_error *error)
+{
     struct lab_cluster_run *run = calloc(1, sizeof *run);
     if (run == NULL) {
         sim_fail_memory(error);
@@ -379,8 +394,11 @@ struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenar
     run->strategy = &scenario->strategies[index];
     run->rows = rows;
     run->context = context;
+    run->replay = replay;
     run->part = (uint32_t)index;
-    if (begin(run, error) && lab_cluster_go_on(run, error) && loop(run, error)) {
+    bool ok = begin(run, error);
+    if (ok && (replay != NULL ? lab_replay_events(run, error)
+                              : lab_cluster_go_on(run, error) && loop(run, error))) {
         if (!cass_cluster_is_sound(run->cluster) || run->out_of_memory)
             sim_fail_memory(error);
         else if (!run->is_over)
@@ -426,6 +444,8 @@ uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event k
 
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
 {
+    if (run->replay != NULL)
+        return 0; /* what comes is in the history */
     if (run->is_resumed && (time_ns < sim_queue_now(&run->queue) || time_ns > SIM_QUEUE_TIME_MAX)) {
         run->is_damaged = true;
         return 0;

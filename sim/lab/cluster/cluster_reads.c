@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "history.h"
 
 bool lab_reads_create(struct lab_cluster_run *run)
 {
@@ -70,15 +71,26 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     struct lab_read_clock *clock = &run->reads[kind][key_index];
-    uint32_t chosen = lab_choose_agent_of_key(run, key_index, sim_random_next(&clock->draws)), number;
+    uint32_t chosen = lab_choose_agent_of_key(run, key_index, sim_random_next(&clock->draws));
+    int64_t now_ns = chosen == UINT32_MAX ? 0 : lab_agent_clock(run, chosen);
+    lab_read_take(run, chosen, key_index, kind, key->rows > 0 ? key->birth_ns : now_ns,
+                  key->rows > 0 ? key->rows - 1 : 0);
+    run->arrivals_pending--;
+    lab_read_clock_next(clock);
+    push_next(run, key_index, kind);
+}
+
+void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index, enum lab_read_kind kind,
+                   int64_t birth_ns, uint64_t newest)
+{
+    uint32_t number;
     enum bk_status status = BK_ERROR_BUSY;
     struct bk_query query = {0};
     if (chosen != UINT32_MAX) {
         int64_t now_ns = lab_agent_clock(run, chosen);
-        lab_read_query(run->scenario, run->strategy, kind, now_ns, key->rows > 0 ? key->birth_ns : now_ns,
-                       &query);
-        status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index,
-                               key->rows > 0 ? key->rows - 1 : 0, &query, &number);
+        lab_read_query(run->scenario, run->strategy, kind, now_ns, birth_ns, &query);
+        lab_record_read(run, chosen, key_index, kind, &query, newest);
+        status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index, newest, &query, &number);
         lab_twin_read(run, chosen, now_ns, key_index, &query, status, number);
     }
     if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
@@ -110,9 +122,6 @@ void lab_cluster_read(struct lab_cluster_run *run, uint32_t key_index, enum lab_
         lab_agent_pump(run, chosen);
         lab_parked_begins(run, chosen, operation);
     }
-    run->arrivals_pending--;
-    lab_read_clock_next(clock);
-    push_next(run, key_index, kind);
 }
 
 void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation)

@@ -70,6 +70,23 @@ bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_
     return true;
 }
 
+bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                             struct lab_result **out)
+{
+    struct lab_result *result = NULL;
+    bool ok = true;
+    for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
+        if (runs[i] == NULL)
+            continue;
+        result = result == NULL ? begin_by(scenario, runs[i]) : result;
+        ok = result != NULL && add_run(result, scenario, i, runs[i]);
+    }
+    if (!ok)
+        lab_result_destroy(result);
+    *out = ok ? result : NULL;
+    return ok;
+}
+
 bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, struct lab_cluster_run *run,
                            struct lab_result **out)
 {

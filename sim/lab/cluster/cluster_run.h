@@ -192,7 +192,8 @@ struct lab_backup {
     uint32_t mask;
 };
 
-struct lab_idgen; /* idgen.h */
+struct lab_idgen;  /* idgen.h */
+struct lab_replay; /* history.h */
 
 struct lab_cluster_run {
     const struct lab_scenario *scenario;
@@ -200,6 +201,7 @@ struct lab_cluster_run {
     const struct lab_rows *rows;
     uint32_t traced_key; /* LAB_NO_KEY: all */
     const struct lab_run_context *context;
+    struct lab_replay *replay;    /* what happens comes from a history; NULL: the run makes it */
     struct lab_row_stamps stamps; /* of rows written from start_ns on, which follows from the scenario */
     struct sim_queue queue;
     struct cass_cluster *cluster;
@@ -299,6 +301,13 @@ int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int
 const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
                                              int64_t time_ns);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
+/* A row of its time, sequence number (which is its number within the key), id and bytes comes to the agent
+ * (UINT32_MAX: none is up). */
+void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
+/* operation->outcome is what became of its action. */
+void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
+/* Whatever is paused: its time has come. */
+void lab_agent_wake(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
@@ -355,6 +364,9 @@ bool lab_reads_create(struct lab_cluster_run *run);
 void lab_reads_destroy(struct lab_cluster_run *run);
 void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
 void lab_cluster_read(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
+/* A read comes to the agent (UINT32_MAX: none is up). newest: the key's newest sequence number. */
+void lab_read_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
+                   int64_t birth_ns, uint64_t newest);
 /* Its row was acknowledged, so that readers that come now are to find it. */
 void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* A partition has answered; all of the step have; the read has ended. */
@@ -407,6 +419,10 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
 /* cluster_faults.c. */
 void lab_faults_begin(struct lab_cluster_run *run);
 void lab_fault_strike(struct lab_cluster_run *run, uint32_t fault);
+/* One that was drawn strikes. is_kept: of an agent's crash, see lab_agent_crash(). */
+void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
+                      bool is_kept);
+void lab_fault_paxos(struct lab_cluster_run *run, uint32_t key);
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place);
 /* What the fault will put back later. */
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
@@ -457,6 +473,10 @@ bool lab_cluster_go_on(struct lab_cluster_run *run, struct sim_error *error);
 void lab_cluster_keep(struct lab_cluster_run *run);
 void lab_cluster_keep_end(struct lab_cluster_run *run);
 
+/* Of the strategies that were judged, in their order; runs[i] NULL: not judged. */
+bool lab_cluster_result_some(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
+                             struct lab_result **out);
+
 /* cluster_loop.c: the rows of all strategies; NULL where there are identifiers in place of rows. */
 bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
                       struct lab_rows **out, struct sim_error *error);
@@ -467,6 +487,13 @@ struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenar
                                                const struct lab_run_context *context,
                                                struct sim_error *error);
 void lab_cluster_run_destroy(struct lab_cluster_run *run); /* NULL is fine */
+/* The same of what a history says has happened, up to the next strategy's beginning. */
+struct lab_cluster_run *lab_cluster_run_replay(const struct lab_scenario *scenario, size_t index,
+                                               const struct lab_rows *rows,
+                                               const struct lab_run_context *context,
+                                               struct lab_replay *replay, struct sim_error *error);
+/* history/replay.c: the events of the history up to the end of the strategy's run. */
+bool lab_replay_events(struct lab_cluster_run *run, struct sim_error *error);
 /* An event of the engine's own; 0 and out_of_memory without room. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);

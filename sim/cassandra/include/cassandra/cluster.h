@@ -266,13 +266,27 @@ struct cass_observer {
     void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order);
     /* A replica holds the row, which it did not before. */
-    void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, uint32_t replica);
+    void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
+                       int64_t row_order, uint32_t replica);
     /* A replica's copy of a register has got a write or a commit. */
     void (*register_changed)(void *context, uint64_t key);
     /* A leader has added to a counter, for the statement that bore this row_id. */
     void (*counter_added)(void *context, uint64_t key, uint64_t row_id, int64_t delta);
 };
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer);
+
+/* What a history says was stored (recorded.c), in place of requests; observers hear of it. */
+#define CASS_EVERY_REPLICA UINT32_MAX
+/* A CASS_WRITE_ROW: the replica holds it now. */
+void cass_record_row(struct cass_cluster *cluster, const struct cass_statement *row, uint32_t replica);
+/* The row's writer has taken an OK. */
+void cass_record_answer(struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
+/* A reader of all replicas finds these columns of the register from now on; mask 0: no row. */
+void cass_record_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
+/* A counter has been added to, by the statement that bore this row_id. */
+void cass_record_addition(struct cass_cluster *cluster, uint64_t key, uint64_t row_id, int64_t delta);
+/* The partition holds so many rows, whatever was recorded before. Observers do not hear of it. */
+void cass_record_rows(struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t rows);
 
 /* What is stored, seen at once and without cost: for oracles, metrics and tests. */
 struct cass_partition_view {

@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
      "write what happens between agents and cluster,\n"
      "one event a line, or, where FILE ends in .json, as a\n"
      "Chrome trace, which Perfetto opens; - stands for stdout"},
-    {"trace-format", "F", "lines or chrome, whatever FILE is called"},
+    {"trace-format", "F", "lines, chrome, or record: a history for `judge`"},
     {"kinds", "K,...",
      "with --trace-events: rows, reads, requests, state,\n"
      "faults or violations only"},

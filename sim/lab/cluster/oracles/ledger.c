@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "kernel/grow.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
@@ -160,9 +161,11 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
         lab_newest_stored(run, (uint32_t)key, time_ns, bucket);
 }
 
-static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, uint32_t replica)
+static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
+                       int64_t order, uint32_t replica)
 {
     struct lab_cluster_run *run = context;
+    lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
     if (index == LAB_NO_PARTITION)
@@ -177,14 +180,17 @@ static void register_changed(void *context, uint64_t key)
     uint32_t state_key;
     if (!lab_register_is_state(key, &state_key))
         return;
-    if (state_key < run->key_count)
-        lab_state_changed(run, state_key);
-    else
+    if (state_key >= run->key_count) {
         run->is_damaged = true;
+        return;
+    }
+    lab_record_state(run, state_key);
+    lab_state_changed(run, state_key);
 }
 
 static void counter_added(void *context, uint64_t key, uint64_t row, int64_t delta)
 {
+    lab_record_addition(context, key, row, delta);
     lab_increment_applied(context, key, row, (uint64_t)delta);
 }
 

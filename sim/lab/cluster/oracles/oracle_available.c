@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "kernel/time.h"
 
 /* Where others may win the update that a row waits for, each of which costs it a round trip and a pause. Of
@@ -102,7 +103,7 @@ void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_oper
 void lab_available_left(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     int64_t now_ns = sim_queue_now(&run->queue), spent_ns = now_ns - operation->begun_ns;
-    bool is_forgotten = sim_queue_count(&run->queue) == 0;
+    bool is_forgotten = run->replay != NULL ? run->replay->is_exhausted : sim_queue_count(&run->queue) == 0;
     /* All retries of a few steps may take longer than a run is left, and so may those of the operations that
      * one after another asked for a parked one. */
     bool is_early = operation->is_parked || spent_ns < LAB_DRAIN_NS ||

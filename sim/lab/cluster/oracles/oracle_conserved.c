@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "history.h"
 #include "lab/gone.h"
 
 #define EVENTS_A_LOOK  4096 /* between two looks at whether the run is to stop */
@@ -136,6 +137,8 @@ static bool deliver(struct lab_cluster_run *run)
     int64_t until_ns = delivered_by_ns(run), time_ns;
     struct sim_event event;
     lab_copies_alone(run);
+    if (run->replay != NULL)
+        return lab_replay_rest(run);
     cass_heal(run->cluster);
     bool waits_for_all = hints_may_hold_rows(run); /* rows that no replica holds yet are no copies due */
     for (uint64_t i = 1; oracles->copies_due > 0 || waits_for_all; i++) {

@@ -49,6 +49,7 @@ struct lab_event_trace {
     int64_t from_ns, until_ns;
     uint32_t kinds, agent;
     bool is_of_agent;
+    bool is_record;       /* `line` gets a history (docs/judge.md), whole, in place of what is for people */
     const char *key;      /* this key's events alone, and the faults; NULL: everything */
     uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: what it is", and
                              then what it means */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* bucketlab judge: what the oracles say of recorded histories, of runs of the lab or of a real service. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/commands/judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/execute.h"
+#include "cli/json.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "lab/oracle.h"
+#include "lab/replay.h"
+
+static const struct cli_option options[] = {
+    {"tables", "FILE", "the rows, states and counters that were read back\nwhen all was over"},
+    {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
+    CLI_OPTION_JSON,
+    CLI_OPTION_QUIET,
+    {NULL, NULL, NULL}};
+
+struct job {
+    struct lab_scenario *scenario;
+    const char **paths, *tables;
+    size_t count;
+    struct lab_result *result;
+};
+
+static bool load(const struct cli_args *args, struct job *job, struct sim_error *error)
+{
+    struct lab_override *overrides;
+    size_t count;
+    job->tables = cli_value(args, "tables", NULL);
+    job->count = cli_argument_count(args) - 1;
+    job->paths = calloc(job->count, sizeof *job->paths);
+    if (job->paths == NULL)
+        return sim_fail_memory(error);
+    for (size_t i = 0; i < job->count; i++)
+        job->paths[i] = cli_argument(args, i + 1);
+    if (!cli_overrides(args, &overrides, &count, error))
+        return false;
+    bool is_fine = lab_scenario_load(cli_argument(args, 0), overrides, count, NULL, &job->scenario, error);
+    free(overrides);
+    return is_fine;
+}
+
+static bool replay(void *context, struct lab_progress *progress, struct sim_error *error)
+{
+    struct job *job = context;
+    return lab_replay(job->scenario, job->paths, job->count, job->tables, progress, &job->result, error);
+}
+
+/* The first guarantee that is broken is the error. */
+static bool holds(const struct lab_result *result, struct sim_error *error)
+{
+    for (size_t i = 0; i < result->strategy_count; i++) {
+        const struct lab_strategy_result *strategy = &result->strategies[i];
+        for (int oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+            const struct lab_violation *violation = &strategy->verdict.violations[oracle];
+            if (lab_guarantee_is_broken(lab_settings_kind(&strategy->settings),
+                                        lab_settings_protocol(&strategy->settings), (enum lab_oracle)oracle,
+                                        &strategy->verdict))
+                return sim_fail(
+                    error, SIM_ERROR_CHECK,
+                    "%s breaks its guarantee of %s %" PRIu64 " times; first at %.6f s, key-%" PRIu32 ": %s",
+                    strategy->label, lab_oracle_name((enum lab_oracle)oracle), violation->count,
+                    (double)(violation->time_ns - result->start_ns) / 1e9, violation->key, violation->text);
+        }
+    }
+    return true;
+}
+
+static void print(const struct lab_result *result)
+{
+    char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
+    cli_grouped(result->rows, rows);
+    cli_grouped(result->keys, keys);
+    printf("%s rows of %s keys, as their histories tell\n\n", rows, keys);
+    cli_print_cluster(result);
+    cli_print_costs(result);
+    cli_print_oracles(result);
+}
+
+static int judge(const struct cli_args *args, struct sim_error *error)
+{
+    struct job job = {0};
+    struct cli_signals signals = {0};
+    int64_t elapsed_ms;
+    bool is_fine = load(args, &job, error);
+    int code = (int)error->class;
+    if (is_fine) {
+        const struct cli_task task = {.name = "judge",
+                                      .unit = "rows/s",
+                                      .is_quiet = cli_has(args, "quiet"),
+                                      .run = replay,
+                                      .context = &job};
+        cli_signals_hold(&signals);
+        is_fine = cli_attend(&task, &signals, &elapsed_ms, error);
+        code = is_fine ? 0 : cli_exit_code(&signals, error);
+        cli_signals_release(&signals);
+    }
+    if (is_fine) {
+        if (cli_has(args, "json"))
+            is_fine = cli_json_print(cli_json_run(0, job.result, json_array()), error);
+        else
+            print(job.result);
+        is_fine = is_fine && holds(job.result, error);
+        code = is_fine ? 0 : (int)error->class;
+    }
+    lab_result_destroy(job.result);
+    lab_scenario_destroy(job.scenario);
+    free(job.paths);
+    return code;
+}
+
+const struct cli_command cli_judge = {
+    .name = "judge",
+    .arguments = "SCENARIO HISTORY...",
+    .summary = "what the oracles say of a run, or a real service, by its log",
+    .example = "  bucketlab run my.yaml --trace-events run.log --trace-format record\n"
+               "  bucketlab judge my.yaml run.log\n"
+               "  bucketlab judge my.yaml agent-*.log driver.log --tables read-back.csv\n",
+    .options = options,
+    .least = 2,
+    .most = CLI_ANY_NUMBER,
+    .run = judge,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Histories: the events of a run with agents as lines that say all that its agents were told and all that was
+ * stored, so that somebody else can judge the run. A run of the lab writes one with --trace-format record,
+ * and a process that embeds the core can write one too; docs/judge.md has the form. */
+#ifndef LAB_HISTORY_H
+#define LAB_HISTORY_H
+
+#include "cluster_run.h"
+
+/* By enum bk_action_kind, and by enum bk_outcome_kind. */
+#define LAB_ACTION_NAMES                                                                                     \
+    "put_row", "read_state", "write_state", "cas_state", "add_counter", "read_counter", "read_start",        \
+        "write_start", "cas_lock", "count_rows", "read_rows"
+#define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
+
+/* --- record.c: what a run of the lab writes; nothing where no history is asked for. */
+bool lab_record_wants(const struct lab_cluster_run *run);
+void lab_record_begins(struct lab_cluster_run *run);
+void lab_record_ends(struct lab_cluster_run *run);
+void lab_record_row(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t number,
+                    const struct bk_row *row);
+void lab_record_read(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
+                     const struct bk_query *query, uint64_t newest);
+void lab_record_outcome(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
+void lab_record_agent(struct lab_cluster_run *run, uint32_t agent, const char *what);
+void lab_record_settings(struct lab_cluster_run *run, uint32_t agent, uint32_t change);
+void lab_record_fault(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
+void lab_record_fault_end(struct lab_cluster_run *run, uint32_t place);
+void lab_record_paxos_loss(struct lab_cluster_run *run, uint32_t key);
+void lab_record_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
+                       int64_t time_ns, int64_t order, uint32_t replica);
+void lab_record_state(struct lab_cluster_run *run, uint32_t key);
+void lab_record_addition(struct lab_cluster_run *run, uint64_t counter, uint64_t row, int64_t delta);
+
+/* --- lines.c: the lines of several files, by their times. */
+struct lab_history_line {
+    const char *path;
+    uint64_t number;
+    int64_t since_ns;
+    bool has_key;
+    uint32_t key;
+    const char *text; /* what happened, without the full stop */
+};
+struct lab_history;
+bool lab_history_open(const char *const *paths, size_t count, struct lab_history **out,
+                      struct sim_error *error);
+void lab_history_close(struct lab_history *history); /* NULL is fine */
+/* The next line; false at the end, and with an error. The line is valid until the next call. */
+bool lab_history_next(struct lab_history *history, const struct lab_history_line **out,
+                      struct sim_error *error);
+/* The line that was taken last comes once more. */
+void lab_history_again(struct lab_history *history);
+bool lab_history_fail(const struct lab_history_line *line, struct sim_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Words and numbers at the beginning of a text; true when they are there, and *at is then behind them. */
+bool lab_history_word(const char **at, const char *word);
+bool lab_history_number(const char **at, int64_t *out);
+
+/* --- replay.c, which is told of each row and each state that a history stores. */
+struct lab_replay {
+    struct lab_history *history;
+    const char *tables; /* NULL: none were read back */
+    int64_t start_ns;
+    bool is_observed;  /* written by processes, of which none knows all that is stored */
+    bool is_exhausted; /* it says that nothing more would have happened */
+    bool has_ended;
+    uint64_t *stored; /* by partition of the ledger: two sums of hashes of the rows that were recorded */
+    size_t stored_capacity;
+    struct sim_error *error;
+};
+/* "strategy LABEL begins at NS" of a run of the lab, or "is observed from NS" of processes. */
+struct lab_replay_head {
+    char label[128];
+    int64_t start_ns;
+    bool is_observed;
+};
+bool lab_replay_head(const struct lab_history_line *line, struct lab_replay_head *out);
+/* A replica, or CASS_EVERY_REPLICA, holds the row. */
+void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
+                      int64_t time_ns, int64_t order, uint32_t replica);
+/* The rest of a history whose run is over: copies of rows. False: the error is set. */
+bool lab_replay_rest(struct lab_cluster_run *run);
+
+/* --- tables.c: the tables as they were read back when all was over. */
+bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error);
+
+#endif

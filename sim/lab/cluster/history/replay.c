@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run over again from its history: its agents are told what they were told then, and do what they did; what
+ * was stored is put in place. Nothing is drawn, and no cluster answers. The oracles cannot tell the
+ * difference.
+ *
+ * A history that processes have written may lack an effect: whose author was killed right after it, or never
+ * heard of it. Of a state the next agent that reads it tells; of rows and counters the tables that are read
+ * back (tables.c). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history.h"
+#include "kernel/grow.h"
+#include "kernel/time.h"
+
+struct event {
+    struct lab_cluster_run *run;
+    const struct lab_history_line *line;
+    const char *at;
+    struct sim_error *error;
+};
+
+static bool fail(const struct event *event)
+{
+    return lab_history_fail(event->line, event->error, "'%s' is no event of a history (docs/judge.md)",
+                            event->line->text);
+}
+
+static bool word(struct event *event, const char *text)
+{
+    return lab_history_word(&event->at, text);
+}
+
+static bool number(struct event *event, const char *name, int64_t *out)
+{
+    return word(event, name) && lab_history_number(&event->at, out);
+}
+
+/* One of so many, from 0. */
+static bool index_of(struct event *event, const char *name, uint32_t count, uint32_t *out)
+{
+    int64_t value;
+    if (!number(event, name, &value))
+        return fail(event);
+    *out = (uint32_t)value;
+    return (value >= 0 && value < count) ||
+           lab_history_fail(event->line, event->error, "%s %" PRId64 ": the scenario has %" PRIu32, name,
+                            value, count);
+}
+
+static bool ends(const struct event *event)
+{
+    return *event->at == '\0' || fail(event);
+}
+
+static bool name_of(struct event *event, const char *const *names, uint32_t count, uint32_t *out)
+{
+    for (*out = 0; *out < count; ++*out) {
+        if (word(event, names[*out]))
+            return true;
+    }
+    return false;
+}
+
+/* "columns MASK C0 C1 C2 C3", behind "columns" */
+static bool read_columns(struct event *event, uint32_t *mask, int64_t *columns)
+{
+    int64_t value;
+    if (!lab_history_number(&event->at, &value) || value < 0 || value >= 1 << BK_COLUMN_COUNT)
+        return false;
+    *mask = (uint32_t)value;
+    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (!lab_history_number(&event->at, &columns[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_up(const struct event *event, uint32_t agent)
+{
+    return event->run->agents[agent].is_up ||
+           lab_history_fail(event->line, event->error,
+                            "agent %" PRIu32 " is down; 'agent %" PRIu32 " is back' lacks", agent, agent);
+}
+
+/* --- What agents are told. */
+
+/* Numbers that nobody took leave a gap. */
+static void arrive(struct lab_cluster_run *run, uint32_t key_index, uint64_t row, uint64_t bytes)
+{
+    struct lab_cluster_key *key = &run->keys[key_index];
+    run->keys_met += key->rows == 0;
+    for (; key->rows <= row; key->rows++)
+        lab_oracles_arrived(run, key_index);
+    run->tally.rows++;
+    lab_bytes_add(&key->bytes, bytes);
+}
+
+#define ROWS_AHEAD (INT64_C(1) << 24)
+
+static bool take_row(struct event *event, uint32_t agent)
+{
+    struct lab_cluster_run *run = event->run;
+    uint32_t key = event->line->key;
+    int64_t row, time_ns, id, bytes;
+    if (!lab_history_number(&event->at, &row) || !number(event, "time", &time_ns) ||
+        !number(event, "id", &id) || !number(event, "bytes", &bytes) || row < 0 || bytes < 0)
+        return fail(event);
+    if ((uint64_t)row > run->keys[key].rows + ROWS_AHEAD)
+        return lab_history_fail(event->line, event->error,
+                                "row %" PRId64 " comes after row %" PRId64 "; number the rows of a key", row,
+                                (int64_t)run->keys[key].rows - 1);
+    arrive(run, key, (uint64_t)row, (uint64_t)bytes);
+    lab_agent_take(run, agent, key, &(struct bk_row){time_ns, (uint64_t)row, (uint64_t)id, (uint64_t)bytes});
+    return ends(event);
+}
+
+static bool take_read(struct event *event, uint32_t agent)
+{
+    const char *names[LAB_READ_KINDS];
+    uint32_t kind;
+    int64_t birth_ns, newest;
+    for (int i = 0; i < LAB_READ_KINDS; i++)
+        names[i] = lab_read_kind_name((enum lab_read_kind)i);
+    if (!name_of(event, names, LAB_READ_KINDS, &kind) || !number(event, "birth", &birth_ns) ||
+        !number(event, "newest", &newest))
+        return fail(event);
+    if (event->run->scenario->reads.kinds[kind].rows == 0 && kind == LAB_READ_LATEST)
+        return lab_history_fail(event->line, event->error, "the scenario has no reads of this kind");
+    lab_read_take(event->run, agent, event->line->key, (enum lab_read_kind)kind, birth_ns, (uint64_t)newest);
+    return ends(event);
+}
+
+/* A state that is later than the one that is known to be stored. */
+static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct lab_host_operation *operation)
+{
+    const struct bk_outcome *outcome = &operation->outcome;
+    const int64_t *known = run->keys[key].state, *told = outcome->columns;
+    bool tells = (operation->action == BK_ACT_READ_STATE && outcome->kind == BK_OUTCOME_APPLIED) ||
+                 (operation->action == BK_ACT_CAS_STATE && outcome->kind == BK_OUTCOME_NOT_APPLIED);
+    bool is_later =
+        told[0] > known[0] ||
+        (told[0] == known[0] && (told[2] > known[2] || (told[2] == known[2] && told[3] > known[3])));
+    int64_t columns[CASS_COLUMNS] = {told[0], told[1], told[2], told[3]};
+    if (run->replay->is_observed && tells && outcome->mask != 0 && is_later)
+        cass_record_columns(run->cluster, lab_state_register(key), columns, outcome->mask);
+}
+
+static bool read_outcome(struct event *event, struct lab_host_operation *operation)
+{
+    struct bk_outcome *outcome = &operation->outcome;
+    int64_t value = 0, *signed_places[] = {&outcome->counter};
+    int64_t rows = 0, older = 0, empty = 0, filled = 0, scanned = 0;
+    struct {
+        const char *name;
+        int64_t *place;
+    } const figures[] = {
+        {"counter", signed_places[0]}, {"rows", &rows},      {"older", &older}, {"empty", &empty},
+        {"filled", &filled},           {"scanned", &scanned}};
+    while (*event->at != '\0') {
+        bool is_known = false;
+        if (word(event, "columns")) {
+            if (!read_columns(event, &outcome->mask, outcome->columns))
+                return fail(event);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof figures / sizeof *figures && !is_known; i++) {
+            if (word(event, figures[i].name)) {
+                is_known = true;
+                if (!lab_history_number(&event->at, &value))
+                    return fail(event);
+                *figures[i].place = value;
+            }
+        }
+        if (!is_known)
+            return fail(event);
+    }
+    outcome->rows = operation->rows = (uint64_t)rows;
+    outcome->saw_older = older != 0;
+    outcome->empty = (uint64_t)empty;
+    operation->step_filled = (uint64_t)filled;
+    operation->step_scanned = (uint64_t)scanned;
+    return true;
+}
+
+/* What the agent has asked by now, by what it was told. */
+static bool is_asked(const struct event *event, const struct lab_host_operation *operation, uint32_t action,
+                     int64_t bucket)
+{
+    static const char *const names[] = {LAB_ACTION_NAMES};
+    bool is_open = operation->is_active && operation->outstanding > 0;
+    if (is_open && operation->action == action && operation->key == event->line->key &&
+        (action != BK_ACT_PUT_ROW || operation->bucket == bucket))
+        return true;
+    if (is_open && operation->action == action && operation->key == event->line->key)
+        return lab_history_fail(
+            event->line, event->error,
+            "the row went to bucket %" PRId64 ", and by what its agent was told it belongs to "
+            "bucket %" PRId64 "; the history is not whole, or the scenario has other settings",
+            bucket, operation->bucket);
+    return lab_history_fail(
+        event->line, event->error,
+        "the outcome is of %s, and by what its agent was told it asked %s; the history is not "
+        "whole, or the scenario has other settings",
+        names[action], is_open ? names[operation->action] : "nothing");
+}
+
+static bool hear(struct event *event, uint32_t agent)
+{
+    static const char *const actions[] = {LAB_ACTION_NAMES}, *const outcomes[] = {LAB_OUTCOME_NAMES};
+    struct lab_cluster_run *run = event->run;
+    int64_t operation_number, bucket = 0;
+    uint32_t action, outcome;
+    if (!lab_history_number(&event->at, &operation_number) || operation_number < 0 ||
+        operation_number >= run->operation_count ||
+        !name_of(event, actions, sizeof actions / sizeof *actions, &action) ||
+        !name_of(event, outcomes, sizeof outcomes / sizeof *outcomes, &outcome))
+        return fail(event);
+    struct lab_host_operation *operation = &run->agents[agent].operations[operation_number];
+    if (action == BK_ACT_PUT_ROW && !number(event, "bucket", &bucket))
+        return fail(event);
+    if (!is_asked(event, operation, action, bucket))
+        return false;
+    operation->outcome = (struct bk_outcome){.kind = (enum bk_outcome_kind)outcome};
+    operation->step_filled = operation->step_scanned = 0;
+    if (!read_outcome(event, operation))
+        return false;
+    operation->outstanding = 0;
+    if (action == BK_ACT_PUT_ROW && outcome == BK_OUTCOME_APPLIED)
+        cass_record_answer(run->cluster, operation->key, operation->bucket, operation->row);
+    learn_state(run, operation->key, operation);
+    lab_agent_hear(run, agent, (uint32_t)operation_number);
+    return true;
+}
+
+/* A process wakes later than it asked to, or stood still since: what it does then is late. */
+static void wake(struct lab_cluster_run *run, uint32_t agent)
+{
+    struct lab_host_agent *host = &run->agents[agent];
+    if (run->replay->is_observed && bk_agent_deadline(host->agent) < lab_agent_clock(run, agent))
+        host->disturbed_ns = sim_queue_now(&run->queue);
+    host->tick = 0;
+    lab_agent_wake(run, agent);
+}
+
+/* ", offset N drift N"; the process may be a new one of an agent that was thought to be up. */
+static bool begin_agent(struct event *event, uint32_t agent, bool is_back)
+{
+    struct lab_cluster_run *run = event->run;
+    struct lab_host_agent *host = &run->agents[agent];
+    int64_t offset_ns, drift_ppb;
+    if (*event->at != '\0') {
+        if (!number(event, "offset", &offset_ns) || !number(event, "drift", &drift_ppb))
+            return fail(event);
+        host->offset_ns = offset_ns;
+        host->drift_ppb = drift_ppb;
+    }
+    if (!is_back)
+        return ends(event);
+    if (host->is_up)
+        lab_agent_crash(run, agent, INT64_MAX, false);
+    lab_agent_restart(run, agent);
+    return ends(event);
+}
+
+static bool of_agent(struct event *event)
+{
+    struct lab_cluster_run *run = event->run;
+    uint32_t agent = 0;
+    int64_t change;
+    if (!index_of(event, "agent", run->agent_count, &agent))
+        return false;
+    if (word(event, "begins,"))
+        return begin_agent(event, agent, false);
+    if (word(event, "is"))
+        return (word(event, "back") || word(event, "back,")) ? begin_agent(event, agent, true) : fail(event);
+    if (word(event, "takes") && word(event, "settings")) {
+        if (!lab_history_number(&event->at, &change) || change < 0 ||
+            change >= run->strategy->settings.change_count)
+            return fail(event);
+        lab_deploy(run, agent, (uint32_t)change);
+        return ends(event);
+    }
+    if (!is_up(event, agent))
+        return false;
+    if (word(event, "wakes")) {
+        wake(run, agent);
+        return ends(event);
+    }
+    if (!event->line->has_key)
+        return fail(event);
+    if (word(event, "row"))
+        return take_row(event, agent);
+    if (word(event, "hears"))
+        return hear(event, agent);
+    return word(event, "reads") ? take_read(event, agent) : fail(event);
+}
+
+/* --- Faults. */
+
+static bool of_fault(struct event *event)
+{
+    struct lab_cluster_run *run = event->run;
+    struct lab_active_fault made = {.is_used = true, .factor = 1};
+    const char *names[LAB_FAULT_KIND_COUNT];
+    uint32_t kind, place;
+    int64_t target, lasts_ns;
+    if (word(event, "ends,")) {
+        if (!index_of(event, "number", (uint32_t)run->active_count, &place))
+            return false;
+        if (!run->active[place].is_used)
+            return fail(event);
+        lab_fault_end(run, place);
+        return ends(event);
+    }
+    for (int i = 0; i < LAB_FAULT_KIND_COUNT; i++)
+        names[i] = lab_fault_kind_name((enum lab_fault_kind)i);
+    if (!name_of(event, names, LAB_FAULT_KIND_COUNT, &kind) || !word(event, "begins,") ||
+        !number(event, "target", &target) || !number(event, "lasts", &lasts_ns) ||
+        !number(event, "by", &made.by_ns) || lasts_ns < 0)
+        return fail(event);
+    bool is_of_agent =
+        kind == LAB_FAULT_AGENT_CRASH || kind == LAB_FAULT_CLOCK_JUMP || kind == LAB_FAULT_AGENT_PAUSE;
+    bool is_of_key = kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_STATE_RESTORED;
+    uint32_t count = is_of_agent ? run->agent_count : is_of_key ? run->key_count : UINT32_MAX;
+    if (target < 0 || target > UINT32_MAX || (count != UINT32_MAX && target >= count))
+        return fail(event);
+    made.kind = (enum lab_fault_kind)kind;
+    made.target = (uint32_t)target;
+    lab_fault_begins(run, &made, lasts_ns, false);
+    return ends(event);
+}
+
+/* --- What is stored. */
+
+static void note_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row)
+{
+    struct lab_replay *replay = run->replay;
+    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
+    size_t before = replay->stored_capacity, need = 2 * ((size_t)index + 1);
+    if (index == LAB_NO_PARTITION)
+        return;
+    if (!sim_grow(&replay->stored, &replay->stored_capacity, need, sizeof *replay->stored)) {
+        run->out_of_memory = true;
+        return;
+    }
+    if (replay->stored_capacity > before)
+        memset(replay->stored + before, 0, (replay->stored_capacity - before) * sizeof *replay->stored);
+    replay->stored[2 * (size_t)index] += sim_mix64(row + 1);
+    replay->stored[2 * (size_t)index + 1] += sim_mix64(~row);
+}
+
+void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
+                      int64_t time_ns, int64_t order, uint32_t replica)
+{
+    uint64_t before = run->oracles.keys[key].stored;
+    const struct cass_statement statement = {.kind = CASS_WRITE_ROW,
+                                             .key = key,
+                                             .bucket = bucket,
+                                             .row_id = row,
+                                             .row_time_ns = time_ns,
+                                             .row_order = order,
+                                             .timestamp_us = INT64_MIN};
+    cass_record_row(run->cluster, &statement, replica);
+    if (run->oracles.keys[key].stored > before)
+        note_stored(run, key, bucket, row);
+}
+
+static bool of_row(struct event *event)
+{
+    struct lab_cluster_run *run = event->run;
+    uint32_t key = event->line->key, replica = CASS_EVERY_REPLICA;
+    int64_t row, bucket, time_ns, id, amount;
+    if (!number(event, "row", &row) || !word(event, "is") || row < 0)
+        return fail(event);
+    bool is_count = word(event, "counted");
+    if (!is_count && !word(event, "stored"))
+        return fail(event);
+    if (!word(event, "in") || !number(event, "bucket", &bucket) || !lab_is_possible_bucket(run, bucket))
+        return fail(event);
+    if (is_count) {
+        if (!number(event, "amount", &amount))
+            return fail(event);
+        cass_record_addition(run->cluster, lab_counter_key(run, key, bucket), (uint64_t)row, amount);
+        return ends(event);
+    }
+    if (!number(event, "time", &time_ns) || !number(event, "id", &id))
+        return fail(event);
+    if (*event->at != '\0' && !index_of(event, "replica", run->oracles.replicas, &replica))
+        return false;
+    lab_replay_store(run, key, bucket, (uint64_t)row, time_ns, id, replica);
+    return ends(event);
+}
+
+static bool of_state(struct event *event, bool is_there)
+{
+    int64_t columns[CASS_COLUMNS] = {0};
+    uint32_t mask = 0;
+    struct lab_cluster_run *run = event->run;
+    if (is_there && (!word(event, "columns") || !read_columns(event, &mask, columns)))
+        return fail(event);
+    cass_record_columns(run->cluster, lab_state_register(event->line->key), columns, mask);
+    return ends(event);
+}
+
+/* --- The lines. */
+
+static bool of_key(struct event *event)
+{
+    if (event->line->key >= event->run->key_count)
+        return lab_history_fail(event->line, event->error,
+                                "key-%" PRIu32 ": the scenario has %" PRIu32 " keys", event->line->key,
+                                event->run->key_count);
+    if (word(event, "nobody"))
+        return word(event, "takes") && word(event, "row") ? take_row(event, UINT32_MAX) : fail(event);
+    if (word(event, "state"))
+        return word(event, "is") && word(event, "stored,") ? of_state(event, true) : fail(event);
+    if (word(event, "no"))
+        return word(event, "state") && word(event, "is") && word(event, "stored") ? of_state(event, false)
+                                                                                  : fail(event);
+    if (strcmp(event->at, "a replica forgets what Paxos knew") == 0) {
+        lab_fault_paxos(event->run, event->line->key);
+        return true;
+    }
+    return strncmp(event->at, "row ", 4) == 0 ? of_row(event) : of_agent(event);
+}
+
+/* Cluster and oracles ask the queue what time it is. What the cluster itself has planned does not happen. */
+static bool set_time(struct event *event)
+{
+    struct lab_cluster_run *run = event->run;
+    int64_t now_ns = lab_until(run->start_ns, event->line->since_ns), time_ns;
+    struct sim_event popped = {0};
+    if (event->line->since_ns < 0 || now_ns < sim_queue_now(&run->queue))
+        return lab_history_fail(event->line, event->error, "the time is before that of the run's beginning");
+    if (now_ns == sim_queue_now(&run->queue))
+        return true;
+    if (sim_queue_push(&run->queue, now_ns, &(struct sim_event){.kind = LAB_EVENT_END}) == 0)
+        return sim_fail_memory(event->error);
+    while (popped.kind != LAB_EVENT_END)
+        sim_queue_pop(&run->queue, &time_ns, &popped);
+    return true;
+}
+
+/* "strategy LABEL ends", or begins as another file has it. *is_over: the run, or what is told of it, ends. */
+static bool of_strategy(struct event *event, bool *is_over)
+{
+    struct lab_replay *replay = event->run->replay;
+    const char *label = event->run->strategy->label;
+    struct lab_replay_head head;
+    if (lab_replay_head(event->line, &head)) {
+        bool is_same =
+            strcmp(head.label, label) == 0 && head.start_ns == replay->start_ns && head.is_observed;
+        *is_over = !is_same;
+        if (!is_same)
+            lab_history_again(replay->history);
+        return true;
+    }
+    event->at += strlen("strategy ");
+    if (strncmp(event->at, label, strlen(label)) != 0)
+        return fail(event);
+    event->at += strlen(label);
+    *is_over = replay->has_ended = strncmp(event->at, " ends", 5) == 0;
+    replay->is_exhausted = strcmp(event->at, " ends, and nothing more would happen") == 0;
+    return *is_over || fail(event);
+}
+
+static bool happen(struct event *event, bool *is_over)
+{
+    bool is_of_strategy = strncmp(event->at, "strategy ", 9) == 0;
+    if (is_of_strategy)
+        return of_strategy(event, is_over) && (*is_over || set_time(event));
+    if (!set_time(event))
+        return false;
+    if (event->line->has_key)
+        return of_key(event);
+    return word(event, "fault") ? of_fault(event) : of_agent(event);
+}
+
+static bool read_lines(struct lab_cluster_run *run, struct sim_error *error)
+{
+    const struct lab_history_line *line;
+    bool is_over = false;
+    while (!is_over && lab_history_next(run->replay->history, &line, error)) {
+        struct event event = {run, line, line->text, error};
+        run->events.events++;
+        if (!happen(&event, &is_over))
+            return false;
+        if (run->out_of_memory || !cass_cluster_is_sound(run->cluster))
+            return sim_fail_memory(error);
+        if (lab_run_is_stopped(run->context))
+            return lab_fail_stopped(error);
+    }
+    return error->class == SIM_ERROR_NONE;
+}
+
+bool lab_replay_events(struct lab_cluster_run *run, struct sim_error *error)
+{
+    run->replay->error = error;
+    if (!read_lines(run, error))
+        return false;
+    lab_agents_leave(run);
+    return run->replay->tables == NULL || lab_tables_read(run, run->replay->tables, error);
+}
+
+bool lab_replay_rest(struct lab_cluster_run *run)
+{
+    return !run->replay->has_ended || read_lines(run, run->replay->error);
+}

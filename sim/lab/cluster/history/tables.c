@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tables as they were read back when all was over, a line for each row, state and counter:
+ *
+ *     row,KEY,BUCKET,NUMBER
+ *     state,KEY,C0,C1,C2,C3
+ *     counter,KEY,BUCKET,TOTAL
+ *
+ * KEY is key-0 and on; NUMBER is the row's number within its key; BUCKET of a counter is 0 where a key has
+ * one. The last word on what is stored is theirs: rows and increments of unknown outcome that are there took
+ * effect, and rows that the history holds for stored and that are not there are lost. */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history.h"
+#include "kernel/file.h"
+
+/* Of a partition of the ledger. */
+struct found {
+    uint64_t rows, sums[2];
+};
+
+struct tables {
+    struct lab_cluster_run *run;
+    struct lab_open_row *open; /* rows of unknown outcome, sorted */
+    size_t open_count;
+    struct found *found;
+    uint32_t found_count;
+    bool *has_state; /* by key */
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct lab_open_row *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
+    if (one->row != other->row)
+        return one->row < other->row ? -1 : 1;
+    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
+}
+
+static bool begin(struct tables *tables)
+{
+    const struct lab_oracles *oracles = &tables->run->oracles;
+    const struct lab_open_rows *lists[] = {&oracles->open, &oracles->moved};
+    tables->found_count = oracles->partition_count;
+    tables->found = calloc((size_t)tables->found_count + 1, sizeof *tables->found);
+    tables->has_state = calloc(tables->run->key_count, sizeof *tables->has_state);
+    tables->open = calloc(lists[0]->count + lists[1]->count + 1, sizeof *tables->open);
+    if (tables->found == NULL || tables->has_state == NULL || tables->open == NULL)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        for (size_t j = 0; j < lists[i]->count; j++)
+            tables->open[tables->open_count++] = lists[i]->items[j];
+    }
+    qsort(tables->open, tables->open_count, sizeof *tables->open, compare);
+    return true;
+}
+
+/* Splits off the number in front of the next comma. */
+static bool field(char **at, int64_t *out)
+{
+    char *text = *at, *comma = strchr(text, ',');
+    const char *number = text;
+    if (comma != NULL)
+        *comma = '\0';
+    *at = comma == NULL ? text + strlen(text) : comma + 1;
+    return lab_history_number(&number, out) && *number == '\0';
+}
+
+static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64_t row)
+{
+    struct lab_cluster_run *run = tables->run;
+    const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
+    uint32_t index = lab_partition_find(&run->oracles, key, bucket);
+    bool is_known = index < tables->found_count;
+    bool is_open = bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, compare) != NULL;
+    if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
+        lab_replay_store(run, key, bucket, row, sim_queue_now(&run->queue), 0, CASS_EVERY_REPLICA);
+    if (!is_known)
+        return;
+    tables->found[index].rows++;
+    tables->found[index].sums[0] += sim_mix64(row + 1);
+    tables->found[index].sums[1] += sim_mix64(~row);
+}
+
+static void find_state(struct tables *tables, uint32_t key, const int64_t *columns)
+{
+    struct lab_cluster_run *run = tables->run;
+    int64_t known[CASS_COLUMNS] = {0}, told[CASS_COLUMNS] = {columns[0], columns[1], columns[2], columns[3]};
+    uint32_t mask, all = (1u << BK_COLUMN_COUNT) - 1;
+    bool is_there = cass_peek_merged(run->cluster, lab_state_register(key), known, &mask);
+    tables->has_state[key] = true;
+    if (!is_there || memcmp(known, told, BK_COLUMN_COUNT * sizeof *known) != 0)
+        cass_record_columns(run->cluster, lab_state_register(key), told, all);
+}
+
+/* Increments that nobody heard of took effect as far as the counter holds more than the others. */
+static void find_counter(struct tables *tables, uint32_t key, int64_t bucket, int64_t total)
+{
+    struct lab_cluster_run *run = tables->run;
+    uint64_t counter = lab_counter_key(run, key, bucket);
+    const struct lab_increments *increments = &run->oracles.increments;
+    int64_t missing = total - cass_counter_total(run->cluster, counter);
+    for (size_t i = 0; i < increments->capacity && missing > 0; i++) {
+        const struct lab_increment *increment = &increments->slots[i];
+        int64_t amount = (int64_t)increment->amount;
+        if (!increment->is_used || increment->counter != counter || increment->applied > 0 ||
+            amount > missing)
+            continue;
+        cass_record_addition(run->cluster, counter, increment->row, amount);
+        missing -= amount;
+    }
+    if (missing != 0)
+        cass_record_addition(run->cluster, counter, UINT64_MAX, missing);
+}
+
+static bool read_line(struct tables *tables, const struct lab_history_line *line, char *text,
+                      struct sim_error *error)
+{
+    static const struct {
+        const char *name;
+        size_t numbers;
+    } kinds[] = {{"row,key-", 2}, {"state,key-", 4}, {"counter,key-", 2}};
+    struct lab_cluster_run *run = tables->run;
+    int64_t key, numbers[BK_COLUMN_COUNT];
+    size_t kind = 0;
+    while (kind < 3 && strncmp(text, kinds[kind].name, strlen(kinds[kind].name)) != 0)
+        kind++;
+    char *at = kind == 3 ? text : text + strlen(kinds[kind].name);
+    bool ok = kind < 3 && field(&at, &key);
+    for (size_t i = 0; ok && i < kinds[kind].numbers; i++)
+        ok = field(&at, &numbers[i]);
+    if (!ok || *at != '\0')
+        return lab_history_fail(line, error,
+                                "no line of tables; write row,KEY,BUCKET,NUMBER or state,KEY,C0,C1,C2,C3 or "
+                                "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
+    if (key < 0 || key >= run->key_count)
+        return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", key,
+                                run->key_count);
+    if (!lab_is_possible_bucket(run, numbers[0]) || (kind == 0 && numbers[1] < 0))
+        return lab_history_fail(line, error, "a bucket and a row's number are 0 or more");
+    if (kind == 0)
+        find_row(tables, (uint32_t)key, numbers[0], (uint64_t)numbers[1]);
+    else if (kind == 1)
+        find_state(tables, (uint32_t)key, numbers);
+    else
+        find_counter(tables, (uint32_t)key, numbers[0], numbers[1]);
+    return true;
+}
+
+/* The ledger's and the cluster's rows are those of the tables. */
+static void settle(struct tables *tables)
+{
+    struct lab_cluster_run *run = tables->run;
+    const struct lab_replay *replay = run->replay;
+    for (uint32_t i = 0; i < tables->found_count; i++) {
+        struct lab_partition *partition = &run->oracles.partitions[i];
+        const struct found *found = &tables->found[i];
+        for (size_t j = 0; j < 2; j++) {
+            size_t place = 2 * (size_t)i + j;
+            partition->balance[j] +=
+                found->sums[j] - (place < replay->stored_capacity ? replay->stored[place] : 0);
+        }
+        partition->stored = found->rows;
+        cass_record_rows(run->cluster, partition->key, partition->bucket, found->rows);
+    }
+    int64_t none[CASS_COLUMNS] = {0}, columns[CASS_COLUMNS];
+    uint32_t mask;
+    for (uint32_t key = 0; lab_keeps_state(run) && key < run->key_count; key++) {
+        if (!tables->has_state[key] &&
+            cass_peek_merged(run->cluster, lab_state_register(key), columns, &mask))
+            cass_record_columns(run->cluster, lab_state_register(key), none, 0);
+    }
+}
+
+bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error)
+{
+    struct tables tables = {.run = run};
+    struct lab_history_line line = {.path = path};
+    int reason;
+    char buffer[SIM_REASON_SIZE], *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    FILE *stream = sim_input_stream(path, &reason);
+    if (stream == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
+                        sim_input_reason(reason, buffer, sizeof buffer));
+    bool ok = begin(&tables) || sim_fail_memory(error);
+    while (ok && (size = getline(&text, &room, stream)) > 0) {
+        line.number++;
+        size -= text[size - 1] == '\n';
+        text[size] = '\0';
+        ok = size == 0 || read_line(&tables, &line, text, error);
+    }
+    ok = ok && (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", path));
+    if (ok)
+        settle(&tables);
+    fclose(stream);
+    free(text);
+    free(tables.open);
+    free(tables.found);
+    free(tables.has_state);
+    return ok;
+}
