@@ -38,6 +38,7 @@ faults:
   - random: {rate: 6/m, kinds: [lost_message, gc_storm, slow_node], lasts: 1s}
 """
 QUIET = ["--quiet", "--no-charts", "--no-store", "--json", "--trace-format", "record", "--trace-events"]
+GUARDED = ["--set", "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]"]
 # A history does not tell what rows weigh beyond their bytes, nor what nodes did.
 UNTOLD = ("bytes", "nodes.", "repair.", "events", "rows_scanned", "tombstones")
 
@@ -68,7 +69,8 @@ class JudgeTest(ProgramTest):
         violated = set()
         for one, other in zip(run["strategies"], judged["strategies"]):
             self.assertEqual((one["label"], one["placement_digest"]), (other["label"], other["placement_digest"]))
-            told = {name: value for name, value in one["metrics"].items() if not any(part in name for part in UNTOLD)}
+            told = {name: value for name, value in one["metrics"].items()
+                    if not any(part in name for part in UNTOLD)}
             self.assertGreater(len(told), 30)
             self.assertEqual(told, {name: other["metrics"].get(name) for name in told})
             violated |= {one["label"] for name in told if name.startswith("oracle.") and told[name] > 0}
@@ -76,14 +78,14 @@ class JudgeTest(ProgramTest):
         self.assertNotIn("guarded", violated)
 
     def test_tables_have_the_last_word(self):
-        only = ["--set", "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]",
-                "--set", "faults=null"]
+        only = [*GUARDED, "--set", "faults=null"]
         self.record(*only)
         rows = set()
         for line in self.lines():
             words = line.split()
             if "stored" in words and "row" in words:
-                rows.add((words[2].rstrip(":"), words[words.index("bucket") + 1], words[4]))
+                rows.add((words[2].rstrip(":"), words[words.index("bucket") + 1], words[4],
+                          words[words.index("time") + 1]))
         self.assertGreater(len(rows), 1000)
         states, counters = {}, {}
         for line in self.lines():
@@ -93,7 +95,7 @@ class JudgeTest(ProgramTest):
             if "counted" in words:
                 place = words[2].rstrip(":"), words[words.index("bucket") + 1]
                 counters[place] = counters.get(place, 0) + int(words[-1])
-        tables = [f"row,{key},{bucket},{row}\n" for key, bucket, row in sorted(rows)]
+        tables = [f"row,{key},{bucket},{row},{time}\n" for key, bucket, row, time in sorted(rows)]
         tables += [f"state,{key}," + ",".join(columns) + "\n" for key, columns in states.items()]
         tables += [f"counter,{key},{bucket},{total}\n" for (key, bucket), total in counters.items()]
         self.write("tables.csv", "".join(tables))
@@ -101,14 +103,14 @@ class JudgeTest(ProgramTest):
         self.judge(0, *more)
         self.write("tables.csv", "".join(tables[1:]))
         self.assertIn("breaks its guarantee of conserved", self.judge(1, *more))
-        key, bucket, row = sorted(rows)[0]
-        self.write("tables.csv", "".join(tables) + f"row,{key},{bucket},999999\n")
+        key, bucket, row, time = sorted(rows)[0]
+        self.write("tables.csv", "".join(tables) + f"row,{key},{bucket},999999,{time}\n")
         self.assertIn("breaks its guarantee of conserved", self.judge(1, *more))
-        self.write("tables.csv", "".join(tables).replace(f"row,{key},{bucket},{row}\n", f"row,{key},{bucket},\n"))
+        self.write("tables.csv", "".join(tables).replace(f"row,{key},{bucket},{row},{time}\n", f"row,{key},{bucket},\n"))
         self.assertRegex(self.judge(2, *more), r"tables\.csv:\d+: no line of tables")
 
     def test_history_that_is_not_whole_is_refused_with_its_place(self):
-        only = ["--set", "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]"]
+        only = GUARDED
         self.record(*only)
         lines = self.lines()
         puts = [i for i, line in enumerate(lines) if " hears " in line and " put_row " in line]
@@ -117,15 +119,18 @@ class JudgeTest(ProgramTest):
         cases = [
             (lines[:1] + lines[2:3] + ["nonsense.\n"] + lines[3:], r"run\.log:3: no line of a history"),
             (lines[:40] + lines[20:30] + lines[40:], r"run\.log:41: .* comes after "),
-            (lines[:cas[3]] + lines[cas[3] + 1:], r"run\.log:\d+: the outcome is of \w+, and by what its agent was told"),
+            (lines[:cas[3]] + lines[cas[3] + 1:],
+             r"run\.log:\d+: the outcome is of \w+, and by what its agent was told"),
             (lines[:takes[9]] + lines[takes[9] + 1:], r"run\.log:\d+: .*by what its agent was told"),
             (lines[:puts[5]] + [lines[puts[5]].replace("bucket 0", "bucket 7")] + lines[puts[5] + 1:],
              r"run\.log:\d+: the row went to bucket 7, and by what its agent was told it belongs to bucket 0"),
             (lines[1:], r"run\.log:1: a history begins with 'strategy LABEL begins"),
-            (lines[:50] + [lines[50].rstrip(".\n") + "\n"] + lines[51:], r"run\.log:51: the line does not end with a full"),
+            (lines[:50] + [lines[50].rstrip(".\n") + "\n"] + lines[51:],
+             r"run\.log:51: the line does not end with a full"),
             ([lines[0].replace("strategy probabilistic", "strategy other")] + lines[1:], "no strategy 'other'"),
             ([], "the history is empty"),
-            (lines[:2] + [lines[2].replace("agent 1", "agent 77")] + lines[3:], r"run\.log:3: agent 77: the scenario has 5"),
+            (lines[:2] + [lines[2].replace("agent 1", "agent 77")] + lines[3:],
+             r"run\.log:3: agent 77: the scenario has 5"),
         ]
         for text, message in cases:
             self.write("bad.log", "".join(text))

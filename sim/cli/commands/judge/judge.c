@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/oracle.h"
-#include "lab/replay.h"
+#include "lab/judge.h"
 
 static const struct cli_option options[] = {
     {"tables", "FILE", "the rows, states and counters that were read back\nwhen all was over"},
@@ -50,7 +50,7 @@ static bool load(const struct cli_args *args, struct job *job, struct sim_error 
 static bool replay(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct job *job = context;
-    return lab_replay(job->scenario, job->paths, job->count, job->tables, progress, &job->result, error);
+    return lab_judge(job->scenario, job->paths, job->count, job->tables, progress, &job->result, error);
 }
 
 /* The first guarantee that is broken is the error. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "history.h"
-#include "lab/replay.h"
+#include "lab/judge.h"
 
 bool lab_replay_head(const struct lab_history_line *line, struct lab_replay_head *out)
 {
@@ -93,9 +93,9 @@ static bool replay_all(const struct lab_scenario *scenario, const struct lab_row
            (count > 0 || sim_fail(error, SIM_ERROR_INPUT, "the history is empty; nothing can be judged"));
 }
 
-bool lab_replay(const struct lab_scenario *scenario, const char *const *paths, size_t count,
-                const char *tables, struct lab_progress *progress, struct lab_result **out,
-                struct sim_error *error)
+bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, size_t count,
+               const char *tables, struct lab_progress *progress, struct lab_result **out,
+               struct sim_error *error)
 {
     const struct lab_run_context context = {.progress = progress};
     struct lab_replay replay = {.tables = tables};

@@ -71,17 +71,19 @@ bool lab_history_number(const char **at, int64_t *out)
 static bool read_time(const char **at, int64_t *out_ns)
 {
     const char *next = *at + strspn(*at, " ");
-    char *end;
-    bool is_negative = *next == '-';
-    next += is_negative;
     size_t whole = strspn(next, "0123456789");
-    if (whole == 0 || whole > 10 || next[whole] != '.' || strspn(next + whole + 1, "0123456789") != 9)
+    if (whole == 0 || whole > 10 || next[whole] != '.' || strspn(next + whole + 1, "0123456789") != 9 ||
+        strncmp(next + whole + 10, " s  ", 4) != 0)
         return false;
-    int64_t seconds = strtoll(next, &end, 10), nanoseconds = strtoll(end + 1, &end, 10);
-    if (seconds >= SIM_QUEUE_TIME_MAX / SIM_SECOND || strncmp(end, " s  ", 4) != 0)
-        return false;
-    *out_ns = (is_negative ? -1 : 1) * (seconds * SIM_SECOND + nanoseconds);
-    *at = end + 4;
+    int64_t time_ns = 0;
+    for (size_t i = 0; i < whole + 10; i++) {
+        if (time_ns > SIM_QUEUE_TIME_MAX / 10 - 1)
+            return false;
+        if (i != whole)
+            time_ns = 10 * time_ns + (next[i] - '0');
+    }
+    *out_ns = time_ns;
+    *at = next + whole + 14;
     return true;
 }
 
@@ -92,12 +94,13 @@ static bool read_key(const char **at, struct lab_history_line *line)
     line->has_key = strncmp(next, "key-", 4) == 0;
     if (!line->has_key)
         return true;
-    char *end;
-    unsigned long long key = strtoull(next + 4, &end, 10);
-    if (end == next + 4 || next[4] == '-' || key >= LAB_CLUSTER_KEYS_MAX || strncmp(end, ": ", 2) != 0)
+    size_t size = strspn(next + 4, "0123456789");
+    if (size == 0 || size > 9 || strncmp(next + 4 + size, ": ", 2) != 0)
         return false;
-    line->key = (uint32_t)key;
-    *at = end + 2;
+    line->key = 0;
+    for (size_t i = 0; i < size; i++)
+        line->key = 10 * line->key + (uint32_t)(next[4 + i] - '0');
+    *at = next + size + 6;
     return true;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tables as they were read back when all was over, a line for each row, state and counter:
  *
- *     row,KEY,BUCKET,NUMBER
+ *     row,KEY,BUCKET,NUMBER,TIME
  *     state,KEY,C0,C1,C2,C3
  *     counter,KEY,BUCKET,TOTAL
  *
- * KEY is key-0 and on; NUMBER is the row's number within its key; BUCKET of a counter is 0 where a key has
- * one. The last word on what is stored is theirs: rows and increments of unknown outcome that are there took
- * effect, and rows that the history holds for stored and that are not there are lost. */
+ * KEY is key-0 and on; NUMBER is the row's number within its key, TIME its time; BUCKET of a counter is 0
+ * where a key has one. The last word on what is stored is theirs: rows and increments of unknown outcome that
+ * are there took effect, and rows that the history holds for stored and that are not there are lost. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static bool field(char **at, int64_t *out)
     return lab_history_number(&number, out) && *number == '\0';
 }
 
-static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64_t row)
+static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64_t row, int64_t time_ns)
 {
     struct lab_cluster_run *run = tables->run;
     const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
@@ -78,7 +78,7 @@ static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64
     bool is_known = index < tables->found_count;
     bool is_open = bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, compare) != NULL;
     if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
-        lab_replay_store(run, key, bucket, row, sim_queue_now(&run->queue), 0, CASS_EVERY_REPLICA);
+        lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
     if (!is_known)
         return;
     tables->found[index].rows++;
@@ -123,7 +123,7 @@ static bool read_line(struct tables *tables, const struct lab_history_line *line
     static const struct {
         const char *name;
         size_t numbers;
-    } kinds[] = {{"row,key-", 2}, {"state,key-", 4}, {"counter,key-", 2}};
+    } kinds[] = {{"row,key-", 3}, {"state,key-", 4}, {"counter,key-", 2}};
     struct lab_cluster_run *run = tables->run;
     int64_t key, numbers[BK_COLUMN_COUNT];
     size_t kind = 0;
@@ -134,16 +134,17 @@ static bool read_line(struct tables *tables, const struct lab_history_line *line
     for (size_t i = 0; ok && i < kinds[kind].numbers; i++)
         ok = field(&at, &numbers[i]);
     if (!ok || *at != '\0')
-        return lab_history_fail(line, error,
-                                "no line of tables; write row,KEY,BUCKET,NUMBER or state,KEY,C0,C1,C2,C3 or "
-                                "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
+        return lab_history_fail(
+            line, error,
+            "no line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
+            "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
     if (key < 0 || key >= run->key_count)
         return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", key,
                                 run->key_count);
     if (!lab_is_possible_bucket(run, numbers[0]) || (kind == 0 && numbers[1] < 0))
         return lab_history_fail(line, error, "a bucket and a row's number are 0 or more");
     if (kind == 0)
-        find_row(tables, (uint32_t)key, numbers[0], (uint64_t)numbers[1]);
+        find_row(tables, (uint32_t)key, numbers[0], (uint64_t)numbers[1], numbers[2]);
     else if (kind == 1)
         find_state(tables, (uint32_t)key, numbers);
     else

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 
-#define CLI_COMMAND_COUNT 22
+#define CLI_COMMAND_COUNT 23
 extern const struct cli_command *const cli_commands[CLI_COMMAND_COUNT];
 
 #endif

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of live runs: as a setting that a host of the core reads, and as a strategy of the lab's twin."""
+
+# Half a partition is written in a grant, or a lead. Short times, so that a run of seconds has many changes.
+FIRES = {"bits": 4, "threshold": 40}
+COUNT = {"rows": 500}
+CACHE_TTL_MS = 200
+CLOCK_BOUND_MS = 10
+
+SETTINGS = {
+    "single": ("probabilistic", {**FIRES, "coordination": "single"}),
+    "locked": ("probabilistic", {**FIRES, "coordination": "locked", "lock.lasts": "2s", "lock.backoff": "20ms"}),
+    "three-state": ("probabilistic", {**FIRES, "coordination": "three-state", "lead": "1500ms"}),
+    "three-state-lwt": ("probabilistic", {**FIRES, "coordination": "three-state", "counter": "lwt", "lead": "1500ms"}),
+    "unsafe": ("probabilistic", {**FIRES, "coordination": "three-state", "lead": "20ms"}),
+    "guarded": ("probabilistic", {**FIRES, "coordination": "guarded", "grant": "1200ms"}),
+    "external": ("count", {**COUNT, "counter": "external"}),
+    "counter": ("count", {**COUNT, "counter": "counter"}),
+    "lwt": ("count", {**COUNT, "counter": "lwt"}),
+    "lease": ("count", {**COUNT, "counter": "lease", "batch": 20}),
+    "incremental": ("count", {**COUNT, "counter": "incremental", "every_rows": 50}),
+    "scan": ("count", {**COUNT, "counter": "scan", "every_rows": 50}),
+    "memory": ("count", {**COUNT, "counter": "memory"}),
+}
+
+
+def setting_text(name):
+    """What `bucketlab tune --emit` would write."""
+    kind, values = SETTINGS[name]
+    lines = ["bucketing-setting 1", "scenario_digest = 0000000000000000", f"kind = {kind}"]
+    return "\n".join(lines + [f"{key} = {value}" for key, value in values.items()] + ["end", ""])
+
+
+def strategy_text(name):
+    """The same in a scenario."""
+    kind, values = SETTINGS[name]
+    groups = {}
+    for key, value in values.items():
+        group, _, member = key.partition(".")
+        if member:
+            groups.setdefault(group, {})[member] = value
+        else:
+            groups[key] = value
+    text = [f"{key}: " + ("{" + ", ".join(f"{a}: {b}" for a, b in value.items()) + "}" if isinstance(value, dict)
+                          else str(value)) for key, value in groups.items()]
+    return f"  - {kind}: {{{', '.join(text)}, label: live}}\n"
+
+
+def twin(name, agents, keys, rate, duration_s, latency_us, offset_ms=0, nodes=1, faults=(), burst=8, seed=1):
+    """The lab's scenario of a live run: same processes, rates, times to live, leads, faults and latencies."""
+    replicas = min(nodes, 3)
+    fault_lines = "".join(f"  - {fault}\n" for fault in faults)
+    level = "QUORUM" if replicas > 1 else "ONE"
+    return f"""\
+name: live-{name}
+about: The twin of a live run of {agents} processes.
+seed: {seed}
+duration: {max(1, int(duration_s * 1000))}ms
+keys: {{count: {keys}, popularity: {{zipf: 0.5}}}}
+arrivals: {{rate: {rate:.3f}/s, bursts: {{on: 200ms, off: 400ms, factor: {burst / 4:.1f}}}}}
+row: {{bytes: 100}}
+reads: {{latest: {{rows: 20, rate: {rate / 32:.3f}/s}}}}
+cluster:
+  nodes: {nodes}
+  replication_factor: {replicas}
+  consistency: {{write: {level}, read: {level}, state: {level}, serial: SERIAL}}
+  network: {{latency: {latency_us}us}}
+  node: {{concurrency: 32, write: 1us, read: 1us, scan_row: 0us, gc: {{every: 1d, lasts: 1us}}}}
+agents:
+  count: {agents}
+  cache_ttl: {CACHE_TTL_MS}ms
+  operations: 64
+  clock: {{offset: {offset_ms}ms, bound: {CLOCK_BOUND_MS}ms}}
+strategies:
+{strategy_text(name)}{'faults:' if fault_lines else ''}
+{fault_lines}"""
