@@ -4,6 +4,7 @@
 there; it says when a history is not whole, and where.
 Method: runs with and without violations are written as histories and judged; then histories and tables are damaged
 line by line."""
+
 import json
 import os
 import unittest
@@ -38,7 +39,10 @@ faults:
   - random: {rate: 6/m, kinds: [lost_message, gc_storm, slow_node], lasts: 1s}
 """
 QUIET = ["--quiet", "--no-charts", "--no-store", "--json", "--trace-format", "record", "--trace-events"]
-GUARDED = ["--set", "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]"]
+GUARDED = [
+    "--set",
+    "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]",
+]
 # A history does not tell what rows weigh beyond their bytes, nor what nodes did.
 UNTOLD = ("bytes", "nodes.", "repair.", "events", "rows_scanned", "tombstones")
 
@@ -68,9 +72,14 @@ class JudgeTest(ProgramTest):
         self.assertEqual(len(judged["strategies"]), len(run["strategies"]))
         violated = set()
         for one, other in zip(run["strategies"], judged["strategies"]):
-            self.assertEqual((one["label"], one["placement_digest"]), (other["label"], other["placement_digest"]))
-            told = {name: value for name, value in one["metrics"].items()
-                    if not any(part in name for part in UNTOLD)}
+            self.assertEqual(
+                (one["label"], one["placement_digest"]), (other["label"], other["placement_digest"])
+            )
+            told = {
+                name: value
+                for name, value in one["metrics"].items()
+                if not any(part in name for part in UNTOLD)
+            }
             self.assertGreater(len(told), 30)
             self.assertEqual(told, {name: other["metrics"].get(name) for name in told})
             violated |= {one["label"] for name in told if name.startswith("oracle.") and told[name] > 0}
@@ -84,8 +93,14 @@ class JudgeTest(ProgramTest):
         for line in self.lines():
             words = line.split()
             if "stored" in words and "row" in words:
-                rows.add((words[2].rstrip(":"), words[words.index("bucket") + 1], words[4],
-                          words[words.index("time") + 1]))
+                rows.add(
+                    (
+                        words[2].rstrip(":"),
+                        words[words.index("bucket") + 1],
+                        words[4],
+                        words[words.index("time") + 1],
+                    )
+                )
         self.assertGreater(len(rows), 1000)
         states, counters = {}, {}
         for line in self.lines():
@@ -106,7 +121,10 @@ class JudgeTest(ProgramTest):
         key, bucket, row, time = sorted(rows)[0]
         self.write("tables.csv", "".join(tables) + f"row,{key},{bucket},999999,{time}\n")
         self.assertIn("breaks its guarantee of conserved", self.judge(1, *more))
-        self.write("tables.csv", "".join(tables).replace(f"row,{key},{bucket},{row},{time}\n", f"row,{key},{bucket},\n"))
+        self.write(
+            "tables.csv",
+            "".join(tables).replace(f"row,{key},{bucket},{row},{time}\n", f"row,{key},{bucket},\n"),
+        )
         self.assertRegex(self.judge(2, *more), r"tables\.csv:\d+: no line of tables")
 
     def test_history_that_is_not_whole_is_refused_with_its_place(self):
@@ -119,18 +137,29 @@ class JudgeTest(ProgramTest):
         cases = [
             (lines[:1] + lines[2:3] + ["nonsense.\n"] + lines[3:], r"run\.log:3: no line of a history"),
             (lines[:40] + lines[20:30] + lines[40:], r"run\.log:41: .* comes after "),
-            (lines[:cas[3]] + lines[cas[3] + 1:],
-             r"run\.log:\d+: the outcome is of \w+, and by what its agent was told"),
-            (lines[:takes[9]] + lines[takes[9] + 1:], r"run\.log:\d+: .*by what its agent was told"),
-            (lines[:puts[5]] + [lines[puts[5]].replace("bucket 0", "bucket 7")] + lines[puts[5] + 1:],
-             r"run\.log:\d+: the row went to bucket 7, and by what its agent was told it belongs to bucket 0"),
+            (
+                lines[: cas[3]] + lines[cas[3] + 1 :],
+                r"run\.log:\d+: the outcome is of \w+, and by what its agent was told",
+            ),
+            (lines[: takes[9]] + lines[takes[9] + 1 :], r"run\.log:\d+: .*by what its agent was told"),
+            (
+                lines[: puts[5]] + [lines[puts[5]].replace("bucket 0", "bucket 7")] + lines[puts[5] + 1 :],
+                r"run\.log:\d+: the row went to bucket 7, and by what its agent was told it belongs to bucket 0",
+            ),
             (lines[1:], r"run\.log:1: a history begins with 'strategy LABEL begins"),
-            (lines[:50] + [lines[50].rstrip(".\n") + "\n"] + lines[51:],
-             r"run\.log:51: the line does not end with a full"),
-            ([lines[0].replace("strategy probabilistic", "strategy other")] + lines[1:], "no strategy 'other'"),
+            (
+                lines[:50] + [lines[50].rstrip(".\n") + "\n"] + lines[51:],
+                r"run\.log:51: the line does not end with a full",
+            ),
+            (
+                [lines[0].replace("strategy probabilistic", "strategy other")] + lines[1:],
+                "no strategy 'other'",
+            ),
             ([], "the history is empty"),
-            (lines[:2] + [lines[2].replace("agent 1", "agent 77")] + lines[3:],
-             r"run\.log:3: agent 77: the scenario has 5"),
+            (
+                lines[:2] + [lines[2].replace("agent 1", "agent 77")] + lines[3:],
+                r"run\.log:3: agent 77: the scenario has 5",
+            ),
         ]
         for text, message in cases:
             self.write("bad.log", "".join(text))

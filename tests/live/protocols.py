@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The settings of live runs: as a setting that a host of the core reads, and as a strategy of the lab's twin."""
 
-# Half a partition is written in a grant, or a lead. Short times, so that a run of seconds has many changes.
-FIRES = {"bits": 4, "threshold": 40}
-COUNT = {"rows": 500}
+# Small partitions and short times, so that a run of seconds has many changes.
+FIRES = {"bits": 3, "threshold": 25}
+COUNT = {"rows": 200}
 CACHE_TTL_MS = 200
 CLOCK_BOUND_MS = 10
 
 SETTINGS = {
     "single": ("probabilistic", {**FIRES, "coordination": "single"}),
-    "locked": ("probabilistic", {**FIRES, "coordination": "locked", "lock.lasts": "2s", "lock.backoff": "20ms"}),
+    "locked": (
+        "probabilistic",
+        {**FIRES, "coordination": "locked", "lock.lasts": "2s", "lock.backoff": "20ms"},
+    ),
     "three-state": ("probabilistic", {**FIRES, "coordination": "three-state", "lead": "1500ms"}),
-    "three-state-lwt": ("probabilistic", {**FIRES, "coordination": "three-state", "counter": "lwt", "lead": "1500ms"}),
+    "three-state-lwt": (
+        "probabilistic",
+        {**FIRES, "coordination": "three-state", "counter": "lwt", "lead": "1500ms"},
+    ),
     "unsafe": ("probabilistic", {**FIRES, "coordination": "three-state", "lead": "20ms"}),
     "guarded": ("probabilistic", {**FIRES, "coordination": "guarded", "grant": "1200ms"}),
     "external": ("count", {**COUNT, "counter": "external"}),
@@ -41,8 +47,15 @@ def strategy_text(name):
             groups.setdefault(group, {})[member] = value
         else:
             groups[key] = value
-    text = [f"{key}: " + ("{" + ", ".join(f"{a}: {b}" for a, b in value.items()) + "}" if isinstance(value, dict)
-                          else str(value)) for key, value in groups.items()]
+    text = [
+        f"{key}: "
+        + (
+            "{" + ", ".join(f"{a}: {b}" for a, b in value.items()) + "}"
+            if isinstance(value, dict)
+            else str(value)
+        )
+        for key, value in groups.items()
+    ]
     return f"  - {kind}: {{{', '.join(text)}, label: live}}\n"
 
 

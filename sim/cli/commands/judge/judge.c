@@ -12,8 +12,8 @@
 #include "cli/json.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "lab/oracle.h"
 #include "lab/judge.h"
+#include "lab/oracle.h"
 
 static const struct cli_option options[] = {
     {"tables", "FILE", "the rows, states and counters that were read back\nwhen all was over"},
@@ -120,9 +120,9 @@ const struct cli_command cli_judge = {
     .name = "judge",
     .arguments = "SCENARIO HISTORY...",
     .summary = "what the oracles say of a run, or a real service, by its log",
-    .example = "  bucketlab run my.yaml --trace-events run.log --trace-format record\n"
-               "  bucketlab judge my.yaml run.log\n"
-               "  bucketlab judge my.yaml agent-*.log driver.log --tables read-back.csv\n",
+    .example = "  bucketlab judge my.yaml agent-*.log driver.log --tables read-back.csv\n"
+               "  bucketlab run my.yaml --trace-events run.log --trace-format record\n"
+               "  bucketlab judge my.yaml run.log\n",
     .options = options,
     .least = 2,
     .most = CLI_ANY_NUMBER,
