@@ -48,3 +48,6 @@ set(vectors_test ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/vecto
 add_test(NAME core/vectors_test COMMAND ${vectors_test} $<TARGET_FILE:core_vectors>)
 add_test(NAME core/vectors_coverage_test COMMAND ${vectors_test} --coverage)
 set_tests_properties(core/vectors_test core/vectors_coverage_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+add_test(NAME core/java_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/java_test.py
+         ${PROJECT_BINARY_DIR})
+set_tests_properties(core/java_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS slow)

@@ -99,10 +99,25 @@ static void end_begun(struct host *host, enum bk_status status, uint32_t operati
     end_event(host);
 }
 
+/* A time of the key's tables, or next to it: protocols differ there first. */
+static int64_t edge(struct host *host, uint64_t key)
+{
+    const struct shelf *shelf = &host->shelves[key];
+    uint64_t which = draw_below(host->draw, BK_COLUMN_COUNT);
+    int64_t edge_ns = one_in(host->draw, 4) ? shelf->starts[which] : shelf->state[which];
+    if (edge_ns < host->now_ns - 5000 || edge_ns > host->now_ns + 5000)
+        edge_ns = host->now_ns;
+    if (one_in(host->draw, 4))
+        edge_ns += host->config.lead_ns;
+    return edge_ns + (int64_t)draw_below(host->draw, 3) - 1;
+}
+
 static void write_row(struct host *host)
 {
     struct bk_row row = vectors_draw_row(host->draw, host->now_ns, host->sequence++);
     uint64_t key = draw_below(host->draw, KEYS);
+    if (one_in(host->draw, 4))
+        row.time_ns = edge(host, key);
     uint32_t operation = 0;
     begin_event(host, "write");
     vectors_unsigned(host->out, "key", key);
@@ -361,6 +376,10 @@ static void go_on(struct host *host)
         one_in(host->draw, 5) ? (int64_t)draw_below(host->draw, 600) : (int64_t)draw_below(host->draw, 12);
     if (one_in(host->draw, 30))
         host->now_ns -= (int64_t)draw_below(host->draw, 300);
+    if (one_in(host->draw, 8)) {
+        int64_t edge_ns = edge(host, draw_below(host->draw, KEYS));
+        host->now_ns = edge_ns > host->now_ns ? edge_ns : host->now_ns;
+    }
     switch (draw_below(host->draw, 16)) {
     case 0:
         read_rows(host);

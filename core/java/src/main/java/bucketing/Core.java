@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+package bucketing;
+
+import com.sun.jna.Library;
+import com.sun.jna.Pointer;
+import com.sun.jna.Structure;
+import com.sun.jna.Structure.FieldOrder;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.LongByReference;
+import com.sun.jna.ptr.PointerByReference;
+
+/** The functions and structs of libbucketing, by their names in C; the headers say what each means. */
+public interface Core extends Library {
+    int ERAS_MAX = 8;
+
+    /** Made by the functions below alone; the words are the library's own. */
+    @FieldOrder("words")
+    class Strategy extends Structure {
+        public long[] words = new long[6];
+    }
+
+    @FieldOrder("words")
+    class History extends Structure {
+        public long[] words = new long[1 + 8 * ERAS_MAX];
+    }
+
+    @FieldOrder({"time_ns", "sequence", "id", "bytes"})
+    class Row extends Structure {
+        public long time_ns, sequence, id, bytes;
+    }
+
+    @FieldOrder({"bucket", "counter", "last_change_ns", "is_begun", "until_ns", "first_sequence"})
+    class KeyState extends Structure {
+        public long bucket, counter, last_change_ns;
+        public byte is_begun;
+        public long until_ns, first_sequence;
+    }
+
+    @FieldOrder({"bucket", "scope", "begins", "from_ns", "until_ns", "sequence_low", "sequence_high"})
+    class Route extends Structure {
+        public long bucket;
+        public int scope;
+        public byte begins;
+        public long from_ns, until_ns, sequence_low, sequence_high;
+    }
+
+    @FieldOrder({"counter_increments", "state_writes", "rolled"})
+    class Effect extends Structure {
+        public int counter_increments, state_writes;
+        public byte rolled;
+    }
+
+    @FieldOrder({"h1", "h2"})
+    class Hash128 extends Structure implements Structure.ByValue {
+        public long h1, h2;
+    }
+
+    @FieldOrder({"kind", "plan", "at_once", "rows", "from_ns", "until_ns", "now_ns", "birth_ns", "partitions_max",
+                 "starts", "start_count"})
+    class Query extends Structure {
+        public int kind, plan, at_once;
+        public long rows, from_ns, until_ns, now_ns, birth_ns, partitions_max;
+        public Pointer starts;
+        public long start_count;
+    }
+
+    @FieldOrder({"bucket_low", "bucket_high", "rows", "from_ns", "until_ns"})
+    class Step extends Structure {
+        public long bucket_low, bucket_high, rows, from_ns, until_ns;
+    }
+
+    @FieldOrder({"strategy", "history", "coordination", "counter", "source", "lease_rows", "every_rows", "every_ns", "lead_ns",
+                 "cache_ttl_ns", "cache_entries", "operations", "retries", "counter_retries", "retry_backoff_ns",
+                 "lock_lasts_ns", "lock_backoff_ns", "grant_ns", "remember_keys", "late_ns", "clock_bound_ns", "agent_id"})
+    class AgentConfig extends Structure {
+        public Strategy strategy = new Strategy();
+        public History history = new History();
+        public int coordination, counter, source;
+        public long lease_rows, every_rows, every_ns, lead_ns, cache_ttl_ns;
+        public int cache_entries, operations, retries, counter_retries;
+        public long retry_backoff_ns, lock_lasts_ns, lock_backoff_ns, grant_ns;
+        public int remember_keys;
+        public long late_ns, clock_bound_ns, agent_id;
+    }
+
+    @FieldOrder({"kind", "operation", "key", "bucket", "row", "is_retry", "serial", "amount", "mask", "if_mask", "columns",
+                 "expected", "step", "status", "fired", "counted", "rows_found", "partitions_asked", "partitions_spared",
+                 "order"})
+    class Action extends Structure {
+        public int kind, operation;
+        public long key, bucket;
+        public Row row = new Row();
+        public byte is_retry, serial;
+        public long amount;
+        public int mask, if_mask;
+        public long[] columns = new long[4], expected = new long[4];
+        public Step step = new Step();
+        public int status;
+        public byte fired, counted;
+        public long rows_found, partitions_asked, partitions_spared;
+        public int order;
+    }
+
+    @FieldOrder({"kind", "mask", "columns", "counter", "rows", "saw_older", "empty"})
+    class Outcome extends Structure {
+        public int kind, mask;
+        public long[] columns = new long[4];
+        public long counter, rows;
+        public byte saw_older;
+        public long empty;
+    }
+
+    int bk_strategy_unbucketed(Strategy out);
+    int bk_strategy_time(long windowNs, long epochNs, Strategy out);
+    int bk_strategy_calendar(int unit, Strategy out);
+    int bk_strategy_count(long rows, Strategy out);
+    int bk_strategy_probabilistic(int bits, long threshold, Strategy out);
+    int bk_strategy_probabilistic_chance(long numerator, long denominator, long threshold, Strategy out);
+    int bk_strategy_hash(int buckets, Strategy out);
+    int bk_strategy_weighted(long bytes, long threshold, Strategy out);
+    int bk_strategy_max_age(long maxAgeNs, Strategy strategy);
+
+    int bk_history_begin(Strategy first, History out);
+    int bk_history_change(History history, long fromNs, Strategy next);
+
+    int bk_route(Strategy strategy, KeyState state, Row row, Route out);
+    long bk_weight(Strategy strategy, Row row);
+    int bk_advance(Strategy strategy, KeyState state, Row row, Effect effect);
+
+    Hash128 bk_murmur3_128(byte[] data, long size, long seed);
+    Hash128 bk_murmur3_128_cassandra(byte[] data, long size, long seed);
+    int bk_consistent_hash(long input, int buckets);
+    int bk_bucket_of_id(long id, int buckets);
+    int bk_id_bits(int kind, byte[] id, long size, LongByReference out);
+    String bk_id_kind_name(int kind);
+
+    long bk_agent_size(AgentConfig config);
+    int bk_agent_init(Pointer memory, long size, AgentConfig config, PointerByReference out);
+    int bk_agent_write(Pointer agent, long nowNs, long key, Row row, IntByReference operation);
+    int bk_agent_read(Pointer agent, long nowNs, long key, long newestSequence, Query query, IntByReference operation);
+    int bk_agent_change(Pointer agent, History history);
+    int bk_agent_outcome(Pointer agent, long nowNs, int operation, Outcome outcome);
+    boolean bk_agent_next(Pointer agent, Action out);
+    long bk_agent_deadline(Pointer agent);
+    int bk_agent_tick(Pointer agent, long nowNs);
+    boolean bk_agent_view(Pointer agent, long nowNs, long key, LongByReference bucket, byte[] isChanging);
+}
