@@ -30,6 +30,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->scenario = scenario;
     worker->context = context;
     worker->lane_count = scenario->strategy_count;
+    worker->wants_seconds = wl_has_own_times(&scenario->workload);
     if (scenario->trace_path == NULL) /* of one it is not known yet */
         worker->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
@@ -44,6 +45,9 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
                                                          &scenario->strategies[i], NULL};
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
+        worker->wants_seconds = worker->wants_seconds ||
+                                scenario->strategies[i].settings.strategy.kind == BK_HASH ||
+                                scenario->strategies[i].settings.change_count > 0;
         is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
     if (!is_made) {
@@ -166,29 +170,69 @@ static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size
     }
 }
 
-/* Notes for each row where its whole second began, and returns the longest run within one second. */
+/* Seconds are whole before 1970 too. Where the first one began may lie below the range of times. */
+static int64_t second_end(int64_t time_ns)
+{
+    int64_t past_ns = time_ns % SIM_SECOND;
+    int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
+    return time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
+}
+
+/* Notes for each row where its whole second began, and returns the longest run within one second. When a
+ * second ends is computed only once a row comes within a second of its first: where rows are rare, none does.
+ */
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
 {
     uint64_t most = 0, begin = key->second_begin;
-    int64_t end_ns = key->second_end_ns;
+    /* Of the second's first row, or of its end; then until when it surely lasts. */
+    int64_t first_ns = key->rows == 0 ? worker->times_ns[0] : key->second_end_ns - 1;
+    int64_t end_ns = key->rows == 0 ? first_ns : key->second_end_ns;
     for (size_t i = 0; i < count; i++) {
         int64_t time_ns = worker->times_ns[i];
         if (time_ns >= end_ns) {
-            if (key->rows + i - begin > most)
-                most = key->rows + i - begin;
-            begin = key->rows + i;
-            /* Seconds are whole before 1970 too. Where the first one began may lie below the range of times.
-             */
-            int64_t past_ns = time_ns % SIM_SECOND;
-            int64_t left_ns = past_ns < 0 ? -past_ns : SIM_SECOND - past_ns;
-            end_ns = time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
+            if ((uint64_t)time_ns - (uint64_t)first_ns < (uint64_t)SIM_SECOND)
+                end_ns = second_end(first_ns);
+            if (time_ns >= end_ns) {
+                if (key->rows + i - begin > most)
+                    most = key->rows + i - begin;
+                begin = key->rows + i;
+                first_ns = end_ns = time_ns;
+            }
         }
         worker->second_begin[i] = begin;
     }
     key->second_begin = begin;
-    key->second_end_ns = end_ns;
+    key->second_end_ns = second_end(first_ns);
     uint64_t last = key->rows + count - begin;
     return last > most ? last : most;
+}
+
+/* Whether no second can have more rows than every strategy has seen in one of a partition already. */
+static bool is_no_peak(const struct lab_key *key, const struct lab_worker *worker, size_t count)
+{
+    const int64_t *times_ns = worker->times_ns;
+    uint64_t peak = UINT64_MAX, carried = key->rows - key->second_begin, close = 0;
+    for (size_t i = 0; i < worker->lane_count; i++)
+        peak = worker->tallies[i].peak_rows_per_s < peak ? worker->tallies[i].peak_rows_per_s : peak;
+    uint64_t over = peak > carried ? peak - carried : 0; /* the first row that the last second has too many */
+    if (key->rows > 0 && over < count && times_ns[over] < key->second_end_ns)
+        return false;
+    /* The top bit is set where so many rows lie within a second; without a branch, as rows are many. */
+    for (size_t i = 0; peak < count && i < count - peak; i++)
+        close |= (uint64_t)times_ns[i + peak] - (uint64_t)times_ns[i] - (uint64_t)SIM_SECOND;
+    return close >> 63 == 0;
+}
+
+/* Of the second under way after the batch, when none before it is of interest. */
+static void pass_seconds(struct lab_key *key, const struct lab_worker *worker, size_t count)
+{
+    int64_t end_ns = second_end(worker->times_ns[count - 1]);
+    size_t first = count - 1;
+    while (first > 0 && second_end(worker->times_ns[first - 1]) == end_ns)
+        first--;
+    if (first > 0 || key->rows == 0 || end_ns != key->second_end_ns)
+        key->second_begin = key->rows + first;
+    key->second_end_ns = end_ns;
 }
 
 /* With reads of ranges, or of rows that expire: keeps the rows that one of them may still want, from the
@@ -261,10 +305,13 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         .second_begin = worker->second_begin,
         .bytes = worker->wants_bytes ? worker->bytes : NULL,
         .first_row = key->rows,
-        .most_in_second = mark_seconds(key, worker, count),
         .count = count,
         .horizon = &key->horizon,
     };
+    if (!worker->wants_seconds && is_no_peak(key, worker, count))
+        pass_seconds(key, worker, count);
+    else
+        batch.most_in_second = mark_seconds(key, worker, count);
     lab_weigh_rows(worker, &batch, bytes_each);
     if (lab_rows_go(worker->scenario)) {
         mark_gone(key, worker, count);

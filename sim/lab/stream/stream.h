@@ -32,6 +32,7 @@ struct lab_worker {
     const struct lab_run_context *context;
     size_t lane_count;
     bool wants_bytes;                   /* some lane goes by the size of each row */
+    bool wants_seconds;                 /* some lane counts the rows of each second by itself */
     struct lab_lane_settings *settings; /* one a lane */
     struct bk_strategy *strategies;     /* one a lane: as rows are placed by it */
     struct lab_regimes *regimes;        /* one a lane; those of settings that do not change are not used */
