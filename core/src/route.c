@@ -7,8 +7,6 @@
 #include "bucketing/hash.h"
 #include "calendar.h"
 
-#define IDS_AT_ONCE 256u
-
 static const struct bk_route everywhere = {
     .scope = BK_SCOPE_RANGE,
     .from_ns = INT64_MIN,
@@ -289,20 +287,4 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
     if (effect != NULL)
         *effect = done;
     return BK_OK;
-}
-
-int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets)
-{
-    return bk_consistent_hash(bk_murmur3_128_u64(id).h1, buckets);
-}
-
-void bk_buckets_of_ids(const uint64_t *ids, size_t count, uint32_t buckets, int32_t *out)
-{
-    uint64_t hashes[IDS_AT_ONCE];
-    for (size_t begin = 0; begin < count; begin += IDS_AT_ONCE) {
-        size_t size = count - begin < IDS_AT_ONCE ? count - begin : IDS_AT_ONCE;
-        for (size_t i = 0; i < size; i++)
-            hashes[i] = bk_murmur3_128_u64(ids[begin + i]).h1;
-        bk_consistent_hashes(hashes, size, buckets, out + begin);
-    }
 }

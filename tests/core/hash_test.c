@@ -17,8 +17,9 @@
 #include "../cassandra/vectors.h"
 #include "draw.h"
 
-#define C1 UINT64_C(0x87c37b91114253d5)
-#define C2 UINT64_C(0x4cf5ad432745937f)
+#define C1          UINT64_C(0x87c37b91114253d5)
+#define C2          UINT64_C(0x4cf5ad432745937f)
+#define WALK_FACTOR UINT64_C(2862933555777941757)
 
 static void assert_hash(struct bk_hash128 hash, uint64_t h1, uint64_t h2)
 {
@@ -242,22 +243,44 @@ static void test_many_at_once_equal_one_by_one(void **state)
 static void test_many_at_once_keep_the_overflow(void **state)
 {
     (void)state;
-    uint64_t inverse = 1, inputs[64];
+    uint64_t back = inverse(WALK_FACTOR), inputs[64];
     int32_t buckets[64];
-    for (int i = 0; i < 6; i++) /* Newton's: each step doubles the bits that are right */
-        inverse *= 2 - UINT64_C(2862933555777941757) * inverse;
     struct draw draw = {5};
     for (size_t i = 0; i < 64; i++) {
         uint64_t drawn = UINT64_MAX << 33 | draw_bits(&draw) >> 31;
-        inputs[i] = (drawn - 1) * inverse;
+        inputs[i] = (drawn - 1) * back;
         if (i % 2 == 0)
-            inputs[i] = (inputs[i] - 1) * inverse;
+            inputs[i] = (inputs[i] - 1) * back;
     }
     bk_consistent_hashes(inputs, 64, INT32_MAX, buckets);
     for (size_t i = 0; i < 64; i++) {
         assert_int_equal(buckets[i], bk_consistent_hash(inputs[i], INT32_MAX));
         if (i % 2 == 1)
             assert_int_equal(buckets[i], 0);
+    }
+}
+
+/* Where a quotient is nearly a whole number, or nearly ends the walk: there a quotient in single precision
+ * would be wrong. */
+static void test_many_at_once_near_whole_quotients_equal_one_by_one(void **state)
+{
+    (void)state;
+    enum { NEAR = 40 };
+    static const uint32_t some[] = {1, 2, 3, 7, 255, 256, 1000, 16383, 16384, 16385};
+    uint64_t back = inverse(WALK_FACTOR), inputs[2 * NEAR];
+    int32_t buckets[2 * NEAR];
+    struct draw draw = {6};
+    for (size_t j = 0; j < sizeof some / sizeof *some; j++) {
+        for (uint32_t quotient = 1; quotient <= some[j] + 1; quotient += quotient < 300 ? 1 : 97) {
+            for (size_t i = 0; i < 2 * NEAR; i++) {
+                int64_t off = (int64_t)(i % NEAR) - NEAR / 2, wide = i < NEAR ? off : off * 61;
+                uint64_t drawn = UINT64_C(0x80000000) / quotient + (uint64_t)wide - 1;
+                inputs[i] = ((drawn << 33 | draw_bits(&draw) >> 31) - 1) * back;
+            }
+            bk_consistent_hashes(inputs, 2 * NEAR, some[j], buckets);
+            for (size_t i = 0; i < 2 * NEAR; i++)
+                assert_int_equal(buckets[i], bk_consistent_hash(inputs[i], some[j]));
+        }
     }
 }
 
@@ -320,7 +343,7 @@ static void test_consistent_hash_random_inputs_follow_javas_arithmetic(void **st
 {
     (void)state;
     struct draw draw = {3};
-    uint64_t back = inverse(UINT64_C(2862933555777941757));
+    uint64_t back = inverse(WALK_FACTOR);
     for (int i = 0; i < 20000; i++) {
         uint32_t buckets = i % 100 == 0 ? BK_BUCKETS_MAX - (uint32_t)(i / 100 % 3)
                                         : 1 + (uint32_t)(draw_bits(&draw) >> (33 + draw_below(&draw, 31)));
@@ -430,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_murmur3_misaligned_input_hashes_alike),
         cmocka_unit_test(test_many_at_once_equal_one_by_one),
         cmocka_unit_test(test_many_at_once_keep_the_overflow),
+        cmocka_unit_test(test_many_at_once_near_whole_quotients_equal_one_by_one),
         cmocka_unit_test(test_consistent_hash_known_inputs_match_guava),
         cmocka_unit_test(test_consistent_hash_random_inputs_follow_javas_arithmetic),
         cmocka_unit_test(test_consistent_hash_one_more_bucket_moves_rows_there_only),

@@ -13,7 +13,7 @@
 #include "lab/stored.h"
 
 #define CELLS_MIN       4u
-#define BUCKETS_AT_ONCE 256u
+#define BUCKETS_AT_ONCE 512u
 
 void lab_lane_begin(struct lab_lane *lane)
 {
@@ -112,18 +112,31 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
     }
 }
 
+/* The cell of a bucket that has one where it is looked for first, or else by lab_lane_cell(). */
+static inline struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy,
+                                       uint32_t bucket)
+{
+    if (__builtin_expect(lane->cell_count > 0, 1)) {
+        struct lab_cell *cell = &lane->cells[bucket & (lane->cell_count - 1)];
+        if (__builtin_expect(cell->rows > 0 && cell->bucket == bucket, 1))
+            return cell;
+    }
+    return lab_lane_cell(lane, strategy, bucket);
+}
+
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
     int32_t buckets[BUCKETS_AT_ONCE];
+    struct sim_placement placement = lane->placement; /* in registers */
     for (size_t i = from, known = from; i < to; i++) {
         if (i == known) {
             known += to - i < BUCKETS_AT_ONCE ? to - i : BUCKETS_AT_ONCE;
             bk_buckets_of_ids(batch->ids + i, known - i, settings->strategy->of.hash.buckets, buckets);
         }
         int32_t bucket = buckets[(i - from) % BUCKETS_AT_ONCE];
-        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)bucket);
+        struct lab_cell *cell = cell_of(lane, settings->strategy, (uint32_t)bucket);
         if (cell == NULL) {
             tally->out_of_memory = true;
             return;
@@ -135,8 +148,9 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         cell->gone += lab_gone_between(batch, i, i + 1);
         lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
         lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
-        sim_placement_add(&lane->placement, bucket, 1);
+        sim_placement_add(&placement, bucket, 1);
     }
+    lane->placement = placement;
 }
 
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
