@@ -4,11 +4,13 @@
 
   python_test.py BUILD           its extension alone, by this interpreter when it has cffi and pytest, or in an
                                  environment that is kept for the next time; mypy where there is one
-  python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in an environment of its own
+  python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in an environment of its own,
+                                 where the README's walk draws its histogram
 
 Ends with 77 where the environment cannot be made: no pip, no network, no compiler for Python."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import tempfile
 
 CORE = pathlib.Path(__file__).resolve().parents[2] / "core"
 IS_ENOUGH = "import cffi, pytest, setuptools"
-NEEDS = ["cffi", "setuptools>=68", "wheel", "numpy", "pytest", "mypy", "types-cffi"]
+NEEDS = ["cffi", "setuptools>=68", "wheel", "numpy", "matplotlib", "pytest", "mypy", "types-cffi"]
 
 
 def call(*command, **options):
@@ -59,6 +61,18 @@ def judge(python, package, **options):
     print(call(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", package / "tests", cwd=package, **options))
 
 
+def walk(python, build):
+    """The README's walk from a run database to a histogram, over a short run."""
+    readme = (CORE / "python/README.md").read_text(encoding="utf-8")
+    section = re.search(r"## A run as a histogram\n(.*?)\n## ", readme, re.S)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", section[1], re.S)).replace("46_000_000", "460_000")
+    with tempfile.TemporaryDirectory() as folder:
+        call(build / "bucketlab", "run", CORE.parent / "scenarios/three-state.yaml", cwd=folder)
+        print(call(python, "-c", code, cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}))
+        if (pathlib.Path(folder) / "partitions.png").stat().st_size < 10_000:
+            sys.exit("the README's walk draws nothing")
+
+
 def build_and_test(build):
     kept = build / "python-environment"
     python = sys.executable if can(sys.executable, IS_ENOUGH) and not kept.exists() else environment(kept)
@@ -83,6 +97,7 @@ def build_wheels(build):
             python = environment(scratch / f"environment-{name}")
             call(python, "-m", "pip", "install", "--no-deps", next((scratch / name).glob("*.whl")))
             judge(python, package)
+            walk(python, build)
             probe = "import bucketing\nreveal_type(bucketing.Strategy.count(5).kind)\n"
             (scratch / "probe.py").write_text(probe, encoding="utf-8")
             shown = call(python, "-m", "mypy", "--strict", scratch / "probe.py")
