@@ -49,7 +49,7 @@ def can(python, code):
 
 def copy_of_core(folder):
     """Where a build may write; files keep their times, so that nothing is built twice."""
-    for name in ("src", "include", "python"):
+    for name in ("src", "include", "python", "vectors"):
         shutil.rmtree(folder / name / "src" if name == "python" else folder / name, ignore_errors=True)
         shutil.copytree(CORE / name, folder / name, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns("build", "__pycache__", "*.egg-info"))

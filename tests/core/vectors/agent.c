@@ -518,6 +518,7 @@ static void write_stats(FILE *out, const struct bk_agent *agent, int64_t now_ns)
                                MEMBER(under_way),      MEMBER(parked),           MEMBER(asleep),
                                MEMBER(oldest_ns)};
 #undef MEMBER
+    vectors_member(out, "now", now_ns);
     vectors_array(out, "stats", numbers, sizeof numbers / sizeof *numbers);
 }
 
