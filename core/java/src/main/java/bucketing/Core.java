@@ -9,7 +9,7 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
 
-/** The functions and structs of libbucketing, by their names in C; the headers say what each means. */
+/** The functions and structs of libbucketing, by their names in C; the headers say what each means. A bool is a byte. */
 public interface Core extends Library {
     int ERAS_MAX = 8;
 
@@ -64,6 +64,40 @@ public interface Core extends Library {
         public long start_count;
     }
 
+    @FieldOrder({"kind", "order", "status", "next", "floor", "width", "step_low", "from_ns", "until_ns", "rows_wanted",
+                 "rows_found", "rows_each", "partitions_asked", "partitions_max", "partitions_spared", "step_open",
+                 "asks_all", "ends_at_older"})
+    class Reader extends Structure {
+        public int kind, order, status;
+        public long next, floor, width, step_low, from_ns, until_ns, rows_wanted, rows_found, rows_each, partitions_asked,
+            partitions_max, partitions_spared;
+        public byte step_open, asks_all, ends_at_older;
+    }
+
+    /** runs: low and high of each in turn. */
+    @FieldOrder({"count", "runs"})
+    class Empties extends Structure {
+        public int count;
+        public long[] runs = new long[2 * 32];
+    }
+
+    /** starts: sequence and bucket of each era in turn. */
+    @FieldOrder({"key", "has_rows", "opened", "starts"})
+    class HistoryState extends Structure {
+        public KeyState key = new KeyState();
+        public byte has_rows;
+        public int opened;
+        public long[] starts = new long[2 * ERAS_MAX];
+    }
+
+    @FieldOrder({"reader", "era", "rows_before", "partitions_before", "query"})
+    class HistoryReader extends Structure {
+        public Reader reader = new Reader();
+        public int era;
+        public long rows_before, partitions_before;
+        public Query query = new Query();
+    }
+
     @FieldOrder({"bucket_low", "bucket_high", "rows", "from_ns", "until_ns"})
     class Step extends Structure {
         public long bucket_low, bucket_high, rows, from_ns, until_ns;
@@ -110,6 +144,52 @@ public interface Core extends Library {
         public long empty;
     }
 
+    @FieldOrder({"rows_stored", "rows_refused", "rows_unknown", "reads_complete", "reads_incomplete", "cache_hits", "rolls",
+                 "retries", "unknown", "under_way", "parked", "asleep", "oldest_ns"})
+    class AgentStats extends Structure {
+        public long rows_stored, rows_refused, rows_unknown, reads_complete, reads_incomplete, cache_hits, rolls, retries,
+            unknown;
+        public int under_way, parked, asleep;
+        public long oldest_ns;
+    }
+
+    @FieldOrder({"client_id", "batch", "stripes", "stripe", "choice", "lock", "lock_lasts_ns", "lease_ns", "backoff",
+                 "backoff_base_ns", "backoff_cap_ns", "backoff_limit_ns", "attempts", "retries"})
+    class IdgenConfig extends Structure {
+        public long client_id;
+        public int batch, stripes, stripe, choice, lock;
+        public long lock_lasts_ns, lease_ns;
+        public int backoff;
+        public long backoff_base_ns, backoff_cap_ns, backoff_limit_ns;
+        public int attempts, retries;
+    }
+
+    /** Of the library; as large as struct bk_idgen, or larger. */
+    @FieldOrder("words")
+    class Idgen extends Structure {
+        public long[] words = new long[64];
+    }
+
+    /** columns: client and end of each in turn. */
+    @FieldOrder({"kind", "stripe", "column_count", "columns", "if_absent", "expected", "set", "is_retry", "status"})
+    class IdgenAction extends Structure {
+        public int kind, stripe, column_count;
+        public long[] columns = new long[2 * 8];
+        public byte if_absent;
+        public long[] expected = new long[2], set = new long[2];
+        public byte is_retry;
+        public int status;
+    }
+
+    @FieldOrder({"kind", "found", "values", "columns", "column_count"})
+    class IdgenOutcome extends Structure {
+        public int kind;
+        public byte found;
+        public long[] values = new long[2];
+        public Pointer columns;
+        public long column_count;
+    }
+
     int bk_strategy_unbucketed(Strategy out);
     int bk_strategy_time(long windowNs, long epochNs, Strategy out);
     int bk_strategy_calendar(int unit, Strategy out);
@@ -122,13 +202,32 @@ public interface Core extends Library {
 
     int bk_history_begin(Strategy first, History out);
     int bk_history_change(History history, long fromNs, Strategy next);
+    int bk_history_era_at(History history, long timeNs);
+    int bk_history_route(History history, HistoryState state, Row row, Route out);
+    byte bk_history_fires(History history, HistoryState state, Row row);
+    int bk_history_advance(History history, HistoryState state, Row row, Effect effect);
+    int bk_history_read_begin(History history, HistoryState state, Query query, HistoryReader reader);
+    byte bk_history_read_next(History history, HistoryReader reader, Step step);
+    long bk_history_rows_found(HistoryReader reader);
+    long bk_history_partitions_asked(HistoryReader reader);
 
     int bk_route(Strategy strategy, KeyState state, Row row, Route out);
     long bk_weight(Strategy strategy, Row row);
     int bk_advance(Strategy strategy, KeyState state, Row row, Effect effect);
 
+    int bk_read_begin(Strategy strategy, KeyState state, Query query, Reader reader);
+    byte bk_read_next_known(Reader reader, Empties known, Step step);
+    void bk_read_found(Reader reader, long rows);
+    void bk_read_found_range(Reader reader, long rows, byte sawOlder);
+    long bk_read_skip_to(Reader reader, long bucket);
+    int bk_empties_learn(Empties empties, Strategy strategy, Reader reader, long nowNs, long lateNs, long low, long high);
+    void bk_empties_forget(Empties empties, long bucket);
+    long bk_empties_pass(Empties empties, long bucket);
+    long bk_empties_top(Empties empties, long bucket);
+
     Hash128 bk_murmur3_128(byte[] data, long size, long seed);
     Hash128 bk_murmur3_128_cassandra(byte[] data, long size, long seed);
+    Hash128 bk_murmur3_128_u64(long value);
     int bk_consistent_hash(long input, int buckets);
     int bk_bucket_of_id(long id, int buckets);
     int bk_id_bits(int kind, byte[] id, long size, LongByReference out);
@@ -140,8 +239,16 @@ public interface Core extends Library {
     int bk_agent_read(Pointer agent, long nowNs, long key, long newestSequence, Query query, IntByReference operation);
     int bk_agent_change(Pointer agent, History history);
     int bk_agent_outcome(Pointer agent, long nowNs, int operation, Outcome outcome);
-    boolean bk_agent_next(Pointer agent, Action out);
+    byte bk_agent_next(Pointer agent, Action out);
     long bk_agent_deadline(Pointer agent);
     int bk_agent_tick(Pointer agent, long nowNs);
-    boolean bk_agent_view(Pointer agent, long nowNs, long key, LongByReference bucket, byte[] isChanging);
+    byte bk_agent_view(Pointer agent, long nowNs, long key, LongByReference bucket, byte[] isChanging);
+    void bk_agent_stats(Pointer agent, long nowNs, AgentStats out);
+
+    int bk_idgen_init(IdgenConfig config, Idgen out);
+    int bk_idgen_take(Idgen idgen, long nowNs, LongByReference id);
+    int bk_idgen_outcome(Idgen idgen, long nowNs, IdgenOutcome outcome);
+    byte bk_idgen_next(Idgen idgen, IdgenAction out);
+    long bk_idgen_deadline(Idgen idgen);
+    int bk_idgen_tick(Idgen idgen, long nowNs);
 }
