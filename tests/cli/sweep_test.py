@@ -241,7 +241,7 @@ class SweepTest(ProgramTest):
         out = self.good("sweep", "s.yaml", "--quiet", "--metric", "partitions.all.bytes.p99", "--metric",
                         "partitions.over_limit")
         self.assertIn("\n  a: partitions.all.bytes.p99, in bytes\n", out)
-        self.assertIn("\n\nover limit: partitions beyond a limit\n\nsweep 1 in", out)
+        self.assertIn("\n\nover limit: partitions.over_limit\n\nsweep 1 in", out)
 
     def test_csv_has_every_figure(self):
         answer = self.sweep("--csv", "s.csv")

@@ -7,6 +7,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "diff.h"
+#include "lab/metric.h"
 
 #define NAME_COLUMNS 34
 #define LINES_MOST   40
@@ -132,13 +133,16 @@ static void print_heading(const struct cli_diff *diff, const struct cli_diff_str
 /* As `show` has it: sizes in B to EB, times in ms, other figures plain. */
 static void format(const char *name, double value, char *buffer)
 {
-    if (strstr(name, "bytes.") != NULL || strstr(name, "bytes_") != NULL)
+    /* A run of another version may have figures that this one does not know. */
+    const struct lab_metric_row *row = lab_metric_row_of(name);
+    bool is_time = row != NULL && row->unit == LAB_METRIC_MS;
+    if (row != NULL && row->unit == LAB_METRIC_BYTES)
         cli_compact_bytes(value, buffer);
     else if (value > 0 && value < 0.01)
         snprintf(buffer, CLI_NUMBER_SIZE, "%.1g", value);
     else
-        cli_compact(value, strstr(name, "latency.") != NULL ? 4 : 5, buffer);
-    if (strstr(name, "latency.") != NULL && value > 0)
+        cli_compact(value, is_time ? 4 : 5, buffer);
+    if (is_time && value > 0)
         strcat(buffer, "ms");
 }
 

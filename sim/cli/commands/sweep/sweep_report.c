@@ -46,20 +46,19 @@ struct sum {
 };
 
 struct headline {
-    const char *name, *title, *meaning;
+    const char *name, *title;
 };
 
 /* The first few of these that a sweep has are shown. */
 static const struct headline headlines[] = {
-    {"partitions.all.rows.p99", "rows p99", "of partitions, open and closed"},
-    {"partitions.over_limit", "over limit", "partitions beyond a limit"},
-    {"writes.extra_ops_per_1000_rows", "ops per 1000",
-     "operations in addition to the inserts, per 1000 rows"},
-    {"reads.partitions_per_read.mean", "parts per read", "partitions per read"},
-    {"ids.per_second", "ids per s", "identifiers given a second"},
-    {"ids.lost", "ids lost", "identifiers leased and never given"},
-    {"latency.lease.p99", "lease p99 ms", "99 % of leases take no longer"},
-    {"locks.busy", "locks busy", "attempts at a lock that gave way"},
+    {"partitions.all.rows.p99", "rows p99"},
+    {"partitions.over_limit", "over limit"},
+    {"writes.extra_ops_per_1000_rows", "ops per 1000"},
+    {"reads.partitions_per_read.mean", "parts per read"},
+    {"ids.per_second", "ids per s"},
+    {"ids.lost", "ids lost"},
+    {"latency.lease.p99", "lease p99 ms"},
+    {"locks.busy", "locks busy"},
 };
 #define HEADLINE_COUNT (sizeof headlines / sizeof headlines[0])
 
@@ -474,7 +473,7 @@ static void print_head(const struct cli_sweep_report *report)
     printf("means over seeds +- half the width of their 95 %% interval\n");
 }
 
-/* What the headings of the last point's columns mean. */
+/* Which metrics the headings of the last point's columns are; docs/metrics.md says what these mean. */
 static void print_legend(const struct sum *sum)
 {
     bool is_first = true;
@@ -489,7 +488,7 @@ static void print_legend(const struct sum *sum)
         if (!is_shown)
             continue;
         char text[160];
-        snprintf(text, sizeof text, "%s: %s", headline->title, headline->meaning);
+        snprintf(text, sizeof text, "%s: %s", headline->title, headline->name);
         bool fits = !is_first && column + strlen("; ") + strlen(text) <= 79;
         printf("%s%s", is_first ? "\n" : fits ? "; " : "\n", text);
         column = (fits ? column + strlen("; ") : 0) + strlen(text);
