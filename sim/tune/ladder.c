@@ -110,10 +110,11 @@ static size_t climb_weighted(const struct tune_contest *contest, const struct bk
 static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                          struct bk_strategy *out)
 {
-    static const int64_t windows_ns[] = {30 * SIM_DAY,    14 * SIM_DAY,    10 * SIM_DAY,   7 * SIM_DAY,
-                                         5 * SIM_DAY,     3 * SIM_DAY,     2 * SIM_DAY,    SIM_DAY,
-                                         12 * SIM_HOUR,   6 * SIM_HOUR,    3 * SIM_HOUR,   SIM_HOUR,
-                                         30 * SIM_MINUTE, 15 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
+    static const int64_t windows_ns[] = {
+        30 * SIM_DAY,    14 * SIM_DAY,   10 * SIM_DAY,  7 * SIM_DAY,     5 * SIM_DAY,     3 * SIM_DAY,
+        2 * SIM_DAY,     SIM_DAY,        12 * SIM_HOUR, 8 * SIM_HOUR,    6 * SIM_HOUR,    4 * SIM_HOUR,
+        3 * SIM_HOUR,    2 * SIM_HOUR,   SIM_HOUR,      30 * SIM_MINUTE, 20 * SIM_MINUTE, 15 * SIM_MINUTE,
+        10 * SIM_MINUTE, 5 * SIM_MINUTE, SIM_MINUTE};
     size_t count = 0;
     double full_ns =
         (double)contest->rows.lasts_ns * contest->rows.limit_rows / (double)contest->rows.busiest_rows;

@@ -8,7 +8,7 @@ foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init 
 endforeach()
 add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 600 LABELS slow)
+set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 1800 LABELS slow)
 add_test(NAME cli/newcomer_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/newcomer_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)

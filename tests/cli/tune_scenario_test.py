@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from program import ProgramTest, without_progress
+from program import SOURCE, ProgramTest, without_progress
 
 SMALL = """\
 name: small
@@ -117,6 +117,16 @@ class TuneScenarioTest(ProgramTest):
         windows = next(each["horizon"] for each in answer["candidates"] if each["label"] == "time")
         self.assertGreater(windows["days"], 5 * 365)
         self.assertLess(windows["days"], 7 * 365)
+
+    def test_figures_are_those_of_the_table_of_metrics(self):
+        with open(os.path.join(SOURCE, "docs", "metrics.md"), encoding="utf-8") as file:
+            rows = re.findall(r"^\| `([\w.]*)(?:\{([\w,]+)\}|(\*))?`", file.read(), re.M)
+        told = {start + end for start, ends, star in rows for end in (star or ends).split(",")}
+        own = {"cost_per_1000_rows", "cost_of_writes_per_1000_rows", "writes.counter_increments_per_1000_rows",
+               "partitions.over_limit.share", "partitions.tiny.share"}
+        for each in self.answer()["candidates"]:
+            for name in set(each["metrics"]) - own:
+                self.assertTrue(name in told or re.sub(r"\.\w+$", ".*", name) in told, name)
 
     def test_front_is_what_no_other_beats(self):
         answer = self.answer()
