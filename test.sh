@@ -6,6 +6,7 @@
 # whole, as in a release.
 #   ./test.sh [--slow] [arguments for ctest]      --slow: also the tests that take minutes
 #   ./test.sh --cassandra [OPERATIONS]            the mock against real Cassandra nodes alone; needs a JDK and Maven
+#   ./test.sh --live                              live processes over SQLite, and over Cassandra nodes where a JDK and Maven are
 # The last line sums up: N passed, N failed[, N skipped].
 set -uo pipefail
 cd "$(dirname "$0")" || exit 3
@@ -38,6 +39,12 @@ if [[ ${1-} == --cassandra ]]; then
     status=$?
     [[ $status != 77 ]] || exit 0
     exit $status
+fi
+
+if [[ ${1-} == --live ]]; then
+    targets=(--target bucketlab live_host)
+    build release >/dev/null || exit 3
+    exec tests/live/live.sh build/release/bucketlab build/release/tests/live_host "${@:2}"
 fi
 
 number() { # attribute, JUnit file

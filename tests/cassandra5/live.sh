@@ -9,37 +9,8 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$1 operations=${2:-20000} status=0
-# Nothing here is about speed, and a JVM that compiles less is up sooner.
-export JVM_OPTIONS=${JVM_OPTIONS:--XX:TieredStopAtLevel=1}
-export CASSANDRA_HOME_DIR=${CASSANDRA_HOME_DIR:-${TMPDIR:-/tmp}/bucketlab-cassandra}
-home=$CASSANDRA_HOME_DIR
-for word in java mvn python3; do
-    if ! command -v "$word" >/dev/null; then
-        echo "skipped: there is no $word; install a JDK 17, Maven and Python to ask a real Cassandra"
-        exit 77
-    fi
-done
-mkdir -p "$home"
-if [[ ! -x $home/venv/bin/python ]] || ! "$home/venv/bin/python" -c 'import cassandra' 2>/dev/null; then
-    if ! { python3 -m venv "$home/venv" && "$home/venv/bin/pip" install -q cassandra-driver; } >/dev/null 2>&1; then
-        echo "skipped: the Python package cassandra-driver cannot be installed; see to the network"
-        exit 77
-    fi
-fi
-
-stop() { # the nodes that are there, by the ids of their processes
-    local file pid
-    for file in "$home"/node*/pid; do
-        [[ -f $file ]] || continue
-        pid=$(cat "$file")
-        kill "$pid" 2>/dev/null
-        for ((i = 0; i < 300; i++)); do
-            kill -0 "$pid" 2>/dev/null || break
-            sleep 0.1
-        done
-        rm -f "$file"
-    done
-}
+. "$here/nodes.sh"
+need_tools cassandra-driver || exit 77
 trap stop EXIT
 
 ask() { # variant, seed, operations, more arguments: two clients at a time

@@ -7,6 +7,7 @@ line by line."""
 
 import json
 import os
+import re
 import unittest
 
 from program import ProgramTest
@@ -169,6 +170,68 @@ class JudgeTest(ProgramTest):
         code, _, err = self.run_program("run", "judged.yaml", *QUIET, "x.log", "--key", "key-1")
         self.assertEqual(code, 2)
         self.assertIn("is whole", err)
+
+    def observed(self, drop=lambda line: False):
+        """The run's history as processes would have written it: who stores knows of no replicas. With the tables."""
+        lines, rows, tables = [], set(), []
+        for line in self.lines():
+            line = re.sub(r"(strategy .*) begins at", r"\1 is observed from", line)
+            words = line.rstrip(".\n").split()
+            if " is stored in bucket " in line:
+                row = words[2].rstrip(":"), words[words.index("bucket") + 1], words[4]
+                if row in rows:
+                    continue
+                rows.add(row)
+                tables.append(f"row,{','.join(row)},{words[words.index('time') + 1]}\n")
+                line = re.sub(r" replica \d+", "", line)
+            if not re.search(r" s  strategy .* ends", line) and not drop(line):
+                lines.append(line)
+        self.write("observed.log", "".join(lines))
+        return tables
+
+    def test_columns_that_are_written_leave_the_others(self):
+        only = [
+            "--set",
+            "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: three-state, lead: 50ms}}]",
+        ]
+        run = self.record(*only)["strategies"][0]
+        known, lines = {}, self.lines()
+        for i, line in enumerate(lines):
+            words = line.rstrip(".\n").split()
+            if "state is stored, columns" in line:
+                before, now = known.get(words[2], [None] * 4), words[-4:]
+                mask = sum(1 << j for j in range(4) if now[j] != before[j])
+                columns = [now[j] if mask >> j & 1 else "77" for j in range(4)]
+                lines[i] = (
+                    f"{line[: line.index(' is stored')]} is written, columns {mask} {' '.join(columns)}.\n"
+                )
+                known[words[2]] = now
+        self.write("written.log", "".join(lines))
+        code, out, _ = self.run_program("judge", "judged.yaml", "written.log", *only, "--quiet", "--json")
+        judged = json.loads(out)["strategies"][0]
+        self.assertEqual((code, judged["placement_digest"]), (0, run["placement_digest"]))
+        self.assertGreater(judged["metrics"]["writes.misrouted"], 0)
+        self.assertEqual(judged["metrics"]["writes.misrouted"], run["metrics"]["writes.misrouted"])
+
+    def test_rows_that_no_line_tells_of_are_those_of_the_tables(self):
+        """Whoever stored one row in seven was killed before it could say so, and sums count these rows all the same."""
+        only = [
+            "--set",
+            "strategies=[{count: {rows: 50, counter: incremental, every_rows: 5}}]",
+            "--set",
+            "faults=null",
+        ]
+        self.record(*only)
+        states = {}
+        tables = self.observed(lambda line: re.search(r"row \d*[07] is stored", line))
+        for line in self.lines():
+            if "state is stored, columns" in line:
+                words = line.rstrip(".\n").split()
+                states[words[2].rstrip(":")] = ",".join(words[-4:])
+        tables += [f"state,{key},{columns}\n" for key, columns in states.items()]
+        self.write("tables.csv", "".join(tables))
+        self.judge(0, "observed.log", *only, "--tables", "tables.csv")
+        self.assertIn("rows are counted, and it holds", self.judge(1, "observed.log", *only))
 
 
 if __name__ == "__main__":

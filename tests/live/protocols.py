@@ -59,31 +59,49 @@ def strategy_text(name):
     return f"  - {kind}: {{{', '.join(text)}, label: live}}\n"
 
 
-def twin(name, agents, keys, rate, duration_s, latency_us, offset_ms=0, nodes=1, faults=(), burst=8, seed=1):
-    """The lab's scenario of a live run: same processes, rates, times to live, leads, faults and latencies."""
+def twin(
+    name,
+    agents,
+    keys,
+    rate,
+    duration_s,
+    latency,
+    nodes=1,
+    bound_ms=CLOCK_BOUND_MS,
+    client_s=12,
+    faults=(),
+    seed=1,
+    trace=None,
+):
+    """The lab's scenario of a live run: same processes, rates, times to live, leads, faults and latencies.
+    trace: the rows of the run, as a file next to the scenario."""
     replicas = min(nodes, 3)
+    if trace is None:  # judge takes the rows of the history
+        rows = f"duration: {max(1, int(duration_s * 1000))}ms\nkeys: {{count: {keys}}}\n"
+        rows += f"arrivals: {{rate: {rate:.3f}/s}}"
+    else:
+        rows = f"trace: {{file: {trace}, columns: {{time: time, key: key}}}}"
     fault_lines = "".join(f"  - {fault}\n" for fault in faults)
     level = "QUORUM" if replicas > 1 else "ONE"
     return f"""\
 name: live-{name}
 about: The twin of a live run of {agents} processes.
 seed: {seed}
-duration: {max(1, int(duration_s * 1000))}ms
-keys: {{count: {keys}, popularity: {{zipf: 0.5}}}}
-arrivals: {{rate: {rate:.3f}/s, bursts: {{on: 200ms, off: 400ms, factor: {burst / 4:.1f}}}}}
+{rows}
 row: {{bytes: 100}}
-reads: {{latest: {{rows: 20, rate: {rate / 32:.3f}/s}}}}
+reads: {{latest: {{rows: 20, rate: {rate / 36:.3f}/s}}}}
 cluster:
   nodes: {nodes}
   replication_factor: {replicas}
   consistency: {{write: {level}, read: {level}, state: {level}, serial: SERIAL}}
-  network: {{latency: {latency_us}us}}
+  network: {{latency: {latency}}}
   node: {{concurrency: 32, write: 1us, read: 1us, scan_row: 0us, gc: {{every: 1d, lasts: 1us}}}}
+  timeouts: {{client: {client_s}s}}
 agents:
   count: {agents}
   cache_ttl: {CACHE_TTL_MS}ms
   operations: 64
-  clock: {{offset: {offset_ms}ms, bound: {CLOCK_BOUND_MS}ms}}
+  clock: {{offset: {bound_ms / 2:.0f}ms, bound: {bound_ms}ms}}
 strategies:
 {strategy_text(name)}{'faults:' if fault_lines else ''}
 {fault_lines}"""

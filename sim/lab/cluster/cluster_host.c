@@ -537,8 +537,10 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     lab_watch_asked(run, operation, action, &statement);
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     operation->outstanding = 1;
-    if (run->replay != NULL)
+    if (run->replay != NULL) {
+        lab_untold_asked(run, action);
         return;
+    }
     if (action->kind == BK_ACT_READ_ROWS) {
         operation->outstanding = (uint32_t)(action->step.bucket_high - action->step.bucket_low) + 1;
         for (int64_t bucket = action->step.bucket_high; bucket >= action->step.bucket_low; bucket--) {

@@ -66,6 +66,7 @@ struct lab_replay {
     bool has_ended;
     uint64_t *stored; /* by partition of the ledger: two sums of hashes of the rows that were recorded */
     size_t stored_capacity;
+    struct lab_untold *untold; /* NULL: no tables were read back */
     struct sim_error *error;
 };
 /* "strategy LABEL begins at NS" of a run of the lab, or "is observed from NS" of processes. */
@@ -83,5 +84,24 @@ bool lab_replay_rest(struct lab_cluster_run *run);
 
 /* --- tables.c: the tables as they were read back when all was over. */
 bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error);
+enum lab_tables_kind { LAB_TABLES_ROW, LAB_TABLES_STATE, LAB_TABLES_COUNTER };
+struct lab_tables_line {
+    enum lab_tables_kind kind;
+    int64_t key, numbers[BK_COLUMN_COUNT]; /* as they stand in the line */
+};
+/* False: the error is set, and nothing more is read. */
+typedef bool lab_tables_visit(void *context, const struct lab_history_line *line,
+                              const struct lab_tables_line *found, struct sim_error *error);
+bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error);
+
+/* --- untold.c: what took effect and the history does not tell of. */
+bool lab_untold_find(const char *const *paths, size_t count, const char *tables, struct lab_untold **out,
+                     struct sim_error *error);
+void lab_untold_destroy(struct lab_untold *untold); /* NULL is fine */
+/* The row is asked for: it is stored, when the tables have it and the history never says so. */
+void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action);
+/* The counter holds `total` now: increments that nobody heard of took effect as far as it is more than is
+ * known. Returns what stays missing. */
+int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int64_t total);
 
 #endif

@@ -104,6 +104,7 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
     *out = NULL;
     bool ok = (runs != NULL || sim_fail_memory(error)) && check_scenario(scenario, error) &&
               lab_cluster_rows(scenario, &context, &rows, error) &&
+              (tables == NULL || lab_untold_find(paths, count, tables, &replay.untold, error)) &&
               lab_history_open(paths, count, &replay.history, error) &&
               replay_all(scenario, rows, &context, &replay, runs, error) &&
               (lab_cluster_result_some(scenario, runs, out) || sim_fail_memory(error));
@@ -111,6 +112,7 @@ bool lab_judge(const struct lab_scenario *scenario, const char *const *paths, si
         lab_cluster_run_destroy(runs[i]);
     free(runs);
     lab_history_close(replay.history);
+    lab_untold_destroy(replay.untold);
     lab_rows_destroy(rows);
     return ok;
 }

@@ -4,8 +4,8 @@
  * difference.
  *
  * A history that processes have written may lack an effect: whose author was killed right after it, or never
- * heard of it. Of a state the next agent that reads it tells; of rows and counters the tables that are read
- * back (tables.c). */
+ * heard of it. Of a state and of a counter the next agent that reads it tells; of rows the tables that are
+ * read back (untold.c, tables.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +147,15 @@ static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct 
         cass_record_columns(run->cluster, lab_state_register(key), columns, outcome->mask);
 }
 
+/* A counter that holds more than is known to have been added. */
+static void learn_counter(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    if (run->replay->is_observed && operation->action == BK_ACT_READ_COUNTER &&
+        operation->outcome.kind == BK_OUTCOME_APPLIED)
+        lab_untold_increments(run, lab_counter_key(run, operation->key, operation->step_low),
+                              operation->outcome.counter);
+}
+
 static bool read_outcome(struct event *event, struct lab_host_operation *operation)
 {
     struct bk_outcome *outcome = &operation->outcome;
@@ -230,6 +239,7 @@ static bool hear(struct event *event, uint32_t agent)
     if (action == BK_ACT_PUT_ROW && outcome == BK_OUTCOME_APPLIED)
         cass_record_answer(run->cluster, operation->key, operation->bucket, operation->row);
     learn_state(run, operation->key, operation);
+    learn_counter(run, operation);
     lab_agent_hear(run, agent, (uint32_t)operation_number);
     return true;
 }
@@ -393,14 +403,33 @@ static bool of_row(struct event *event)
     return ends(event);
 }
 
-static bool of_state(struct event *event, bool is_there)
+/* "is stored, columns MASK C0 C1 C2 C3": the whole row; "is written": those columns, and the others stay. */
+static bool of_state(struct event *event)
 {
-    int64_t columns[CASS_COLUMNS] = {0};
-    uint32_t mask = 0;
+    int64_t columns[CASS_COLUMNS] = {0}, told[BK_COLUMN_COUNT];
+    uint32_t known = 0, mask = 0;
     struct lab_cluster_run *run = event->run;
-    if (is_there && (!word(event, "columns") || !read_columns(event, &mask, columns)))
+    uint64_t place = lab_state_register(event->line->key);
+    bool is_whole = word(event, "stored,");
+    if ((!is_whole && !word(event, "written,")) || !word(event, "columns") ||
+        !read_columns(event, &mask, told))
         return fail(event);
-    cass_record_columns(run->cluster, lab_state_register(event->line->key), columns, mask);
+    if (!is_whole && !cass_peek_merged(run->cluster, place, columns, &known))
+        known = 0;
+    for (int i = 0; i < BK_COLUMN_COUNT; i++) {
+        if (is_whole || (mask >> i & 1) != 0)
+            columns[i] = told[i];
+    }
+    cass_record_columns(run->cluster, place, columns, known | mask);
+    return ends(event);
+}
+
+static bool of_no_state(struct event *event)
+{
+    const int64_t none[CASS_COLUMNS] = {0};
+    if (!word(event, "state") || !word(event, "is") || !word(event, "stored"))
+        return fail(event);
+    cass_record_columns(event->run->cluster, lab_state_register(event->line->key), none, 0);
     return ends(event);
 }
 
@@ -415,10 +444,9 @@ static bool of_key(struct event *event)
     if (word(event, "nobody"))
         return word(event, "takes") && word(event, "row") ? take_row(event, UINT32_MAX) : fail(event);
     if (word(event, "state"))
-        return word(event, "is") && word(event, "stored,") ? of_state(event, true) : fail(event);
+        return word(event, "is") ? of_state(event) : fail(event);
     if (word(event, "no"))
-        return word(event, "state") && word(event, "is") && word(event, "stored") ? of_state(event, false)
-                                                                                  : fail(event);
+        return of_no_state(event);
     if (strcmp(event->at, "a replica forgets what Paxos knew") == 0) {
         lab_fault_paxos(event->run, event->line->key);
         return true;

@@ -100,55 +100,76 @@ static void find_state(struct tables *tables, uint32_t key, const int64_t *colum
 /* Increments that nobody heard of took effect as far as the counter holds more than the others. */
 static void find_counter(struct tables *tables, uint32_t key, int64_t bucket, int64_t total)
 {
-    struct lab_cluster_run *run = tables->run;
-    uint64_t counter = lab_counter_key(run, key, bucket);
-    const struct lab_increments *increments = &run->oracles.increments;
-    int64_t missing = total - cass_counter_total(run->cluster, counter);
-    for (size_t i = 0; i < increments->capacity && missing > 0; i++) {
-        const struct lab_increment *increment = &increments->slots[i];
-        int64_t amount = (int64_t)increment->amount;
-        if (!increment->is_used || increment->counter != counter || increment->applied > 0 ||
-            amount > missing)
-            continue;
-        cass_record_addition(run->cluster, counter, increment->row, amount);
-        missing -= amount;
-    }
+    uint64_t counter = lab_counter_key(tables->run, key, bucket);
+    int64_t missing = lab_untold_increments(tables->run, counter, total);
     if (missing != 0)
-        cass_record_addition(run->cluster, counter, UINT64_MAX, missing);
+        cass_record_addition(tables->run->cluster, counter, UINT64_MAX, missing);
 }
 
-static bool read_line(struct tables *tables, const struct lab_history_line *line, char *text,
+static bool read_line(const struct lab_history_line *line, char *text, struct lab_tables_line *out,
                       struct sim_error *error)
 {
     static const struct {
         const char *name;
         size_t numbers;
     } kinds[] = {{"row,key-", 3}, {"state,key-", 4}, {"counter,key-", 2}};
-    struct lab_cluster_run *run = tables->run;
-    int64_t key, numbers[BK_COLUMN_COUNT];
     size_t kind = 0;
     while (kind < 3 && strncmp(text, kinds[kind].name, strlen(kinds[kind].name)) != 0)
         kind++;
     char *at = kind == 3 ? text : text + strlen(kinds[kind].name);
-    bool ok = kind < 3 && field(&at, &key);
+    bool ok = kind < 3 && field(&at, &out->key);
     for (size_t i = 0; ok && i < kinds[kind].numbers; i++)
-        ok = field(&at, &numbers[i]);
-    if (!ok || *at != '\0')
-        return lab_history_fail(
-            line, error,
-            "no line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
-            "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
-    if (key < 0 || key >= run->key_count)
-        return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", key,
+        ok = field(&at, &out->numbers[i]);
+    out->kind = (enum lab_tables_kind)kind;
+    return (ok && *at == '\0') ||
+           lab_history_fail(line, error,
+                            "no line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
+                            "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
+}
+
+bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)
+{
+    struct lab_history_line line = {.path = path};
+    struct lab_tables_line found;
+    int reason;
+    char buffer[SIM_REASON_SIZE], *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    FILE *stream = sim_input_stream(path, &reason);
+    if (stream == NULL)
+        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
+                        sim_input_reason(reason, buffer, sizeof buffer));
+    bool ok = true;
+    while (ok && (size = getline(&text, &room, stream)) > 0) {
+        line.number++;
+        size -= text[size - 1] == '\n';
+        text[size] = '\0';
+        ok = size == 0 || (read_line(&line, text, &found, error) && visit(context, &line, &found, error));
+    }
+    ok = ok && (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", path));
+    fclose(stream);
+    free(text);
+    return ok;
+}
+
+static bool take_line(void *context, const struct lab_history_line *line, const struct lab_tables_line *found,
+                      struct sim_error *error)
+{
+    struct tables *tables = context;
+    const struct lab_cluster_run *run = tables->run;
+    const int64_t *numbers = found->numbers;
+    uint32_t key = (uint32_t)found->key;
+    if (found->key < 0 || found->key >= run->key_count)
+        return lab_history_fail(line, error, "key-%" PRId64 ": the scenario has %" PRIu32 " keys", found->key,
                                 run->key_count);
-    if (!lab_is_possible_bucket(run, numbers[0]) || (kind == 0 && numbers[1] < 0))
+    if (!lab_is_possible_bucket(run, numbers[0]) || (found->kind == LAB_TABLES_ROW && numbers[1] < 0))
         return lab_history_fail(line, error, "a bucket and a row's number are 0 or more");
-    if (kind == 0)
-        find_row(tables, (uint32_t)key, numbers[0], (uint64_t)numbers[1], numbers[2]);
-    else if (kind == 1)
-        find_state(tables, (uint32_t)key, numbers);
+    if (found->kind == LAB_TABLES_ROW)
+        find_row(tables, key, numbers[0], (uint64_t)numbers[1], numbers[2]);
+    else if (found->kind == LAB_TABLES_STATE)
+        find_state(tables, key, numbers);
     else
-        find_counter(tables, (uint32_t)key, numbers[0], numbers[1]);
+        find_counter(tables, key, numbers[0], numbers[1]);
     return true;
 }
 
@@ -180,27 +201,9 @@ static void settle(struct tables *tables)
 bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error)
 {
     struct tables tables = {.run = run};
-    struct lab_history_line line = {.path = path};
-    int reason;
-    char buffer[SIM_REASON_SIZE], *text = NULL;
-    size_t room = 0;
-    ssize_t size;
-    FILE *stream = sim_input_stream(path, &reason);
-    if (stream == NULL)
-        return sim_fail(error, SIM_ERROR_INPUT, "%s: %s; name the tables that were read back", path,
-                        sim_input_reason(reason, buffer, sizeof buffer));
-    bool ok = begin(&tables) || sim_fail_memory(error);
-    while (ok && (size = getline(&text, &room, stream)) > 0) {
-        line.number++;
-        size -= text[size - 1] == '\n';
-        text[size] = '\0';
-        ok = size == 0 || read_line(&tables, &line, text, error);
-    }
-    ok = ok && (!ferror(stream) || sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot be read", path));
+    bool ok = (begin(&tables) || sim_fail_memory(error)) && lab_tables_each(path, take_line, &tables, error);
     if (ok)
         settle(&tables);
-    fclose(stream);
-    free(text);
     free(tables.open);
     free(tables.found);
     free(tables.has_state);

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Live runs of real processes that embed the core (docs/live.md), each judged, and its twin run in the lab: over SQLite, and,
+# where there are a JDK, Maven and Python's packages, on one Cassandra node and on a ring of three, which it starts on
+# loopback and stops.
+#   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
+# CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows and kills are multiplied (1).
+# Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead was not seen to break, 3 no node.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+lab=$1 host=$2 figures=${3:-} status=0 times=${LIVE:-1}
+export HEAP=${HEAP:-600m} PYTHONDONTWRITEBYTECODE=1
+. "$here/../cassandra5/nodes.sh"
+trap stop EXIT
+
+figures_of() { # name: where they go
+    [[ -z $figures ]] || echo "--json $figures/$1.json"
+}
+
+over_sqlite() { # name, protocols, rows, kills
+    python3 -B "$here/sqlite.py" "$host" "$lab" --protocols "$2" --rows $(($3 * times)) --kills $(($4 * times)) \
+        --twins 5 $(figures_of "sqlite-$1") || status=1
+}
+
+on_nodes() { # name, addresses, protocols, rows, kills, more arguments
+    local name=$1 addresses=$2 protocols=$3 rows=$4 kills=$5
+    shift 5
+    PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$addresses" "$lab" --home "$home" --twins 5 \
+        --protocols "$protocols" --rows $((rows * times)) --kills $((kills * times)) "$@" $(figures_of "$name") || status=1
+}
+
+build_package() { # core/python, for the environment's interpreter
+    rm -rf "$home/core" "$home/built"
+    cp -r "$here/../../core" "$home/core"
+    (cd "$home/core/python" && "$home/venv/bin/python" setup.py -q build --build-lib "$home/built") >"$home/build.log" 2>&1
+}
+
+start() { # first, last node
+    rm -rf "$home"/node[0-9]*
+    "$here/../cassandra5/node/start.sh" "$1" "$2" || exit 3
+}
+
+others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
+[[ -z $figures ]] || mkdir -p "$figures"
+echo "== SQLite"
+over_sqlite others "$others" 30000 30
+over_sqlite guarded guarded 1000000 100
+
+if ! need_tools cassandra-driver cffi setuptools; then
+    exit $status
+fi
+if ! build_package; then
+    echo "skipped: core/python cannot be built; see $home/build.log"
+    exit $status
+fi
+echo "== one node"
+start 1 1
+on_nodes node 127.0.0.1 "guarded,$others" 2500 5
+stop
+echo "== a ring of three"
+TOKENS="-6148914691236517206 0 6148914691236517205" start 1 3
+TOKENS="-6148914691236517206 0 6148914691236517205" on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 \
+    guarded,unsafe,three-state,lease 4000 6
+exit $status
