@@ -17,16 +17,14 @@ figures_of() { # name: where they go
     [[ -z $figures ]] || echo "--json $figures/$1.json"
 }
 
-over_sqlite() { # name, protocols, rows, kills
+over_sqlite() { # name, protocols, rows, kills, seconds of each run at most
     python3 -B "$here/sqlite.py" "$host" "$lab" --protocols "$2" --rows $(($3 * times)) --kills $(($4 * times)) \
-        --twins 5 $(figures_of "sqlite-$1") || status=1
+        --seconds $(($5 * times)) --twins 5 $(figures_of "$1") || status=1
 }
 
-on_nodes() { # name, addresses, protocols, rows, kills, more arguments
-    local name=$1 addresses=$2 protocols=$3 rows=$4 kills=$5
-    shift 5
-    PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$addresses" "$lab" --home "$home" --twins 5 \
-        --protocols "$protocols" --rows $((rows * times)) --kills $((kills * times)) "$@" $(figures_of "$name") || status=1
+on_nodes() { # name, addresses, protocols, rows, kills, seconds
+    PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$2" "$lab" --protocols "$3" --rows $(($4 * times)) \
+        --kills $(($5 * times)) --seconds $(($6 * times)) --home "$home" --twins 5 $(figures_of "$1") || status=1
 }
 
 build_package() { # core/python, for the environment's interpreter
@@ -43,8 +41,8 @@ start() { # first, last node
 others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
 [[ -z $figures ]] || mkdir -p "$figures"
 echo "== SQLite"
-over_sqlite others "$others" 30000 30
-over_sqlite guarded guarded 1000000 100
+over_sqlite sqlite-guarded guarded 1000000 100 150
+over_sqlite sqlite "$others" 30000 30 12
 
 if ! need_tools cassandra-driver cffi setuptools; then
     exit $status
@@ -55,10 +53,11 @@ if ! build_package; then
 fi
 echo "== one node"
 start 1 1
-on_nodes node 127.0.0.1 "guarded,$others" 2500 5
+on_nodes node 127.0.0.1 "guarded,$others" 3000 6 15
 stop
 echo "== a ring of three"
-TOKENS="-6148914691236517206 0 6148914691236517205" start 1 3
-TOKENS="-6148914691236517206 0 6148914691236517205" on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 \
-    guarded,unsafe,three-state,lease 4000 6
+export TOKENS="-6148914691236517206 0 6148914691236517205"
+start 1 3
+on_nodes ring-guarded 127.0.0.1,127.0.0.2,127.0.0.3 guarded 100000 10 180
+on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 unsafe,three-state,lease 10000 5 40
 exit $status

@@ -151,8 +151,8 @@ class Run:
             self.processes[agent].returncode = os.waitstatus_to_exitcode(status)
             return
         self.pauses += 1
-        process = self.processes[agent]
-        self.begin_fault("agent_pause", "agent", agent, seconds, lambda: os.kill(process.pid, signal.SIGCONT))
+        until, pid = self.seconds() + seconds, self.processes[agent].pid
+        self.begin_fault("agent_pause", "agent", agent, until, lambda: os.kill(pid, signal.SIGCONT))
 
     def taken(self):
         with open(self.path("numbers"), "rb") as numbers:

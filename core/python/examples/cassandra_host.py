@@ -13,7 +13,9 @@ import sys
 from bucketing import ActionKind as Act, Agent, Coordination, Outcome, Row, Setting
 from cassandra import ConsistencyLevel as Level, DriverException, Unavailable
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile, NoHostAvailable
+from cassandra.connection import ConnectionException
 from cassandra.policies import FallthroughRetryPolicy, RoundRobinPolicy
+from cassandra.protocol import ErrorMessage
 from cassandra.query import dict_factory
 
 TABLES = """rows (key bigint, bucket bigint, at bigint, id bigint, number bigint, data text,
@@ -63,7 +65,7 @@ class Store:
             return Outcome.refused()
         except Unavailable:  # a conditional update may have been decided before its commit failed
             return Outcome.unknown() if action.kind in (Act.CAS_STATE, Act.CAS_LOCK) else Outcome.refused()
-        except DriverException:
+        except (DriverException, ErrorMessage, ConnectionException):
             return Outcome.unknown()
 
     def ask(self, action, key, bucket, sets, text, now_us):
