@@ -41,6 +41,8 @@ FILES = [
     (["sweep", "sweep.yaml"], "--db", ["sweep.yaml", "t.csv"]),
     (["tune", "s.yaml", "--no-charts"], "--db", ["s.yaml", "t.csv"]),
     (["import", "sizes.csv"], "--db", ["sizes.csv"]),
+    (["watch", "last", "sizes.csv"], "--prometheus", SIDES + ["sizes.csv"]),
+    (["watch", "last", "sizes.csv"], "--db", ["sizes.csv"]),
 ]
 # The same for a folder, with the ending of a file that will be made there.
 FOLDERS = [

@@ -82,6 +82,8 @@ COMMANDS = {
     "export": ["export", "last", "--out", "sizes.csv"],
     "export metrics": ["export", "1", "--metrics"],
     "import": ["import", "sizes.txt", "--json"],
+    "watch": ["watch", "1", "sizes.txt", "--strategy", "time", "--prometheus", "look.prom"],
+    "watch json": ["watch", "2", "sizes.txt", "--strategy", "probabilistic", "--json"],
     "replay": ["replay", "1"],
     "replay json": ["replay", "1", "--json"],
     "cql": ["cql", "tiny.yaml"],
@@ -111,14 +113,15 @@ COMMANDS = {
 # Of this one the time tells how many states it keeps, so it may be over before the Nth call.
 TIMED = "run with snapshots"
 # These have no --jobs.
-SINGLE = {"init", "report", "runs", "show", "export", "import", "cql", "merge", "odds", "ids", "token", "bucket-of"}
+SINGLE = {"init", "report", "runs", "show", "export", "import", "watch", "cql", "merge", "odds", "ids", "token", "bucket-of"}
 # These store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
 DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
 # What a clock tells, and how fast a machine is.
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
-         (rb", \d+ seeds/s", b""),
+         (rb", \d+ seeds/s", b""), (rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b""),
+         (rb"(_timestamp_seconds.*}) \d+\n", rb"\1\n"),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
 # Of a run under way: what a command that failed may leave, so that it can be resumed.
