@@ -113,7 +113,8 @@ COMMANDS = {
 # Of this one the time tells how many states it keeps, so it may be over before the Nth call.
 TIMED = "run with snapshots"
 # These have no --jobs.
-SINGLE = {"init", "report", "runs", "show", "export", "import", "watch", "cql", "merge", "odds", "ids", "token", "bucket-of"}
+SINGLE = {"init", "report", "runs", "show", "export", "import", "watch", "cql", "merge", "odds", "ids", "token",
+          "bucket-of"}
 # These store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
 DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
