@@ -23,9 +23,11 @@ import time
 from cassandra import ConsistencyLevel
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
 
+import protocols
 import run
 
 HERE = pathlib.Path(__file__).resolve().parent
+RING_CLOCK_BOUND_MS = 100
 START = HERE.parent / "cassandra5/node/start.sh"
 sys.path.insert(0, str(HERE.parents[1] / "core/python/examples"))
 from cassandra_host import TABLES  # noqa: E402
@@ -36,6 +38,7 @@ class Run(run.Run):
 
     def __init__(self, session, nodes, home, *arguments):
         self.session, self.addresses, self.nodes, self.home = session, nodes, len(nodes), pathlib.Path(home)
+        self.bound_ms = protocols.CLOCK_BOUND_MS if self.nodes == 1 else RING_CLOCK_BOUND_MS
         super().__init__(*arguments)
 
     def prepare(self):

@@ -21,7 +21,6 @@ import protocols
 SECOND = 10**9
 KEYS = 6
 FAULTS_MAX = 1000  # of a scenario
-RESTART_S = 0.005
 
 
 class Run:
@@ -120,7 +119,7 @@ class Run:
         self.processes[agent].wait()
         self.note(time.monotonic_ns(), f"fault agent_crash begins, target {agent} lasts 0 by 0")
         self.kills += 1
-        self.fault("agent_crash", "agent", agent, at, RESTART_S)
+        self.fault("agent_crash", "agent", agent, at, None)
         self.start(agent)
 
     def begin_fault(self, kind, place, target, until, end):
@@ -140,9 +139,7 @@ class Run:
 
     def fault(self, kind, place, target, at, lasts):
         """For the twin."""
-        self.faults.append(
-            f"{kind}: {{{place}: {target}, at: {at * 1000:.0f}ms, lasts: {lasts * 1000:.0f}ms}}"
-        )
+        self.faults.append((kind, place, target, at, lasts))
 
     def pause(self, agent, seconds):
         os.kill(self.processes[agent].pid, signal.SIGSTOP)
@@ -227,9 +224,9 @@ def outcome_of(lab, *arguments):
     return done.returncode, json.loads(done.stdout)["strategies"][0]["metrics"], done.stderr.strip()
 
 
-def write_trace(run, logs):
-    """The rows of the run, in the order in which they came; the file's name."""
-    rows = []
+def read_logs(run, logs):
+    """The rows in the order in which they came, and when each process was back, of those that were killed."""
+    rows, backs = [], []
     for log in logs:
         with open(log, encoding="ascii") as stream:
             for line in stream:
@@ -237,15 +234,31 @@ def write_trace(run, logs):
                     words = line.split()
                     seconds, _, nanoseconds = words[0].partition(".")
                     rows.append((run.world + int(seconds) * SECOND + int(nanoseconds), words[2].rstrip(":")))
-    rows.sort()
-    run.write("rows.csv", "time,key\n" + "".join(f"{time},{key}\n" for time, key in rows))
-    return "rows.csv"
+                elif " is back, " in line:
+                    words = line.split()
+                    backs.append((float(words[0]), int(words[3])))
+    return sorted(rows), sorted(backs)
+
+
+def faults_of_twin(run, backs):
+    crashes = [fault for fault in run.faults if fault[0] == "agent_crash"]
+    texts = []
+    for kind, place, target, at, lasts in run.faults:
+        if lasts is None:
+            back = next((back for back, agent in backs if agent == target and back > at), run.lasted)
+            lasts = max(0.001, back - at)
+        texts.append(f"{kind}: {{{place}: {target}, at: {at * 1000:.0f}ms, lasts: {lasts * 1000:.0f}ms}}")
+    if len(texts) > FAULTS_MAX:
+        texts = [f"agent_crash: {{rate: {len(crashes) / run.lasted:.6f}/s, lasts: 5ms}}"]
+    return texts
 
 
 def judge(lab, run, twins=1):
     """The verdict on the run, and the lab's twins of it, with the latencies that were measured."""
-    crashes = f"agent_crash: {{rate: {run.kills / run.lasted:.6f}/s, lasts: {RESTART_S * 1000:.0f}ms}}"
-    faults = run.faults if len(run.faults) <= FAULTS_MAX else [crashes]
+    logs = run.logs()
+    rows, backs = read_logs(run, logs)
+    run.write("rows.csv", "time,key\n" + "".join(f"{time},{key}\n" for time, key in rows))
+    faults = faults_of_twin(run, backs)
 
     def scenario(judged=None, trace=None, seed=1):
         text = protocols.twin(
@@ -265,11 +278,10 @@ def judge(lab, run, twins=1):
         run.write("twin.yaml", text)
         return run.path("twin.yaml")
 
-    logs = run.logs()
     code, live, why = outcome_of(lab, "judge", scenario(), *logs, "--tables", run.path("tables.csv"))
-    trace, seeds = write_trace(run, logs), range(1, twins + 1)
     labs = [
-        outcome_of(lab, "run", scenario(live, trace, seed), "--no-charts", "--no-store")[1] for seed in seeds
+        outcome_of(lab, "run", scenario(live, "rows.csv", seed), "--no-charts", "--no-store")[1]
+        for seed in range(1, twins + 1)
     ]
     return {
         "protocol": run.name,
