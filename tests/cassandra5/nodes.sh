@@ -30,6 +30,7 @@ stop() { # the nodes that are there, by the ids of their processes
         [[ -f $file ]] || continue
         pid=$(cat "$file")
         kill "$pid" 2>/dev/null
+        kill -CONT "$pid" 2>/dev/null # it may have been stopped
         for ((i = 0; i < 300; i++)); do
             kill -0 "$pid" 2>/dev/null || break
             sleep 0.1

@@ -41,8 +41,8 @@ start() { # first, last node
 others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
 [[ -z $figures ]] || mkdir -p "$figures"
 echo "== SQLite"
-over_sqlite sqlite-guarded guarded 1000000 100 150
-over_sqlite sqlite "$others" 30000 30 12
+over_sqlite sqlite-guarded guarded 1000000 100 120
+over_sqlite sqlite "$others" 30000 30 10
 
 if ! need_tools cassandra-driver cffi setuptools; then
     exit $status
@@ -53,11 +53,11 @@ if ! build_package; then
 fi
 echo "== one node"
 start 1 1
-on_nodes node 127.0.0.1 "guarded,$others" 3000 6 15
+on_nodes node 127.0.0.1 "guarded,$others" 3000 6 12
 stop
 echo "== a ring of three"
 export TOKENS="-6148914691236517206 0 6148914691236517205"
 start 1 3
-on_nodes ring-guarded 127.0.0.1,127.0.0.2,127.0.0.3 guarded 100000 10 180
-on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 unsafe,three-state,lease 10000 5 40
+on_nodes ring-guarded 127.0.0.1,127.0.0.2,127.0.0.3 guarded 100000 10 300
+on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 unsafe,three-state,lease 6000 5 25
 exit $status

@@ -11,7 +11,6 @@ seen to break.
 """
 
 import argparse
-import math
 import os
 import pathlib
 import signal
@@ -83,9 +82,7 @@ class Run(run.Run):
             return "200us"
         puts = sorted(self.puts_s)
         p50, p99 = puts[len(puts) // 2], puts[len(puts) * 99 // 100]
-        trips, sigma = (2 if self.nodes == 1 else 4), math.log(p99 / p50) / 2.326
-        mean_us = p50 / trips * math.exp(sigma**2 / 2) * 1e6
-        return f"{{lognormal: {{mean: {mean_us:.0f}us, sigma: {sigma:.3f}}}}}"
+        return run.lognormal(p50, p99, 2 if self.nodes == 1 else 4)
 
     # --- Nodes of a ring that node/start.sh has started.
 

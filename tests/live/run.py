@@ -23,6 +23,13 @@ KEYS = 6
 FAULTS_MAX = 1000  # of a scenario
 
 
+def lognormal(p50, p99, trips):
+    """One of so many trips that take as long together; in seconds."""
+    sigma = math.log(max(p99 / p50, 1.001)) / 2.326
+    mean_us = max(0.001, p50 / trips * math.exp(sigma**2 / 2) * 1e6)
+    return f"{{lognormal: {{mean: {mean_us * 1000:.0f}ns, sigma: {sigma:.3f}}}}}"
+
+
 class Run:
     """One run of one protocol: its folder, its processes, and its own log of what it does to them."""
 
@@ -84,7 +91,7 @@ class Run:
             self.burst,
             self.pause_us,
             f"cache_ttl={protocols.CACHE_TTL_MS * 1000000}",
-            "operations=64",
+            f"operations={protocols.OPERATIONS}",
             "retries=3",
             f"clock_bound={self.bound_ms * 1000000}",
             f"cache_entries={entries}",
@@ -210,8 +217,9 @@ class Run:
 
     def latency(self, judged):
         """One way, of the twin's network; judged: the metrics of the run, None before that."""
-        p50_ms = judged.get("latency.write.p50", 0.05) if judged else 0.01
-        return f"{max(1, int(p50_ms * 1000 / 2))}us"
+        if not judged or not judged.get("latency.write.p50"):
+            return "50us"
+        return lognormal(judged["latency.write.p50"] / 1e3, judged["latency.write.p99"] / 1e3, 2)
 
     def logs(self):
         return [self.path(f"agent-{agent}.log") for agent in range(self.agents)] + [self.path("driver.log")]

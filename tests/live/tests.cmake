@@ -7,3 +7,5 @@ add_test(NAME live/sqlite_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_
          $<TARGET_FILE:bucketlab> --protocols guarded,unsafe,lease --rows 3000 --kills 6
          WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(live/sqlite_test PROPERTIES TIMEOUT 300 COST 8)
+# The page shows the figures that are kept.
+add_test(NAME live/page_test COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/live.py --check)
