@@ -76,13 +76,17 @@ static int64_t clock_of(const struct host *host, int64_t now_ns)
     return now_ns - host->began_ns + host->world_ns + host->offset_ns;
 }
 
-static uint64_t draw(struct host *host)
+static uint64_t mix(uint64_t mixed)
 {
-    host->draws += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t mixed = host->draws;
     mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
     return mixed ^ mixed >> 31;
+}
+
+static uint64_t draw(struct host *host)
+{
+    host->draws += UINT64_C(0x9e3779b97f4a7c15);
+    return mix(host->draws);
 }
 
 /* What the agent wants by now, as soon as it was told something: whoever judges asks it then, too. */
@@ -179,10 +183,12 @@ static void work(struct host *host, int64_t until_ns)
     }
 }
 
-/* Of two draws the lower key: some are busier than others. */
-static uint64_t choose_key(struct host *host)
+/* Of two draws the lower key: some are busier than others. All processes write the same one for a while. */
+static uint64_t choose_key(const struct host *host)
 {
-    uint64_t one = draw(host) % host->keys, other = draw(host) % host->keys;
+    uint64_t turn = (uint64_t)(live_now_ns() - host->began_ns) / (2000 * host->pause_us + 1);
+    uint64_t one = mix((uint64_t)host->world_ns + 2 * turn) % host->keys;
+    uint64_t other = mix((uint64_t)host->world_ns + 2 * turn + 1) % host->keys;
     return one < other ? one : other;
 }
 
@@ -224,7 +230,7 @@ static bool burst(struct host *host)
     for (uint64_t i = 0; i < rows && has_room; i++)
         has_room = write_row(host, key);
     if (++host->bursts % READ_BURSTS == 0)
-        read_rows(host, choose_key(host));
+        read_rows(host, draw(host) % host->keys);
     return has_room;
 }
 

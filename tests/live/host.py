@@ -191,15 +191,17 @@ class Host:
         )
 
     def choose_key(self):
-        """Of two draws the lower key: some are busier than others."""
-        return min(random.randrange(self.options.keys), random.randrange(self.options.keys))
+        """Of two draws the lower key: some are busier than others. All processes write the same one for a while."""
+        turn = (time.monotonic_ns() - self.options.began) // (2000 * self.options.pause_us + 1)
+        draws = random.Random(f"{self.options.world} {turn}")
+        return min(draws.randrange(self.options.keys), draws.randrange(self.options.keys))
 
     def burst(self):
         key = self.choose_key()
         has_room = all(self.write_row(key) for _ in range(random.randint(1, self.options.burst)))
         self.bursts += 1
         if self.bursts % READ_BURSTS == 0:
-            self.read_rows(self.choose_key())
+            self.read_rows(random.randrange(self.options.keys))
         return has_room
 
     def serve(self):
