@@ -288,6 +288,51 @@ static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void 
     }
 }
 
+/* The state was asked for at 10 s, by a copy that lasts for a second; a row or a read begins after_ns later.
+ */
+static void test_row_by_a_copy_that_has_run_out(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bk_coordination coordination;
+        enum bk_outcome_kind heard;
+        enum bk_action_kind asked, next;
+        int64_t after_ns;
+        uint64_t violations;
+    } copies[] = {
+        {BK_SINGLE, BK_OUTCOME_APPLIED, BK_ACT_READ_STATE, BK_ACT_PUT_ROW, SIM_SECOND - 1, 0},
+        {BK_SINGLE, BK_OUTCOME_APPLIED, BK_ACT_READ_STATE, BK_ACT_PUT_ROW, SIM_SECOND, 1},
+        {BK_THREE_STATE, BK_OUTCOME_NOT_APPLIED, BK_ACT_CAS_STATE, BK_ACT_READ_ROWS, SIM_SECOND, 1},
+        {BK_SINGLE, BK_OUTCOME_APPLIED, BK_ACT_READ_STATE, BK_ACT_READ_STATE, SIM_SECOND, 0},
+        {BK_SINGLE, BK_OUTCOME_UNKNOWN, BK_ACT_READ_STATE, BK_ACT_PUT_ROW, SIM_SECOND,
+         0}, /* nothing is known */
+        {BK_SINGLE, BK_OUTCOME_APPLIED, BK_ACT_PUT_ROW, BK_ACT_PUT_ROW, SIM_SECOND, 0},
+        {BK_GUARDED, BK_OUTCOME_APPLIED, BK_ACT_READ_STATE, BK_ACT_PUT_ROW, SIM_SECOND, 0}, /* at any age */
+    };
+    enum { AS_IT_IS, JUMPED, RESTARTED, VARIANTS };
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        for (int variant = AS_IT_IS; variant < VARIANTS; variant++) {
+            struct stand stand;
+            open_agents(&stand, copies[i].coordination);
+            stand.run.config.cache_ttl_ns = SIM_SECOND;
+            struct lab_host_operation asker = stand_operation(0, 0, 0), later = stand_operation(0, 1, 0);
+            asker.action = copies[i].asked;
+            asker.outcome.kind = copies[i].heard;
+            asker.asked_ns = stand_time(&stand, 10 * SIM_SECOND);
+            lab_copies_heard(&stand.run, 0, &asker);
+            later.action = BK_ACT_DONE;
+            later.begun_ns = asker.asked_ns + copies[i].after_ns;
+            if (variant == JUMPED)
+                hosts[0].jumped_ns = asker.asked_ns;
+            if (variant == RESTARTED)
+                lab_copies_forgotten(&stand.run, 0);
+            lab_copies_acted(&stand.run, 0, &later, &(struct bk_action){.kind = copies[i].next});
+            assert_violations(&stand, LAB_ORACLE_AVAILABLE, variant == AS_IT_IS ? copies[i].violations : 0);
+            close_agents(&stand);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_waits_count_the_tries_of_an_action),
         cmocka_unit_test(test_waits_of_a_try_beyond_the_last),
         cmocka_unit_test(test_parked_operation_that_could_be_served_or_waits_for_nobody),
+        cmocka_unit_test(test_row_by_a_copy_that_has_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -281,6 +281,7 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
     lab_lock_heard(run, agent, operation);
+    lab_copies_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
     const struct lab_known_bucket known = lab_known_bucket(run, agent, operation);
@@ -352,6 +353,7 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     free(agent->uncounted); /* whoever starts again begins to count anew */
     agent->uncounted = NULL;
     agent->stored.is_known = false;
+    lab_copies_forgotten(run, number);
     for (uint32_t i = 0; i < run->operation_count; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
@@ -611,6 +613,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         lab_waits_acted(run, agent, operation, action);
     lab_steps_acted(run, agent, operation, action);
     lab_lock_acted(run, agent, operation, action);
+    lab_copies_acted(run, agent, operation, action);
     lab_route_acted(run, agent, operation, action);
     lab_reads_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)

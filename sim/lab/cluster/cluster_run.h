@@ -125,6 +125,14 @@ struct lab_host_operation {
     struct lab_walk walk;
 };
 
+/* Of oracle_copies.c: the last question about a key's state that the agent has an answer to. */
+#define LAB_COPIES 16u
+struct lab_copy {
+    bool is_known;
+    uint32_t key;
+    int64_t asked_ns;
+};
+
 struct lab_host_agent {
     void *memory;
     struct bk_agent *agent;
@@ -158,6 +166,7 @@ struct lab_host_agent {
     int64_t tick_ns;
     uint64_t restart;
     int64_t restart_ns; /* of one that is down; INT64_MAX: it stays so */
+    struct lab_copy copies[LAB_COPIES];
 };
 
 /* A delete that is still to be made, or under way. */

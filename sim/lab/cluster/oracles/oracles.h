@@ -389,6 +389,13 @@ void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* What an agent's copies of states are at most as young as: it has heard an outcome, and not yet acted on it;
+ * it begins a life; then any next action. */
+void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,
+                      const struct lab_host_operation *operation);
+void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent);
+void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                      const struct bk_action *next);
 /* Where the agent takes the operation's key to be, before it hears of the state; and after. */
 struct lab_known_bucket {
     bool is_known;
