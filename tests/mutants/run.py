@@ -10,10 +10,10 @@ and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it m
 
 Mutants of the stream engine, stream-*, and of the mock's Paxos and hints, model-*, are sought by the test program that
 PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on protocols.yaml, which has every
-protocol, those with evict- on evict.yaml, whose keys outnumber the cache's entries, those with change- on
-changes.yaml, whose settings change, those with range- with reads of a range, and those with idgen- on seeds of
-identifiers. --quick takes the six that QUICK names. The copy and its build
-stay in BUILD_DIR, so a second run is quick.
+protocol, those with key- on the same with rows routed by key, those with evict- on evict.yaml, whose keys outnumber the
+cache's entries, those with change- on changes.yaml, whose settings change, those with range- with reads of a range, and
+those with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy and its build stay in
+BUILD_DIR, so a second run is quick.
 
 A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first word of
 the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch has a line
@@ -35,7 +35,7 @@ QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-i
          "mock-quorum-one-short", "count-unknown-is-won"]
 # What `fuzz` is given beside the seeds, by the first word of a mutant's name.
 BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evict.yaml"],
-         "lock": ["lock.yaml"],
+         "lock": ["lock.yaml"], "key": ["protocols.yaml", "--set", "agents.routing=key"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
@@ -124,15 +124,19 @@ def write_table(readme, here, found):
 
 
 def fuzz(program, base, seeds, jobs, work, timeout=None):
-    """The campaign's summary: exit code, and the first failure or None."""
-    out = work / "out"
+    """The campaign's summary: exit code, and the first failure or None. In pieces that grow, each tried to its end, so
+    that nothing is shrunk."""
+    out, first, size = work / "out", 1, 10
     shutil.rmtree(out, ignore_errors=True)
-    result = run([program, "fuzz", *base, "--seeds", f"1..{seeds}", "--jobs", str(jobs), "--quiet", "--json",
-                  "--out", out], timeout, cwd=work)
-    if result.returncode not in (0, 1):
-        return result.returncode, None, result.stderr
-    failures = json.loads(result.stdout)["failures"] if result.stdout else []
-    return result.returncode, failures[0] if failures else None, result.stderr
+    while first <= seeds:
+        last = min(first + size - 1, seeds)
+        result = run([program, "fuzz", *base, "--seeds", f"{first}..{last}", "--jobs", str(jobs), "--quiet", "--json",
+                      "--keep-going", "--out", out], timeout, cwd=work)
+        failures = json.loads(result.stdout)["failures"] if result.returncode == 1 and result.stdout else []
+        if result.returncode != 0:
+            return result.returncode, min(failures, key=lambda one: one["seed"], default=None), result.stderr
+        first, size = last + 1, 3 * size
+    return 0, None, ""
 
 
 def seek(target, folder, seeds, jobs, work, timeout=None):

@@ -5,7 +5,7 @@
 #include "cluster_archive.h"
 #include "idgen_private.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 72, "what is watched has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 88, "what is watched has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - 2 * sizeof(struct bk_idgen) ==
                           80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
@@ -47,6 +47,8 @@ static void watch_of(const struct lab_cluster_run *run, struct sim_archive *arch
     sim_archive_bool(archive, &watch->is_late);
     sim_archive_bool(archive, &watch->is_found);
     sim_archive_i64(archive, &watch->last);
+    sim_archive_i64(archive, &watch->next);
+    sim_archive_i64(archive, &watch->stored);
 }
 
 static void client_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)

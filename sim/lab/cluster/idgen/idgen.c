@@ -101,6 +101,7 @@ static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, in
     int64_t begin = (first - 1) / stripes, end = (last - 1) / stripes + 1;
     idgen->given += (uint64_t)(end - begin);
     idgen->last_given_ns = sim_queue_now(&run->queue);
+    lab_id_given(run, number, first, last);
     if (!lab_id_spans_add(&idgen->spans[(first - 1) % stripes], begin, end, &twice))
         run->out_of_memory = true;
     else if (twice > 0)

@@ -213,6 +213,27 @@ static void release(struct lab_cluster_run *run, uint32_t number, const struct b
     watch->owes = watch->is_holder = false;
 }
 
+/* A batch follows the last identifier, or begins the stripe; its last ones may not fit. */
+static void judge_batch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    int64_t stripes = run->idgen->config.stripes, batch = run->idgen->config.batch;
+    int64_t last = watch->is_found ? watch->last : (int64_t)next->stripe - stripes, stored;
+    bool is_beyond = __builtin_add_overflow(last, batch * stripes, &stored);
+    if (!is_beyond && next->set[0] != stored)
+        violate(run, number, "stores another batch than the next one");
+    watch->next = last + stripes;
+    watch->stored = next->set[0];
+}
+
+void lab_id_given(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last)
+{
+    struct lab_id_watch *watch = &run->idgen->clients[number].watch;
+    if (first != watch->next || last > watch->stored)
+        violate(run, number, "gives identifiers of no batch that it has stored, or gives them again");
+    watch->next = last < watch->stored ? last + run->idgen->config.stripes : 0;
+}
+
 static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
 {
     struct lab_id_watch *watch = &run->idgen->clients[number].watch;
@@ -247,6 +268,8 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_
     if (next->kind == BK_IDGEN_CAS_LAST && !next->is_retry &&
         (next->if_absent == watch->is_found || (watch->is_found && next->expected[0] != watch->last)))
         violate(run, number, "stores a batch on a condition that it was not told to hold");
+    if (next->kind == BK_IDGEN_WRITE_LAST || next->kind == BK_IDGEN_CAS_LAST)
+        judge_batch(run, number, next);
     if (asks_for_lock(next)) {
         if (end_of(next) != watch->until_ns)
             begin_attempt(run, number, end_of(next));

@@ -20,10 +20,11 @@ struct lab_id_watch {
     uint32_t attempts; /* of this lease */
     bool owes;         /* it has asked for a lock, and not to give it back */
     bool is_holder, is_releasing;
-    bool is_blurred; /* it stood still, or its clock jumped, as the attempt began */
-    bool is_late;    /* its batch was acknowledged when its lease was over */
-    bool is_found;   /* of the last identifier, as it was told: there is one, */
-    int64_t last;    /* and which */
+    bool is_blurred;      /* it stood still, or its clock jumped, as the attempt began */
+    bool is_late;         /* its batch was acknowledged when its lease was over */
+    bool is_found;        /* of the last identifier, as it was told: there is one, */
+    int64_t last;         /* and which */
+    int64_t next, stored; /* the identifier that is to be given next, and the last one of its batch */
 };
 
 struct lab_id_client {
@@ -77,6 +78,8 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t client, const struct bk_
 void lab_id_heard(struct lab_cluster_run *run, uint32_t client, const struct bk_idgen_outcome *outcome);
 void lab_id_rests(struct lab_cluster_run *run, uint32_t client);
 void lab_id_served(struct lab_cluster_run *run, uint32_t client);
+/* It gives identifiers of a stripe that follow each other. */
+void lab_id_given(struct lab_cluster_run *run, uint32_t client, int64_t first, int64_t last);
 
 /* --- idgen_twin.c: a client begins a life; then what it is told, and what it does, its twin is told and has
  * to do too. */

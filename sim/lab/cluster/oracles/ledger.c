@@ -281,6 +281,7 @@ void lab_oracles_end(struct lab_cluster_run *run)
     lab_filled_end(run);
     lab_increments_end(run);
     lab_conserved_end(run);
+    lab_replicas_end(run);
     lab_live_end(run);
     lab_conditions_end(run);
     lab_excuses_settle(run, true);

@@ -423,6 +423,7 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
 void lab_conserved_end(struct lab_cluster_run *run);
+void lab_replicas_end(struct lab_cluster_run *run);
 /* After the run, and all that is told of it: heals the cluster, lets it deliver what it owes, and judges. */
 void lab_conserved_delivered(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
