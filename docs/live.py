@@ -20,9 +20,15 @@ from findings_harness import ROOT, Failure
 DOCS = os.path.join(ROOT, "docs")
 PAGE, KEPT = os.path.join(DOCS, "live.md"), os.path.join(DOCS, "live.json")
 # Of each run, where it was made: its file, and the section of the page.
-PLACES = {"sqlite": ("sqlite-guarded", "sqlite"), "node": ("node",), "ring": ("ring-guarded", "ring")}
+PLACES = {
+    "sqlite": ("sqlite-guarded", "sqlite"),
+    "singles": ("sqlite-singles",),
+    "node": ("node",),
+    "ring": ("ring-guarded", "ring"),
+}
 METRICS = re.compile(
-    r"writes\.|latency\.(write|lwt)\.p(50|99)$|partitions\.closed(\.rows\.(mean|p50|p99|max))?$|oracle\."
+    r"writes\.(rows|misrouted|refused|increments_(lost|doubled)|counter_increments|state_(reads|writes)|lwt|lock_ops)$"
+    r"|latency\.write\.p(50|99)$|partitions\.closed(\.rows\.(mean|p50|p99|max))?$|oracle\."
 )
 STUDENT = {
     2: 12.71,
@@ -59,7 +65,8 @@ class Figure:
             whole = metrics.get(per, 1) if per else 1
             return metrics.get(name, 0) * by / whole if whole else 0.0
 
-        self.live, labs = of(run["live"]), [of(metrics) for metrics in run["lab"]]
+        self.live = of(run["live"]) if name in run["live"] else None
+        labs = [of(metrics) for metrics in run["lab"]]
         self.mean = statistics.mean(labs)
         apart = (
             statistics.stdev(labs) * STUDENT[len(labs)] * math.sqrt(1 + 1 / len(labs)) if len(labs) > 1 else 0
@@ -67,10 +74,14 @@ class Figure:
         self.low, self.high = max(0.0, self.mean - apart), self.mean + apart
 
     def __str__(self):
+        if self.live is None:
+            return "-"
         if self.live == self.mean == self.high:
             return shown(self.live)
+        is_within = self.low <= self.live <= self.high or shown(self.live) == shown(self.mean)
+        live = shown(self.live) if is_within else f"**{shown(self.live)}**"
         span = f" ({shown(self.low)} to {shown(self.high)})" if self.high > self.low else ""
-        return f"{shown(self.live)} / {shown(self.mean)}{span}"
+        return f"{live} / {shown(self.mean)}{span}"
 
 
 def table(head, rows):
@@ -79,7 +90,11 @@ def table(head, rows):
 
 
 def violated(metrics):
-    names = {name.split(".")[1]: int(value) for name, value in metrics.items() if name.startswith("oracle.")}
+    names = {
+        name.split(".")[1]: int(value)
+        for name, value in sorted(metrics.items())
+        if name.startswith("oracle.")
+    }
     return ", ".join(f"`{name}` {value}" for name, value in names.items() if value) or "none"
 
 
@@ -155,6 +170,18 @@ def keep(folder, kept):
             kept[place] = runs
 
 
+def write_kept(kept):
+    """A run a line."""
+    places = [
+        f" {json.dumps(place)}: [\n"
+        + ",\n".join("  " + json.dumps(run, sort_keys=True) for run in runs)
+        + "\n ]"
+        for place, runs in kept.items()
+    ]
+    with open(KEPT, "w", encoding="utf-8") as file:
+        file.write("{\n" + ",\n".join(places) + "\n}\n")
+
+
 def filled(page, kept):
     for place, runs in kept.items():
         block = f"<!-- {place} -->\n{tables(runs)}\n<!-- /{place} -->"
@@ -181,9 +208,7 @@ def main():
     try:
         if arguments.keep:
             keep(arguments.keep, kept)
-            with open(KEPT, "w", encoding="utf-8") as file:
-                json.dump(kept, file, indent=1, sort_keys=True)
-                file.write("\n")
+            write_kept(kept)
         with open(PAGE, encoding="utf-8") as file:
             old = file.read()
         new = filled(old, kept)

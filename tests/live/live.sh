@@ -17,9 +17,11 @@ figures_of() { # name: where they go
     [[ -z $figures ]] || echo "--json $figures/$1.json"
 }
 
-over_sqlite() { # name, protocols, rows, kills, seconds of each run at most
-    python3 -B "$here/sqlite.py" "$host" "$lab" --protocols "$2" --rows $(($3 * times)) --kills $(($4 * times)) \
-        --seconds $(($5 * times)) --twins 5 $(figures_of "$1") || status=1
+over_sqlite() { # name, protocols, rows, kills, seconds of each run at most, more arguments
+    local name=$1 protocols=$2 rows=$(($3 * times)) kills=$(($4 * times)) seconds=$(($5 * times))
+    shift 5
+    python3 -B "$here/sqlite.py" "$host" "$lab" --protocols "$protocols" --rows "$rows" --kills "$kills" \
+        --seconds "$seconds" --twins 5 "$@" $(figures_of "$name") || status=1
 }
 
 on_nodes() { # name, addresses, protocols, rows, kills, seconds
@@ -43,6 +45,7 @@ others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lea
 echo "== SQLite"
 over_sqlite sqlite-guarded guarded 1000000 100 120
 over_sqlite sqlite "$others" 30000 30 10
+over_sqlite sqlite-singles single,unsafe 10000 6 10 --burst 1 --pause-us 600
 
 if ! need_tools cassandra-driver cffi setuptools; then
     exit $status

@@ -30,6 +30,8 @@ SETTINGS = {
     "scan": ("count", {**COUNT, "counter": "scan", "every_rows": 50}),
     "memory": ("count", {**COUNT, "counter": "memory"}),
 }
+# Requests of a row until it is stored, one after the other, where they are more than one.
+REQUESTS = {"counter": 3, "lwt": 2}
 
 
 def setting_text(name):

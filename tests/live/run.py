@@ -219,7 +219,8 @@ class Run:
         """One way, of the twin's network; judged: the metrics of the run, None before that."""
         if not judged or not judged.get("latency.write.p50"):
             return "50us"
-        return lognormal(judged["latency.write.p50"] / 1e3, judged["latency.write.p99"] / 1e3, 2)
+        trips = 2 * protocols.REQUESTS.get(self.name, 1)
+        return lognormal(judged["latency.write.p50"] / 1e3, judged["latency.write.p99"] / 1e3, trips)
 
     def logs(self):
         return [self.path(f"agent-{agent}.log") for agent in range(self.agents)] + [self.path("driver.log")]
