@@ -4,11 +4,12 @@
 # where there are a JDK, Maven and Python's packages, on one Cassandra node and on a ring of three, which it starts on
 # loopback and stops.
 #   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
-# CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows and kills are multiplied (1).
+# CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows, kills and seconds are multiplied
+# (1). LIVE_PLACES: where (sqlite node ring).
 # Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead was not seen to break, 3 no node.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-lab=$1 host=$2 figures=${3:-} status=0 times=${LIVE:-1}
+lab=$1 host=$2 figures=${3:-} status=0 times=${LIVE:-1} places=${LIVE_PLACES:-sqlite node ring}
 export HEAP=${HEAP:-600m} PYTHONDONTWRITEBYTECODE=1
 . "$here/../cassandra5/nodes.sh"
 trap stop EXIT
@@ -41,26 +42,39 @@ start() { # first, last node
 }
 
 others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
-[[ -z $figures ]] || mkdir -p "$figures"
-echo "== SQLite"
-over_sqlite sqlite-guarded guarded 1000000 100 120
-over_sqlite sqlite "$others" 30000 30 10
-over_sqlite sqlite-singles single,unsafe 10000 6 10 --burst 1 --pause-us 600
 
-if ! need_tools cassandra-driver cffi setuptools; then
-    exit $status
-fi
+sqlite() {
+    echo "== SQLite"
+    over_sqlite sqlite-guarded guarded 1000000 100 120
+    over_sqlite sqlite "$others" 30000 30 10
+    over_sqlite sqlite-singles single,unsafe 10000 6 10 --burst 1 --pause-us 600
+}
+
+node() {
+    echo "== one node"
+    start 1 1
+    on_nodes node 127.0.0.1 "guarded,$others" 3000 6 12
+    stop
+}
+
+ring() {
+    local all=127.0.0.1,127.0.0.2,127.0.0.3
+    export TOKENS="-6148914691236517206 0 6148914691236517205"
+    echo "== a ring of three"
+    start 1 3
+    on_nodes ring-guarded $all guarded 100000 10 300
+    on_nodes ring $all unsafe,three-state,lease 6000 5 25
+    stop
+}
+
+[[ -z $figures ]] || mkdir -p "$figures"
+[[ $places != *sqlite* ]] || sqlite
+[[ $places == *node* || $places == *ring* ]] || exit $status
+need_tools cassandra-driver cffi setuptools || exit $status
 if ! build_package; then
     echo "skipped: core/python cannot be built; see $home/build.log"
     exit $status
 fi
-echo "== one node"
-start 1 1
-on_nodes node 127.0.0.1 "guarded,$others" 3000 6 12
-stop
-echo "== a ring of three"
-export TOKENS="-6148914691236517206 0 6148914691236517205"
-start 1 3
-on_nodes ring-guarded 127.0.0.1,127.0.0.2,127.0.0.3 guarded 100000 10 300
-on_nodes ring 127.0.0.1,127.0.0.2,127.0.0.3 unsafe,three-state,lease 6000 5 25
+[[ $places != *node* ]] || node
+[[ $places != *ring* ]] || ring
 exit $status

@@ -34,16 +34,25 @@ SETTINGS = {
 REQUESTS = {"counter": 3, "lwt": 2}
 
 
-def setting_text(name):
-    """What `bucketlab tune --emit` would write."""
+SIZES = ("threshold", "rows", "batch", "every_rows")
+
+
+def settings(name, scale):
+    """Its kind and values, with partitions that are so many times smaller."""
     kind, values = SETTINGS[name]
+    return kind, {key: value // scale if key in SIZES else value for key, value in values.items()}
+
+
+def setting_text(name, scale):
+    """What `bucketlab tune --emit` would write."""
+    kind, values = settings(name, scale)
     lines = ["bucketing-setting 1", "scenario_digest = 0000000000000000", f"kind = {kind}"]
     return "\n".join(lines + [f"{key} = {value}" for key, value in values.items()] + ["end", ""])
 
 
-def strategy_text(name):
+def strategy_text(name, scale):
     """The same in a scenario."""
-    kind, values = SETTINGS[name]
+    kind, values = settings(name, scale)
     groups = {}
     for key, value in values.items():
         group, _, member = key.partition(".")
@@ -70,6 +79,7 @@ def twin(
     rate,
     duration_s,
     latency,
+    scale=1,
     nodes=1,
     bound_ms=CLOCK_BOUND_MS,
     client_s=12,
@@ -107,5 +117,5 @@ agents:
   operations: {OPERATIONS if trace is None else 4096}
   clock: {{offset: {bound_ms / 2:.0f}ms, bound: {bound_ms}ms}}
 strategies:
-{strategy_text(name)}{'faults:' if fault_lines else ''}
+{strategy_text(name, scale)}{'faults:' if fault_lines else ''}
 {fault_lines}"""

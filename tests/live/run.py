@@ -33,7 +33,7 @@ def lognormal(p50, p99, trips):
 class Run:
     """One run of one protocol: its folder, its processes, and its own log of what it does to them."""
 
-    nodes, bound_ms, client_s = 1, protocols.CLOCK_BOUND_MS, 12
+    scale, nodes, bound_ms, client_s = 1, 1, protocols.CLOCK_BOUND_MS, 12
     node_pauses = node_stops = 0
 
     def __init__(self, name, folder, agents, rows, burst, pause_us):
@@ -42,7 +42,7 @@ class Run:
         self.processes, self.logged, self.kills, self.pauses, self.faults = {}, {}, 0, 0, []
         self.lasting = {}  # faults under way, by their numbers in the history
         os.makedirs(folder)
-        self.write("setting.bk", protocols.setting_text(name))
+        self.write("setting.bk", protocols.setting_text(name, self.scale))
         with open(self.path("numbers"), "wb") as numbers:
             numbers.write(struct.pack("q", 0) * (KEYS + 1))
         self.prepare()
@@ -173,20 +173,22 @@ class Run:
                 raise SystemExit(f"{self.name}: agent {agent} ended with {process.returncode}")
 
     def drive(self, kills, draws, most_seconds, more=()):
-        """Kills and pauses by the rows that were taken, so that a busy machine has as many. more: (share of the rows,
-        what is done then), in that order."""
+        """Kills and pauses by the rows that were taken, so that a busy machine has as many; until all rows were taken,
+        or for so long since all processes had begun. more: (share of the rows, what is done then), in that order.
+        """
         for agent in range(self.agents):
             self.start(agent)
         due = sorted(draws.uniform(0.02, 0.97) * self.rows for _ in range(kills))
         stops = sorted(draws.uniform(0.05, 0.9) * self.rows for _ in range(max(2, kills // 10)))
-        more = list(more)
+        more, last = list(more), None
         while self.taken() < self.rows:
             time.sleep(0.002)
-            taken, now = self.taken(), self.seconds()
-            if now > most_seconds:
+            taken, now, awake = self.taken(), self.seconds(), self.awake()
+            if last is None and len(awake) == self.agents:
+                last = now + most_seconds
+            elif last is not None and now > last:
                 self.stop_taking()
             self.end_faults(now)
-            awake = self.awake()
             if due and taken >= due[0] and awake:
                 due.pop(0)
                 self.kill(draws.choice(awake))
@@ -277,6 +279,7 @@ def judge(lab, run, twins=1):
             run.rows / run.lasted,
             run.lasted,
             run.latency(judged),
+            scale=run.scale,
             nodes=run.nodes,
             bound_ms=run.bound_ms,
             client_s=run.client_s,
