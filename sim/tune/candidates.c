@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/random.h"
+#include "kernel/sampler.h"
 #include "kernel/text.h"
 #include "kernel/time.h"
 #include "lab/quantity.h"
@@ -17,6 +19,7 @@
 #include "tune/weighted.h"
 
 #define NUMBERS_SIZE 40
+#define SIZES_DRAWN  4096
 
 static size_t size_of(enum lab_setting_type type)
 {
@@ -317,6 +320,41 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
         entrant->has_distribution = false;
 }
 
+/* Of rows that add at most one each: how many do, of 1000. By so many draws of a size, where sizes differ. */
+static double increments_least(const struct tune_contest *contest, const struct bk_strategy *strategy)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    if (strategy->kind == BK_PROBABILISTIC) {
+        double n = (double)strategy->of.probabilistic.chance_denominator;
+        return 1000 * (n > 0 ? (double)strategy->of.probabilistic.chance_numerator / n
+                             : ldexp(1, -(int)strategy->of.probabilistic.bits));
+    }
+    if (strategy->kind != BK_WEIGHTED || (scenario->trace_path != NULL && !scenario->has_row_bytes))
+        return 0;
+    struct sim_random random;
+    double sum = 0, unit = (double)strategy->of.weighted.bytes;
+    sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
+    for (unsigned i = 0; i < SIZES_DRAWN; i++)
+        sum += fmin(1, (double)sim_size_draw(&scenario->workload.row_bytes, &random) / unit);
+    return 1000 * sum / SIZES_DRAWN;
+}
+
+/* Each read asks one partition at least, of hash all, and what brings an increment is known. */
+static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    const struct lab_prices *prices = &scenario->prices;
+    double reads = 0, asks = 1;
+    if (strategy->kind == BK_HASH) {
+        const uint32_t buckets = strategy->of.hash.buckets;
+        asks = scenario->reads.limit != 0 ? fmin(buckets, (double)scenario->reads.limit) : buckets;
+    }
+    for (int kind = 0; kind < LAB_READ_KINDS; kind++)
+        reads += scenario->reads.kinds[kind].rate_per_s * (double)contest->rows.lasts_ns * 1e-9;
+    return increments_least(contest, strategy) * fmin(prices->counter_increment, prices->lwt) +
+           1000 * reads * asks / (double)contest->rows.rows * prices->partition_read;
+}
+
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -329,7 +367,10 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                         (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&
                         (kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_COUNT);
+    entrant->is_same = entrant->is_fixed && !has_drawn_bytes &&
+                       (!scenario->reads.present || lab_reads_can_be_expected(scenario));
     entrant->has_distribution = false;
+    entrant->cost_least = least_cost(contest, &entrant->strategy.settings.strategy);
     find_distribution(contest, entrant);
     if (entrant->has_distribution && entrant->exact_share > contest->race.terms.risk)
         entrant->status = TUNE_REFUSED;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool read_pilot(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
 {
@@ -52,8 +51,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         return false;
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
     /* How rows are read back is of no matter to how many there are. */
-    scenario.reads.present = false;
-    memset(scenario.reads.kinds, 0, sizeof scenario.reads.kinds);
+    scenario.reads = (struct lab_reads){0};
     bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
@@ -65,14 +63,26 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     return is_fine;
 }
 
+static enum tune_sharing sharing_of(const struct lab_scenario *scenario)
+{
+    const enum lab_engine engine = tune_engine(scenario, 1);
+    return engine == LAB_ENGINE_CLUSTER   ? TUNE_SHARES_NOTHING
+           : engine == LAB_ENGINE_THINNED ? TUNE_SHARES_KEYS
+           : scenario->trace_path != NULL ? TUNE_SHARES_THREADS
+                                          : TUNE_SHARES_ROWS;
+}
+
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error)
 {
-    *contest = (struct tune_contest){
-        .scenario = scenario,
-        .led = SIZE_MAX,
-        .race = {.terms = *terms, .watch = tune_watch_lab, .drops = true, .recommended = SIZE_MAX}};
+    *contest = (struct tune_contest){.scenario = scenario,
+                                     .led = SIZE_MAX,
+                                     .race = {.terms = *terms,
+                                              .sharing = sharing_of(scenario),
+                                              .watch = tune_watch_lab,
+                                              .drops = true,
+                                              .recommended = SIZE_MAX}};
     if (fly(contest, threads, progress, error) && tune_candidates(contest, error))
         return true;
     tune_contest_clear(contest);

@@ -9,15 +9,14 @@ static const enum tune_figure narrow_by[] = {TUNE_CV, TUNE_P99_BYTES, TUNE_COST}
 
 const char *tune_status_name(enum tune_status status)
 {
-    static const char *const names[TUNE_STATUS_COUNT] = {"recommended", "front", "holds",  "unsure",
-                                                         "dominated",   "fails", "refused"};
+    static const char *const names[TUNE_STATUS_COUNT] = {"recommended", "front", "holds",   "unsure",
+                                                         "dominated",   "fails", "refused", "costly"};
     return (unsigned)status < TUNE_STATUS_COUNT ? names[status] : "unknown";
 }
 
 static bool is_left(const struct tune_entrant *entrant)
 {
-    return entrant->status != TUNE_DOMINATED && entrant->status != TUNE_FAILS &&
-           entrant->status != TUNE_REFUSED;
+    return entrant->status != TUNE_DOMINATED && entrant->status != TUNE_FAILS && tune_was_run(entrant);
 }
 
 /* The confidence that was asked for is each setting's own; what the race itself has shown stays. */
@@ -25,7 +24,7 @@ static void judge_all(struct tune_race *race, double error_chance)
 {
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (entrant->status == TUNE_REFUSED)
+        if (!tune_was_run(entrant))
             continue;
         entrant->over = tune_over_interval(entrant, error_chance);
         if (!is_left(entrant))

@@ -33,7 +33,7 @@ static double partitions_of(const struct tune_entrant *entrant)
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     struct tune_horizon horizon = {.days = (double)NAN};
-    if (entrant->status == TUNE_REFUSED || entrant->seeds == 0)
+    if (entrant->seeds == 0)
         return horizon;
     horizon.partitions = partitions_of(entrant);
     const struct tune_growth *growth = &contest->growth;

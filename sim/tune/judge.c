@@ -149,6 +149,35 @@ enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct la
     return verdict;
 }
 
+/* Were its mean over seeds at most `most`, the product of share / most over seeds would have a mean of at
+ * most 1, and would ever reach 1 / error_chance with at most this chance (Ville 1939; of one seed it is
+ * Markov's bound). */
+static bool is_far_above(const struct tune_entrant *entrant, enum tune_figure figure, double most,
+                         double error_chance)
+{
+    double product = 1;
+    for (uint32_t i = 0; i < entrant->seeds; i++) {
+        const double share = entrant->seen[i].figures[figure];
+        product *= isnan(share) ? 0 : share / most;
+        if (product * error_chance >= 1)
+            return true;
+    }
+    return false;
+}
+
+bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance)
+{
+    const double over = tune_mean_of(entrant, TUNE_OVER);
+    if ((terms->share == 0 || entrant->is_fixed ? over > terms->share : false) ||
+        is_far_above(entrant, TUNE_OVER, terms->risk, error_chance))
+        entrant->failed = TUNE_IN_LIMITS;
+    else if (terms->tiny > 0 && is_far_above(entrant, TUNE_TINY, terms->tiny, error_chance))
+        entrant->failed = TUNE_NOT_TINY;
+    else
+        return false;
+    return true;
+}
+
 bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,
                     enum tune_demand *demand)
 {

@@ -8,18 +8,16 @@
 
 #include "kernel/grow.h"
 
-/* So many entrants share a run: rows are made once for all of them, and yet there is work for every thread.
- */
-#define TOGETHER 16
 /* Nothing is dropped before: two seeds say too little of how seeds differ. */
 #define SEEDS_FIRST 3
 
-/* One round: some seeds, all entrants that are left. */
+/* One round: a seed, and all entrants that wait for it. */
 struct round {
     struct tune_race *race;
     size_t *left; /* numbers of entrants */
-    size_t left_count, batches;
-    uint32_t seed, seeds;
+    size_t left_count, batches, together;
+    const struct tune_entrant **entrants; /* in batches */
+    uint32_t seed;
     uint32_t threads_each;
     struct lab_progress *progress; /* of the whole race */
 };
@@ -52,6 +50,7 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
         if (entrant->status == TUNE_REFUSED)
             continue;
         entrant->status = TUNE_HOLDS;
+        entrant->is_called = entrant->is_settled = false;
         entrant->seeds = 0;
         free(entrant->seen);
         entrant->seen = calloc(race->terms.seeds, sizeof *entrant->seen);
@@ -64,8 +63,8 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
 /* Entrants left[*first] and those after it; returns their number. */
 static size_t batch_of(const struct round *round, uint64_t job, size_t *first)
 {
-    *first = (size_t)(job % round->batches) * TOGETHER;
-    return round->left_count - *first < TOGETHER ? round->left_count - *first : TOGETHER;
+    *first = (size_t)job * round->together;
+    return round->left_count - *first < round->together ? round->left_count - *first : round->together;
 }
 
 static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
@@ -73,16 +72,13 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 {
     const struct round *round = context;
     const struct tune_race *race = round->race;
-    const struct tune_entrant *entrants[TOGETHER];
     size_t first, count = batch_of(round, job, &first);
-    for (size_t i = 0; i < count; i++)
-        entrants[i] = &race->entrants[round->left[first + i]];
     struct tune_seen *seen = calloc(count, sizeof *seen);
     if (seen == NULL)
         return sim_fail_memory(error);
     *made = seen;
-    return race->watch(race->context, entrants, count, round->seed + (uint32_t)(job / round->batches),
-                       round->threads_each, progress, seen, error);
+    return race->watch(race->context, round->entrants + first, count, round->seed, round->threads_each,
+                       progress, seen, error);
 }
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
@@ -94,8 +90,10 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     (void)error;
     for (size_t i = 0; i < count; i++) {
         struct tune_entrant *entrant = &round->race->entrants[round->left[first + i]];
-        assert(entrant->seeds == round->seed + job / round->batches);
-        entrant->seen[entrant->seeds++] = seen[i];
+        assert(entrant->seeds == round->seed);
+        do
+            entrant->seen[entrant->seeds++] = seen[i];
+        while (entrant->is_same && entrant->seeds < round->race->terms.seeds);
     }
     free(made);
     round->progress->done++;
@@ -103,17 +101,27 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     return true;
 }
 
+/* Which of them share a call. */
+static void share(struct round *round, uint32_t threads)
+{
+    const enum tune_sharing sharing = round->race->sharing;
+    const size_t each = (round->left_count + threads - 1) / threads;
+    round->together = sharing == TUNE_SHARES_ROWS || sharing == TUNE_SHARES_KEYS ? round->left_count
+                      : sharing == TUNE_SHARES_THREADS                           ? each
+                                                                                 : 1;
+    round->batches = (round->left_count + round->together - 1) / round->together;
+    round->threads_each = round->batches >= threads ? 1 : (uint32_t)(threads / round->batches);
+    for (size_t i = 0; i < round->left_count; i++)
+        round->entrants[i] = &round->race->entrants[round->left[i]];
+}
+
 static bool run_round(struct round *round, uint32_t threads, struct sim_error *error)
 {
-    round->batches = (round->left_count + TOGETHER - 1) / TOGETHER;
-    const struct lab_crew crew = {.context = round,
-                                  .count = (uint64_t)round->seeds * round->batches,
-                                  .work = work,
-                                  .take = take,
-                                  .drop = free};
+    share(round, threads);
+    const struct lab_crew crew = {
+        .context = round, .count = round->batches, .work = work, .take = take, .drop = free};
     struct lab_progress inner = {.parent = round->progress};
     uint64_t taken;
-    round->threads_each = crew.count >= threads ? 1 : (uint32_t)(threads / crew.count);
     round->progress->total = round->progress->done +
                              (uint64_t)(round->race->terms.seeds - round->seed) * round->batches +
                              round->race->runs_after;
@@ -123,16 +131,20 @@ static bool run_round(struct round *round, uint32_t threads, struct sim_error *e
     return is_fine;
 }
 
+static bool is_racing(const struct tune_entrant *entrant)
+{
+    return entrant->status == TUNE_HOLDS && entrant->is_called;
+}
+
 /* Demands that are a matter of chance. */
 static double demand_count(const struct lab_tune *terms)
 {
     return 1.0 + (terms->tiny >= 0) + (terms->partitions_per_read > 0);
 }
 
-static bool drop(struct round *round, struct tune_entrant *entrant, double fail_chance,
+static void drop(const struct tune_race *race, struct tune_entrant *entrant, double fail_chance,
                  double dominate_chance)
 {
-    const struct tune_race *race = round->race;
     enum tune_demand demand;
     for (size_t i = 0; entrant->status == TUNE_HOLDS && i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
@@ -145,32 +157,83 @@ static bool drop(struct round *round, struct tune_entrant *entrant, double fail_
         entrant->status = TUNE_DOMINATED;
         entrant->dominator = i;
     }
-    return entrant->status != TUNE_HOLDS;
 }
 
-/* The levels of the tests are those of tune/race.h. */
-static void drop_some(struct round *round)
+/* The levels of the tests are those of tune/race.h. All but what is hopeless waits for the third seed. */
+static void drop_some(struct tune_race *race, bool is_even)
 {
-    const struct tune_race *race = round->race;
-    size_t entered = 0, kept = 0;
-    for (size_t i = 0; i < race->count; i++)
-        entered += race->entrants[i].status != TUNE_REFUSED;
-    double times = (double)(race->terms.seeds - SEEDS_FIRST);
+    size_t entered = 0;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        entered += entrant->is_called;
+        is_even = is_even && (!is_racing(entrant) || entrant->seeds >= SEEDS_FIRST);
+    }
+    double times = race->terms.seeds > SEEDS_FIRST ? 1 + (double)(race->terms.seeds - SEEDS_FIRST) : 1;
     double chance = (1 - race->terms.confidence) / (2 * times);
     double fail_chance = chance / demand_count(&race->terms);
     double dominate_chance = entered > 1 ? chance / (double)(entered - 1) : chance;
-    for (size_t i = 0; i < round->left_count; i++) {
-        struct tune_entrant *entrant = &race->entrants[round->left[i]];
-        if (tune_judge(entrant, &race->terms, fail_chance, &entrant->failed) == TUNE_VERDICT_FAILS)
+    for (size_t i = 0; i < race->count; i++) {
+        struct tune_entrant *entrant = &race->entrants[i];
+        if (is_racing(entrant) && entrant->seeds > 0 &&
+            (tune_is_hopeless(entrant, &race->terms, fail_chance) ||
+             (is_even &&
+              tune_judge(entrant, &race->terms, fail_chance, &entrant->failed) == TUNE_VERDICT_FAILS)))
             entrant->status = TUNE_FAILS;
     }
-    for (size_t i = 0; i < round->left_count; i++) {
-        struct tune_entrant *entrant = &race->entrants[round->left[i]];
-        /* What will not be recommended has told enough. */
-        if (!drop(round, entrant, fail_chance, dominate_chance) && !entrant->is_endless)
-            round->left[kept++] = round->left[i];
+    for (size_t i = 0; is_even && i < race->count; i++) {
+        if (is_racing(&race->entrants[i]))
+            drop(race, &race->entrants[i], fail_chance, dominate_chance);
     }
-    round->left_count = kept;
+    if (is_even)
+        tune_race_settle(race, fail_chance, dominate_chance);
+}
+
+/* What will not be recommended, or is known, has told enough with the first seeds. */
+static uint32_t seeds_of(const struct tune_race *race, const struct tune_entrant *entrant)
+{
+    uint32_t first = race->terms.seeds < SEEDS_FIRST ? race->terms.seeds : SEEDS_FIRST;
+    if (!is_racing(entrant) || entrant->is_settled)
+        return 0;
+    return race->drops && entrant->is_endless ? first : race->terms.seeds;
+}
+
+/* Those with the fewest seeds, so that who was called later catches up; false: nobody wants more. *is_even:
+ * all others have as many. */
+static bool choose(struct round *round, bool *is_even)
+{
+    const struct tune_race *race = round->race;
+    round->seed = UINT32_MAX;
+    round->left_count = 0;
+    *is_even = true;
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->seeds < seeds_of(race, entrant) && entrant->seeds < round->seed)
+            round->seed = entrant->seeds;
+    }
+    for (size_t i = 0; i < race->count; i++) {
+        const struct tune_entrant *entrant = &race->entrants[i];
+        if (entrant->seeds >= seeds_of(race, entrant))
+            continue;
+        if (entrant->seeds == round->seed)
+            round->left[round->left_count++] = i;
+        else
+            *is_even = false;
+    }
+    return round->left_count > 0;
+}
+
+static bool run_all(struct round *round, uint32_t threads, struct sim_error *error)
+{
+    struct tune_race *race = round->race;
+    bool is_even, is_fine = true;
+    tune_race_call(race, !race->drops);
+    while (is_fine && choose(round, &is_even)) {
+        is_fine = run_round(round, threads, error);
+        if (is_fine && race->drops && round->seed + 1 < race->terms.seeds)
+            drop_some(race, is_even);
+        tune_race_call(race, !race->drops);
+    }
+    return is_fine;
 }
 
 bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress *progress,
@@ -181,22 +244,15 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
     if (!make_room(race, error))
         return false;
     round.left = calloc(race->count + 1, sizeof *round.left);
-    if (round.left == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < race->count; i++) {
-        if (race->entrants[i].status != TUNE_REFUSED)
-            round.left[round.left_count++] = i;
-    }
-    bool is_fine = true;
-    while (is_fine && round.left_count > 0 && round.seed < race->terms.seeds) {
-        uint32_t seeds_left = race->terms.seeds - round.seed;
-        round.seeds = round.seed > 0 ? 1 : seeds_left < SEEDS_FIRST ? seeds_left : SEEDS_FIRST;
-        is_fine = run_round(&round, threads, error);
-        round.seed += round.seeds;
-        if (is_fine && race->drops && round.seed < race->terms.seeds)
-            drop_some(&round);
-    }
+    round.entrants = calloc(race->count + 1, sizeof *round.entrants);
+    bool is_fine = round.left != NULL && round.entrants != NULL ? run_all(&round, threads, error)
+                                                                : sim_fail_memory(error);
     free(round.left);
+    free(round.entrants);
+    for (size_t i = 0; i < race->count; i++) {
+        if (race->entrants[i].status == TUNE_HOLDS && !race->entrants[i].is_called)
+            race->entrants[i].status = TUNE_COSTLY;
+    }
     if (is_fine)
         tune_race_finish(race);
     return is_fine;

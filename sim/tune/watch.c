@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lab/choice.h"
+#include "lab/runnable.h"
 #include "tune/contest.h"
 
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
@@ -49,6 +50,16 @@ bool tune_watch_lab(void *context, const struct tune_entrant *const *entrants, s
     return is_fine;
 }
 
+enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor)
+{
+    const double rows =
+        scenario->workload.rate_per_s * factor * 1e-9 * (double)scenario->workload.duration_ns;
+    bool is_long = factor != 1 || rows >= LAB_THINNED_ROWS;
+    return scenario->engine != LAB_ENGINE_CLUSTER && is_long && lab_thin_refusal(scenario) == NULL
+               ? LAB_ENGINE_THINNED
+               : scenario->engine;
+}
+
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
                       uint64_t seed, double factor, struct lab_scenario *out)
 {
@@ -60,6 +71,9 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     out->expect_count = 0;
     out->seed = out->workload.seed = out->network.seed = seed;
     out->workload.rate_per_s *= factor;
+    /* By the scenario's own strategies, so that no setting's figures depend on those that run with it. */
+    out->reads.are_expected = lab_reads_can_be_expected(scenario);
+    out->engine = tune_engine(scenario, factor);
 }
 
 static double figure(const struct lab_metrics *metrics, const char *name)

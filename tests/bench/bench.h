@@ -62,7 +62,8 @@ struct bench_case {
     uint32_t runs; /* 0: BENCH_RUNS */
     /* What is measured, as far as it concerns the case. Of a queue, `keys` events are pending, and `rows` are
      * holds or customers. */
-    const char *scenario; /* lines of YAML beside those that every case has, or a shipped file */
+    const char *scenario;     /* lines of YAML beside those that every case has, or a shipped file */
+    const char *scenario_set; /* a field that the shipped file does not have so: PATH=VALUE; NULL: none */
     double rows, keys;
     uint32_t days, threads, agents, nodes, strategies;
     bool has_bursts;
@@ -126,6 +127,8 @@ bool bench_cimba_customers(const struct bench_case *bench, const struct bench_co
                            struct bench_result *result);
 /* ns a customer of M/M/1 on our queue. */
 double bench_customer_ns(uint64_t count);
+bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
+                struct bench_result *result);
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 

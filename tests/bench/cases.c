@@ -79,6 +79,13 @@
         .scenario = file, __VA_ARGS__                                                                        \
     }
 
+#define TUNE_CASE(id, what, file, ...)                                                                       \
+    {                                                                                                        \
+        .name = "tune-" id, .group = "tune, and one run of the scenario", .title = what, .unit = "s",        \
+        .beside = "to a run", .measure = bench_tune, .scenario = file, .bound = BENCH_RATIO_AT_MOST,         \
+        .budget = 8, .runs = 3, __VA_ARGS__                                                                  \
+    }
+
 /* A point of a curve: seconds. */
 #define POINT(along, x, measurement, ...)                                                                    \
     {                                                                                                        \
@@ -169,6 +176,16 @@ const struct bench_case bench_cases[] = {
     PROGRAM_CASE("charts-png", "its charts as PNG", bench_charts, "chat-channels.yaml", .unit = "s"),
     PROGRAM_CASE("charts-svg", "its charts as SVG", bench_charts, "chat-channels.yaml", .unit = "s"),
     PROGRAM_CASE("charts-html", "its page", bench_charts, "chat-channels.yaml", .unit = "s"),
+
+    TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", .scenario_set = NULL),
+    TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", .scenario_set = NULL),
+    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml",
+              .scenario_set = "arrivals.rate=500/s"),
+    TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", .scenario_set = NULL),
+    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", .scenario_set = NULL),
+    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml",
+              .scenario_set = "reads.latest.rate=10/s"),
+    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", .set = BENCH_LONG),
 
     EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
     EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),

@@ -173,6 +173,43 @@ bool bench_charts(const struct bench_case *bench, const struct bench_context *co
     return true;
 }
 
+/* Processor time in s of `tune`, beside that of one run; with more keys, rows or reads than the scenario has.
+ */
+bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
+                struct bench_result *result)
+{
+    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX], more[64] = "seed=1";
+    name_scenario(bench, context, scenario);
+    if (!context->is_quick && bench->scenario_set != NULL)
+        snprintf(more, sizeof more, "%s", bench->scenario_set);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        double spent[2];
+        for (uint32_t which = 0; which < 2; which++) {
+            name_file(context, 2 * i + which, database);
+            const char *const words[] = {which == 0 ? "run" : "tune",
+                                         scenario,
+                                         "--quiet",
+                                         "--no-charts",
+                                         "--jobs",
+                                         "1",
+                                         "--db",
+                                         database,
+                                         "--set",
+                                         more,
+                                         "--set",
+                                         "expect=[]",
+                                         NULL};
+            const double from = children_s();
+            if (!call(context, result, words))
+                return false;
+            spent[which] = children_s() - from;
+        }
+        result->runs[i] = (struct bench_sample){spent[1], spent[0], spent[1] / spent[0]};
+    }
+    note_children(result);
+    return true;
+}
+
 static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
                        double *store_s, struct bench_result *result)
 {

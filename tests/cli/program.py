@@ -39,7 +39,7 @@ strategies:
 
 def without_progress(err):
     """A slow run, as under a sanitizer, prints its progress: the text without those lines."""
-    return "".join(line for line in err.splitlines(True) if not re.match(r"\S.* \d+ %, .*\d[^ ]* rows/s$", line))
+    return "".join(line for line in err.splitlines(True) if not re.match(r"\S.* \d+ %, .*\d[^ ]* (rows|runs)/s$", line))
 
 
 def without_warnings(err):

@@ -181,6 +181,11 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
             all_runs += all.race.entrants[j].seeds;
         }
         assert_true(runs < all_runs);
+        for (unsigned kind = 0; kind <= BK_KIND_COUNT; kind++) {
+            const char *one = tune_contest_best(&race, (enum bk_kind)kind);
+            const char *other = tune_contest_best(&all, (enum bk_kind)kind);
+            assert_true((one == NULL) == (other == NULL) && (one == NULL || strcmp(one, other) == 0));
+        }
         tune_contest_clear(&race);
         tune_contest_clear(&all);
         lab_scenario_destroy(scenario);

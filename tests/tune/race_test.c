@@ -248,7 +248,7 @@ static void test_race_of_clear_cases_names_each(void **state)
     assert_in_range(race.entrants[2].dominator, 0, 1);
     assert_int_equal(race.entrants[3].status, TUNE_FAILS);
     assert_int_equal(race.entrants[3].failed, TUNE_IN_LIMITS);
-    assert_in_range(race.entrants[3].seeds, 3, 4);
+    assert_int_equal(race.entrants[3].seeds, 2); /* two seeds of 20 times the risk are enough */
     assert_int_equal(race.entrants[4].status, TUNE_HOLDS);
     assert_int_equal(race.entrants[5].status, TUNE_DOMINATED);
     assert_int_equal(race.entrants[6].status, TUNE_REFUSED);
@@ -256,6 +256,35 @@ static void test_race_of_clear_cases_names_each(void **state)
     for (int i = 7; i < ENTRANTS; i++)
         assert_int_equal(race.entrants[i].status, TUNE_FAILS);
     tune_race_clear(&race);
+}
+
+/* Products of share / risk against 1 / chance; one seed without any clears it. */
+static void test_hopeless_shares_are_told_by_their_product(void **state)
+{
+    static const struct {
+        double shares[3];
+        uint32_t seeds;
+        bool is_hopeless;
+    } cases[] = {{{0.19}, 1, false},        {{0.21}, 1, true},          {{0.05, 0.04}, 2, true},
+                 {{0.01, 0.019}, 2, false}, {{0.05, 0, 0.9}, 3, false}, {{0.01, 0.01, 0.003}, 3, true},
+                 {{0.21, 0, 0}, 3, true}};
+    struct tune_seen seen[3] = {0};
+    struct tune_entrant entrant = {.seen = seen};
+    struct lab_tune terms = {.share = 0.001, .risk = 0.001, .tiny = -1};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        entrant.seeds = cases[i].seeds;
+        for (uint32_t j = 0; j < cases[i].seeds; j++)
+            seen[j].figures[TUNE_OVER] = cases[i].shares[j];
+        assert_int_equal(tune_is_hopeless(&entrant, &terms, 0.005), cases[i].is_hopeless);
+    }
+    entrant.seeds = 1;
+    seen[0].figures[TUNE_OVER] = 0.002;
+    terms.share = 0; /* none may: one is enough */
+    assert_true(tune_is_hopeless(&entrant, &terms, 0.005));
+    terms.share = 0.001;
+    entrant.is_fixed = true; /* each seed has this share */
+    assert_true(tune_is_hopeless(&entrant, &terms, 0.005));
 }
 
 /* So few partitions show nothing; the cheapest that was not seen to fail is named, and told as such. */
@@ -413,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
         cmocka_unit_test(test_requirements_are_those_of_the_settings),
+        cmocka_unit_test(test_hopeless_shares_are_told_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),
         cmocka_unit_test(test_dominance_needs_every_objective_to_be_shown),

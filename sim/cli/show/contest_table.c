@@ -50,12 +50,12 @@ static bool is_in(const struct tune_entrant *entrant)
  * fail by how far. */
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
 {
-    static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5};
+    static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5, 6};
     int mine = ranks[one->status] + (is_in(one) && one->is_endless), its = ranks[other->status];
     its += is_in(other) && other->is_endless;
     if (mine != its)
         return mine < its;
-    if (one->status == TUNE_REFUSED)
+    if (!tune_was_run(one))
         return one->exact_share < other->exact_share;
     if (one->status == TUNE_FAILS)
         return tune_mean_of(one, TUNE_OVER) < tune_mean_of(other, TUNE_OVER);
@@ -82,11 +82,11 @@ static void choose_best(const struct tune_race *race, bool *is_chosen)
 static bool is_of_best_kind(const struct tune_race *race, size_t index)
 {
     const struct tune_entrant *mine = &race->entrants[index];
-    if (mine->status == TUNE_REFUSED)
+    if (!tune_was_run(mine))
         return false;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *other = &race->entrants[i];
-        if (i == index || other->status == TUNE_REFUSED ||
+        if (i == index || !tune_was_run(other) ||
             other->strategy.settings.strategy.kind != mine->strategy.settings.strategy.kind)
             continue;
         if (is_in(other) != is_in(mine) ? is_in(other) : comes_before(other, mine))
@@ -132,7 +132,7 @@ static void print_head(const struct tune_contest *contest)
     struct cli_saying asked = {.used = 0};
     size_t run = 0;
     for (size_t i = 0; i < contest->race.count; i++)
-        run += contest->race.entrants[i].status != TUNE_REFUSED;
+        run += tune_was_run(&contest->race.entrants[i]);
     cli_grouped(contest->rows.rows, rows);
     cli_percent(terms->share, risk);
     cli_say(&asked, "%zu settings on the same %s rows, seed by seed; ", run, rows);
@@ -178,7 +178,7 @@ static void print_entrant(const struct tune_entrant *entrant, bool has_colour)
     const char *verdict = verdict_of(entrant->status), *colour = "";
     size_t width = cli_text_width(entrant->strategy.label);
     char text[CLI_NUMBER_SIZE];
-    bool is_good = entrant->status <= TUNE_FRONT, is_refused = entrant->status == TUNE_REFUSED;
+    bool is_good = entrant->status <= TUNE_FRONT, is_refused = !tune_was_run(entrant);
     if (entrant->is_endless && is_in(entrant))
         verdict = "grows on";
     if (entrant->status == TUNE_FAILS)

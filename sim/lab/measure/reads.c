@@ -13,7 +13,7 @@ void lab_read_clock_begin(struct lab_read_clock *clock, const struct lab_scenari
     double rate_per_s = scenario->reads.kinds[kind].rate_per_s * share;
     memset(clock, 0, sizeof *clock);
     clock->next_ns = INT64_MAX;
-    if (rate_per_s <= 0)
+    if (rate_per_s <= 0 || scenario->reads.are_expected)
         return;
     sim_random_init(&clock->draws, scenario->seed, purposes[kind], entity);
     clock->gap_ns = 1e9 / rate_per_s;

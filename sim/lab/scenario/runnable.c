@@ -112,3 +112,20 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     }
     return NULL;
 }
+
+bool lab_reads_can_be_expected(const struct lab_scenario *scenario)
+{
+    const struct lab_reads *reads = &scenario->reads;
+    bool is_plain = scenario->engine != LAB_ENGINE_CLUSTER && reads->kinds[LAB_READ_LATEST].rate_per_s > 0 &&
+                    reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 &&
+                    reads->kinds[LAB_READ_ALL].rate_per_s <= 0 && scenario->row_ttl_ns == 0 &&
+                    !wl_has_own_times(&scenario->workload);
+    for (size_t i = 0; i < scenario->strategy_count; i++) {
+        const struct lab_settings *settings = &scenario->strategies[i].settings;
+        enum bk_plan plan = settings->reading.plan != BK_PLAN_DEFAULT ? settings->reading.plan
+                                                                      : reads->kinds[LAB_READ_LATEST].plan;
+        is_plain = is_plain && settings->change_count == 0 && !settings->reading.remembers_empty &&
+                   plan != BK_PLAN_LAZY;
+    }
+    return is_plain;
+}

@@ -7,10 +7,6 @@
 #include "lab/runnable.h"
 #include "lab/scenario_part.h"
 
-/* Below it rows are drawn one by one: that takes less than a second, all strategies meet the very same rows,
- * and peaks are known. */
-#define THINNED_ROWS 1e8
-
 _Static_assert((size_t)CASS_CLUSTER_NODES_MAX *(CASS_CLUSTER_NODES_MAX + LAB_AGENTS_MAX) <=
                    CASS_CLUSTER_PAIRS_MAX,
                "nodes and agents within their own bounds are few enough together");
@@ -55,7 +51,7 @@ static bool choose(struct lab_reader *reader, const struct lab_node *root)
         return lab_fail_value(reader, engine, problem);
     }
     double rows = scenario->workload.rate_per_s * 1e-9 * (double)scenario->workload.duration_ns;
-    if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= THINNED_ROWS &&
+    if (scenario->engine == LAB_ENGINE_AUTO && refusal == NULL && rows >= LAB_THINNED_ROWS &&
         !expects_peaks(scenario))
         scenario->engine = LAB_ENGINE_THINNED;
     return true;

@@ -108,6 +108,9 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         tally->state_writes += effect.state_writes;
         if (last.sequence == route.sequence_high - 1 && lab_closes_when_full(settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
+        if (lane->expected != NULL)
+            lab_expect_rows(lane, settings, tally, &(struct lab_row_times){batch->times_ns + from, 0, 0},
+                            end - from);
         from = end;
     }
 }
@@ -190,6 +193,8 @@ static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns)
 {
+    if (lane->expected != NULL)
+        lab_expect_end(lane, settings, tally, end_ns);
     if (lane->placement.rows > 0 && settings->strategy->kind == BK_COUNT)
         lab_count_cost(settings->scenario_strategy, lane->placement.rows, tally);
     if (tally->stored != NULL && lane->placement.rows > 0)
@@ -223,6 +228,7 @@ void lab_lane_clear(struct lab_lane *lane)
     lab_eras_clear(lane->eras);
     free(lane->empties);
     free(lane->in_range);
+    free(lane->expected);
     memset(lane, 0, sizeof *lane);
 }
 

@@ -52,6 +52,15 @@ struct lab_horizon {
     uint64_t end_row; /* the number of the next row */
 };
 
+/* Of a key whose reads are expected: what one asks since a time, and when that changes. */
+struct lab_expected {
+    int64_t start_ns, since_ns, birth_ns; /* birth: time of the key's first row */
+    double parts_per_ns;                  /* LAB_READ_PARTS a read */
+    uint64_t parts;                       /* counted so far */
+    uint64_t partitions;                  /* that a read asks */
+    uint64_t rows_left;                   /* until one more row asks for fewer; UINT64_MAX: none does */
+};
+
 struct lab_lane {
     struct bk_key_state state;
     int64_t bucket; /* of the open partition, when it holds rows */
@@ -73,8 +82,9 @@ struct lab_lane {
     struct lab_era_lane *eras; /* of a strategy whose settings change; in place of all the above but placement
                                 */
     uint64_t past_count;       /* of all that have finished, also of those that are forgotten */
-    struct bk_empties *empties; /* what the readers remember; NULL: nothing */
-    uint64_t *in_range;         /* BK_HASH, of a range: rows by cell */
+    struct bk_empties *empties;    /* what the readers remember; NULL: nothing */
+    uint64_t *in_range;            /* BK_HASH, of a range: rows by cell */
+    struct lab_expected *expected; /* with lab_reads.are_expected; else NULL */
 };
 
 struct lab_lane_settings {
@@ -102,6 +112,9 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
  * one. */
 void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_read_event *event);
+/* What the read asks and finds; false without memory. Not of a strategy whose settings change. */
+bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                  const struct lab_read_event *event, struct lab_read_done *done);
 void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_horizon *horizon);
 /* The key's rows are over; the run ends at end_ns. */
@@ -115,6 +128,29 @@ struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
                      uint64_t gone, int64_t first_ns, bool is_closed);
+/* lane_expect.c: with lab_reads.are_expected. Their rate is the key's. False without memory. */
+bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
+                      int64_t start_ns);
+/* When rows came, or, each_ns being NULL, are expected to have come. */
+struct lab_row_times {
+    const int64_t *each_ns;
+    int64_t first_ns;
+    double gap_ns;
+};
+void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows);
+/* So many rows have gone into the open partition, and the key's state is that after them. */
+static inline void lab_expect_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                                   struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
+{
+    if (lane->open.rows == rows || lane->expected->rows_left <= rows ||
+        (settings->strategy->kind != BK_TIME && lane->state.bucket != lane->bucket))
+        lab_expect_changes(lane, settings, tally, times, rows);
+    else if (lane->expected->rows_left != UINT64_MAX)
+        lane->expected->rows_left -= rows;
+}
+void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    int64_t end_ns);
 /* lane_windows.c: the same for BK_TIME where a row's own time is not that of its arrival, so that any window
  * may get one more: all are held, and memory grows with the windows of a key. */
 static inline struct lab_time_window *lab_window_at(const struct lab_lane *lane, size_t index)

@@ -270,13 +270,9 @@ static bool keeps_all(const struct lab_lane_settings *settings)
            (reads->limit != 0 || settings->scenario_strategy->settings.reading.remembers_empty);
 }
 
-void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_read_event *event)
+bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                  const struct lab_read_event *event, struct lab_read_done *done)
 {
-    if (settings->regimes != NULL) {
-        lab_eras_read(lane, settings, tally, event);
-        return;
-    }
     struct reading reading = {.lane = lane, .settings = settings, .event = event};
     bool ok = true;
     if (settings->scenario_strategy->settings.reading.remembers_empty && lane->empties == NULL) {
@@ -290,20 +286,31 @@ void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settin
         read_whole(&reading);
     else
         read_walk(&reading);
-    if (!ok) {
-        tally->out_of_memory = true;
-        return;
-    }
-    struct lab_read_done *done = &reading.done;
+    *done = reading.done;
     done->kind = event->kind;
     done->order = reading.reader.order;
     done->partitions = reading.reader.partitions_asked;
     done->rows = reading.reader.rows_found;
     done->empties = done->partitions - done->filled;
     done->is_cut = reading.reader.status != BK_OK;
-    lab_read_count(&tally->reads, done);
+    return ok;
+}
+
+void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_read_event *event)
+{
+    if (settings->regimes != NULL) {
+        lab_eras_read(lane, settings, tally, event);
+        return;
+    }
+    struct lab_read_done done;
+    if (!lab_lane_ask(lane, settings, event, &done)) {
+        tally->out_of_memory = true;
+        return;
+    }
+    lab_read_count(&tally->reads, &done);
     if (lab_read_kind_count(settings->scenario) > 1)
-        lab_read_count(&tally->reads_of[event->kind], done);
+        lab_read_count(&tally->reads_of[event->kind], &done);
 }
 
 /* The most buckets that one step asks. */

@@ -131,6 +131,19 @@ static void advance(struct lab_lane *lane, const struct lab_lane_settings *setti
     tally->state_writes += effect.state_writes;
 }
 
+/* The next rows came when order statistics of uniform points are expected. */
+static void expect(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                   const struct lab_rest *rest, uint64_t rows)
+{
+    const double length_ns = (double)(rest->end_ns - rest->begin_ns);
+    struct lab_row_times times = {NULL, rest->begin_ns, length_ns / (double)rest->rows};
+    if (!rest->is_at) {
+        times.gap_ns = length_ns / (double)(rest->after + rest->rows + 1);
+        times.first_ns += (int64_t)((double)(rest->after + 1) * times.gap_ns);
+    }
+    lab_expect_rows(lane, settings, tally, &times, rows);
+}
+
 static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_thin *thin, struct lab_tally *tally, const struct lab_key_name *key,
                         const struct lab_stretch *stretch)
@@ -175,6 +188,8 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         advance(lane, settings, tally, &row);
         if (sequence == route.sequence_high && lab_closes_when_full(settings->scenario_strategy))
             lane->state.bucket = route.bucket + 1;
+        if (lane->expected != NULL)
+            expect(lane, settings, tally, &rest, rows);
         take(&rest, rows);
         if (rest.rows == 0) {
             rest = later;

@@ -138,6 +138,18 @@ void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uin
     choose_read(key);
 }
 
+void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, double share, int64_t start_ns)
+{
+    const struct lab_reads *reads = &worker->scenario->reads;
+    for (size_t i = 0; i < worker->lane_count; i++) {
+        lab_lane_begin(&lanes[i]);
+        if (reads->are_expected &&
+            !lab_expect_begin(&lanes[i], &worker->settings[i],
+                              reads->kinds[LAB_READ_LATEST].rate_per_s * share * 1e-9, start_ns))
+            worker->tallies[i].out_of_memory = true;
+    }
+}
+
 void lab_key_clear(struct lab_key *key)
 {
     free(key->horizon.rows);

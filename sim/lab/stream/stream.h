@@ -94,6 +94,8 @@ static inline void lab_worker_tell(struct lab_worker *worker, uint64_t rows, uin
 void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uint64_t entity, double share,
                    int64_t start_ns);
 void lab_key_clear(struct lab_key *key);
+/* One a strategy, of zeros or ended: for a key with this share of all reads, which come from start_ns on. */
+void lab_lanes_begin(struct lab_lane *lanes, const struct lab_worker *worker, double share, int64_t start_ns);
 /* Takes `count` rows from the worker's columns times_ns, ids, late_ns when rows can be late, and, unless
  * bytes_each > 0, bytes. */
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,

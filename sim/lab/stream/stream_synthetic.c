@@ -69,10 +69,9 @@ static void begin_key(struct lab_stint *stint, const struct lab_key_name *name)
     struct lab_task *task = &stint->task;
     const struct lab_scenario *scenario = stint->worker->scenario;
     const struct wl_workload *workload = &scenario->workload;
-    lab_key_begin(&task->key, scenario, name->index, sim_zipf_share(&workload->popularity, name->index),
-                  workload->start_ns);
-    for (size_t i = 0; i < stint->worker->lane_count; i++)
-        lab_lane_begin(&task->lanes[i]);
+    const double share = sim_zipf_share(&workload->popularity, name->index);
+    lab_key_begin(&task->key, scenario, name->index, share, workload->start_ns);
+    lab_lanes_begin(task->lanes, stint->worker, share, workload->start_ns);
     if (task->thins == NULL)
         wl_rows_init(&task->rows, workload, name->index);
     else

@@ -124,8 +124,7 @@ static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_
     memset(&key->key, 0, sizeof key->key);
     lab_key_begin(&key->key, scenario, origin.entity, origin.share, origin.start_ns);
     memset(&run->lanes[key_index * lane_count], 0, lane_count * sizeof *run->lanes);
-    for (size_t i = 0; i < lane_count; i++)
-        lab_lane_begin(&run->lanes[key_index * lane_count + i]);
+    lab_lanes_begin(&run->lanes[key_index * lane_count], run->worker, origin.share, origin.start_ns);
     run->key_count++;
     return true;
 }

@@ -213,7 +213,7 @@ static bool choose_finalists(const struct tune_contest *contest, size_t *out, si
     for (int turn = 1; turn < 3; turn++) {
         for (size_t i = 0; i < listed_count && *count < LAB_STRATEGIES_MAX; i++) {
             const struct tune_entrant *entrant = &contest->race.entrants[listed[i]];
-            bool is_rest = entrant->is_own && entrant->status != TUNE_REFUSED;
+            bool is_rest = entrant->is_own && tune_was_run(entrant);
             int mine = entrant->status == TUNE_FRONT ? 1 : is_rest ? 2 : 3;
             if (mine == turn && listed[i] != contest->race.recommended)
                 out[(*count)++] = listed[i];

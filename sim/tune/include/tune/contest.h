@@ -72,7 +72,7 @@ void tune_contest_clear(struct tune_contest *contest);
 /* Enters all settings. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
 /* The exact distribution of one, where there is one: sets has_distribution and exact_share; and is_endless
- * and is_fixed.
+ * is_fixed and is_same.
  */
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
 
@@ -93,6 +93,9 @@ bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *stra
 /* What a run saw of one strategy. */
 bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
               struct tune_seen *out, struct sim_error *error);
+/* Which engine runs the race: rows that need not be drawn are not, where they are many. At other rates than
+ * the scenario's nothing is compared seed by seed, so there they never are. */
+enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
 /* The scenario with these strategies, one seed, and its rate times a factor; strategies is the caller's and
  * nothing of *out is to be freed. */
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,

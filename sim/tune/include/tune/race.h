@@ -10,18 +10,29 @@
  * or equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends
  * neither on other kinds nor on what the user may not have.
  *
- * A setting whose partitions grow for ever is not compared, and runs with the first three seeds only.
+ * A setting fails before that when it is hopeless (tune_is_hopeless()). One whose partitions grow for ever is
+ * not compared, and runs with the first three seeds only.
+ *
+ * Branch and bound: of each template (the settings that differ in numbers alone) those with the least bound
+ * of their cost run first (tune_entrant.cost_least; a window cut into smaller ones bounds these). The others
+ * are called only while they may be cheaper than the best that is within the limits, or, for the evenness
+ * that more increments buy, cost less than TUNE_COSTLY_TIMES as much; else they are never run. From the third
+ * seed on a setting needs no more seeds (it is settled) once it is shown to cost more than the best of its
+ * template, which is shown to be within the limits; where costs are as good as equal, to be less even as
+ * well; and that best, once no other may take its place. So all that may be recommended, or be the best of
+ * their template, run with all seeds. Where a seed changes nothing (a trace, and a setting without chance)
+ * one is run for all.
  *
  * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped,
- * n the number of settings and d the number of demands judged. Each test of failure has the level (1 - C) /
- * 2Rd. A setting that no other dominates is better than each other setting on at least one objective; to be
- * dropped for that other setting, the test of this objective would have to say the opposite, and that test
- * has the level (1 - C) / 2R(n - 1). By the union bound, the race wrongly drops any given setting that
- * meets the demands and is on the front, hence also the one to recommend, with probability at most 1 - C,
- * however the tests depend on each other. tune/sample.h says what the tests assume. A share is judged by
- * two intervals, which must agree: the one over seeds allows for partitions of one seed that are
- * correlated, and the one of Clopper and Pearson over all partitions allows for a share above 0 although no
- * partition was above the limit.
+ * and one more for the hopeless, n the number of settings and d the number of demands judged. Each test of
+ * failure has the level (1 - C) / 2Rd, and each of costs that of the tests of objectives below. A setting
+ * that no other dominates is better than each other setting on at least one objective; to be dropped for that
+ * other setting, the test of this objective would have to say the opposite, and that test has the level (1 -
+ * C) / 2R(n - 1). By the union bound, the race wrongly drops any given setting that meets the demands and is
+ * on the front, hence also the one to recommend, with probability at most 1 - C, however the tests depend on
+ * each other. tune/sample.h says what the tests assume. A share is judged by two intervals, which must agree:
+ * the one over seeds allows for partitions of one seed that are correlated, and the one of Clopper and
+ * Pearson over all partitions allows for a share above 0 although no partition was above the limit.
  *
  * Where an exact distribution bounds the share, that bound is used as well. Nothing depends on the number of
  * threads. */
@@ -73,9 +84,10 @@ enum tune_status {
     TUNE_DOMINATED, /* dropped, since another one dominates it */
     TUNE_FAILS,
     TUNE_REFUSED, /* refused by the exact distribution; not run */
+    TUNE_COSTLY,  /* not run: it cannot cost less than TUNE_COSTLY_TIMES the best that its template has */
     TUNE_STATUS_COUNT
 };
-/* "recommended", "front", "holds", "unsure", "dominated", "fails", "refused". */
+/* "recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly". */
 const char *tune_status_name(enum tune_status status);
 
 /* The demands that a setting may fail. */
@@ -100,9 +112,12 @@ struct tune_entrant {
     bool is_endless;              /* its partitions grow for as long as rows come */
     uint32_t requirements;        /* what the user must have: bits 1 << enum tune_requirement */
     bool is_fixed;                /* partitions are the same with every seed, so one seed is enough */
+    bool is_same;                 /* all that is seen is the same with every seed, so one is run for all */
     bool has_distribution;
     double exact_share; /* share above a limit: exact for closed partitions, an upper bound for all */
+    double cost_least;  /* no seed costs less, but for chance; 0: nothing is known */
     /* What the race found. */
+    bool is_called, is_settled; /* it is run; it needs no more seeds, since its place is known */
     enum tune_status status;
     enum tune_demand failed;   /* of TUNE_FAILS: by which demand */
     size_t dominator;          /* of TUNE_DOMINATED: by which entrant */
@@ -118,8 +133,17 @@ typedef bool tune_watch(void *context, const struct tune_entrant *const *entrant
                         uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
                         struct tune_seen *out, struct sim_error *error);
 
+/* How many entrants share one call of the watcher. */
+enum tune_sharing {
+    TUNE_SHARES_ROWS,    /* all, with all threads: rows are made once */
+    TUNE_SHARES_KEYS,    /* the same, but each has rows of its own */
+    TUNE_SHARES_THREADS, /* as many as give each thread a call: a run of theirs has one thread */
+    TUNE_SHARES_NOTHING  /* one: each has rows of its own */
+};
+
 struct tune_race {
     struct lab_tune terms;
+    enum tune_sharing sharing;
     tune_watch *watch;
     void *context;
     struct tune_entrant *entrants;
@@ -139,6 +163,22 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
                    struct sim_error *error);
 void tune_race_clear(struct tune_race *race);
 
+/* A setting that must cost so many times what the best of its template costs is of use to nobody. */
+#define TUNE_COSTLY_TIMES 2
+/* Whether it entered runs: neither refused nor costly. */
+static inline bool tune_was_run(const struct tune_entrant *entrant)
+{
+    return entrant->status != TUNE_REFUSED && entrant->status != TUNE_COSTLY;
+}
+
+/* --- call.c: who is run, and who needs no more seeds */
+
+/* Calls those that may be the best of their template, by what has been seen; with `all`, all. */
+void tune_race_call(struct tune_race *race, bool all);
+/* Settles those that cost more than the best of their template, which is within the limits, and that one once
+ * nobody is left who may take its place. fail_chance and cost_chance: the levels of the tests. */
+void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance);
+
 /* --- judge.c */
 
 enum tune_verdict { TUNE_VERDICT_FAILS, TUNE_VERDICT_OPEN, TUNE_VERDICT_HOLDS };
@@ -152,6 +192,10 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
 /* *demand: the first demand that it fails, or that is still open. */
 enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
                              double error_chance, enum tune_demand *demand);
+/* Whether one seed, or few, show that it fails: none may be over a limit and one is, or shares are so far
+ * above what is allowed that no distribution over seeds, of whatever form, makes that likely. Each of the
+ * demands errs with this probability at most, for all numbers of seeds together. */
+bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance);
 /* Whether the means are within the demands, significant or not. */
 bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,
                     enum tune_demand *demand);

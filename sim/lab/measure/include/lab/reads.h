@@ -40,6 +40,9 @@ struct lab_read_done {
     bool is_cut;                 /* at the limit of partitions */
 };
 
+/* Of reads that are expected, which are counted in such parts. */
+#define LAB_READ_PARTS 65536.0
+
 struct lab_read_tally {
     struct lab_histogram partitions;
     uint64_t empties, incomplete, out_of_order, scanned, cut;

@@ -12,7 +12,13 @@ bool lab_check_walks(const struct lab_scenario *scenario, int64_t start_ns, int6
 bool lab_check_trace_bytes(const struct lab_scenario *scenario, bool has_counts, struct sim_error *error);
 /* All that is known before a run about what it would have to hold in memory. */
 bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error);
+/* Below it rows are drawn one by one: that takes less than a second, all strategies meet the very same rows,
+ * and peaks are known. */
+#define LAB_THINNED_ROWS 1e8
 /* Why the scenario cannot be thinned: "row.bytes differ from row to row"; NULL when it can. */
 const char *lab_thin_refusal(const struct lab_scenario *scenario);
+/* Whether the stream engine can count reads as they are expected (lab_reads.are_expected): reads of the
+ * newest rows, where rows come in order and stay, and nobody remembers or stops early. */
+bool lab_reads_can_be_expected(const struct lab_scenario *scenario);
 
 #endif

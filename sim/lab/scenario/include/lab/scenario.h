@@ -42,7 +42,9 @@ struct lab_read {
 struct lab_reads {
     bool present;
     struct lab_read kinds[LAB_READ_KINDS];
-    uint64_t limit; /* partitions that a read may ask; 0: the core's own */
+    uint64_t limit;    /* partitions that a read may ask; 0: the core's own */
+    bool are_expected; /* by `tune`: how many ask so many partitions is as expected, and nothing else is
+                          counted of them; lab_reads_can_be_expected() */
 };
 
 struct lab_strategy {

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The reads of a lane as they are expected, in place of each single one. Reads of the newest rows are a
+ * Poisson process, so between two changes of what one would ask their expected number goes by the time
+ * between. What one asks changes with the rows of a few of the newest partitions alone, and with a window's
+ * end: the work goes by partitions, not by reads or rows. */
+#include <stdlib.h>
+
+#include "lane.h"
+
+/* How many pieces a time is cut into in which more windows end. */
+#define PIECES 64
+
+/* Expected reads in parts, from the first to this moment. */
+static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns)
+{
+    return (uint64_t)((double)(time_ns - expected->start_ns) * expected->parts_per_ns);
+}
+
+/* That a read begun at this time asks, the lane being as it is. */
+static uint64_t ask(struct lab_lane *lane, const struct lab_lane_settings *settings, int64_t now_ns)
+{
+    struct lab_read_done done;
+    const bool is_born = lane->placement.rows > 0;
+    const struct lab_read_event event = {.kind = LAB_READ_LATEST,
+                                         .now_ns = now_ns,
+                                         .birth_ns = is_born ? lane->expected->birth_ns : now_ns,
+                                         .key_rows = lane->placement.rows};
+    lab_lane_ask(lane, settings, &event, &done);
+    return done.partitions;
+}
+
+/* So many more rows into the open partition end a walk sooner: those that the newest partitions lack, all but
+ * the last that it asks. */
+static uint64_t rows_to_change(const struct lab_lane *lane, const struct lab_lane_settings *settings)
+{
+    const uint64_t wanted = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    uint64_t newer = 0, found = lane->open.rows;
+    for (uint32_t i = lane->past_end; found < wanted && i > lane->past_begin; i--) {
+        newer = found;
+        found += lane->past[i - 1].rows;
+    }
+    return newer > 0 ? wanted - newer : UINT64_MAX;
+}
+
+static void count(struct lab_expected *expected, struct lab_tally *tally, uint64_t partitions,
+                  int64_t until_ns)
+{
+    const uint64_t parts = parts_until(expected, until_ns);
+    if (parts > expected->parts)
+        lab_histogram_add(&tally->reads.partitions, partitions, parts - expected->parts, 1);
+    expected->parts = parts;
+    expected->since_ns = until_ns;
+}
+
+static int64_t window_end(const struct lab_lane_settings *settings, int64_t time_ns)
+{
+    const struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    bk_route(settings->strategy, NULL, &row, &route);
+    return route.until_ns;
+}
+
+/* Each window that ends without a row is one more to ask; of very many the middle of each piece stands for
+ * it. */
+static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         struct lab_tally *tally, int64_t until_ns)
+{
+    struct lab_expected *expected = lane->expected;
+    for (unsigned i = 0; i < PIECES && expected->since_ns < until_ns; i++) {
+        const int64_t end_ns = window_end(settings, expected->since_ns);
+        count(expected, tally, expected->partitions, end_ns < until_ns ? end_ns : until_ns);
+        if (expected->since_ns == end_ns)
+            expected->partitions = ask(lane, settings, end_ns);
+    }
+    if (expected->since_ns == until_ns)
+        return;
+    const int64_t piece_ns = (until_ns - expected->since_ns) / PIECES + 1;
+    while (expected->since_ns < until_ns) {
+        const int64_t left_ns = until_ns - expected->since_ns;
+        const int64_t some_ns = left_ns < piece_ns ? left_ns : piece_ns;
+        const uint64_t partitions = ask(lane, settings, expected->since_ns + some_ns / 2);
+        count(expected, tally, partitions, expected->since_ns + some_ns);
+    }
+    expected->partitions = ask(lane, settings, until_ns);
+}
+
+/* The lane was as it is until then. A time that was expected may lie beyond one that was drawn later: then
+ * what has been counted stays. */
+static void go_to(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                  int64_t until_ns)
+{
+    struct lab_expected *expected = lane->expected;
+    if (until_ns <= expected->since_ns)
+        return;
+    if (settings->strategy->kind == BK_TIME && lane->placement.rows > 0)
+        pass_windows(lane, settings, tally, until_ns);
+    else
+        count(expected, tally, expected->partitions, until_ns);
+}
+
+static void look(struct lab_lane *lane, const struct lab_lane_settings *settings)
+{
+    lane->expected->partitions = ask(lane, settings, lane->expected->since_ns);
+    lane->expected->rows_left = rows_to_change(lane, settings);
+}
+
+bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
+                      int64_t start_ns)
+{
+    if (lane->expected == NULL)
+        lane->expected = malloc(sizeof *lane->expected);
+    if (lane->expected == NULL)
+        return false;
+    *lane->expected = (struct lab_expected){
+        .start_ns = start_ns, .since_ns = start_ns, .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
+    look(lane, settings);
+    return true;
+}
+
+static int64_t time_of(const struct lab_row_times *times, uint64_t row)
+{
+    return times->each_ns != NULL ? times->each_ns[row]
+                                  : times->first_ns + (int64_t)((double)row * times->gap_ns);
+}
+
+/* Step by step from the lane as it was before these rows; what it is after them stands there again at the
+ * end. */
+void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                        struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
+{
+    struct lab_expected *expected = lane->expected;
+    const int64_t bucket = lane->state.bucket;
+    uint64_t left = rows;
+    if (lane->open.rows == rows)
+        expected->rows_left = 1; /* a partition begins */
+    lane->state.bucket = lane->bucket;
+    lane->open.rows -= rows;
+    lane->placement.rows -= rows;
+    while (expected->rows_left <= left) {
+        const uint64_t some = expected->rows_left;
+        left -= some;
+        go_to(lane, settings, tally, time_of(times, rows - left - 1));
+        if (lane->placement.rows == 0)
+            expected->birth_ns = time_of(times, 0);
+        lane->open.rows += some;
+        lane->placement.rows += some;
+        look(lane, settings);
+    }
+    lane->open.rows += left;
+    lane->placement.rows += left;
+    lane->state.bucket = bucket;
+    if (expected->rows_left != UINT64_MAX)
+        expected->rows_left -= left;
+    if (settings->strategy->kind != BK_TIME && bucket != lane->bucket) {
+        go_to(lane, settings, tally, time_of(times, rows - 1));
+        look(lane, settings);
+    }
+}
+
+void lab_expect_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    int64_t end_ns)
+{
+    go_to(lane, settings, tally, end_ns);
+}
