@@ -101,7 +101,7 @@ else
 fi
 # What runs in threads, for races.
 if [[ -z $excluded ]] && (($# == 0)); then
-    targets=(--target bucketlab lab_crew_test lab_sweep_test)
+    targets=(--target lab_crew_test lab_sweep_test)
     run tsan -L '^threads$'
 fi
 

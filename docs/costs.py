@@ -17,12 +17,11 @@ SCENARIO = "scenarios/costs.yaml"
 MARKED = re.compile(r"<!-- costs -->\n.*?<!-- /costs -->", re.S)
 
 
-def table(program):
-    """The table and the lines that explain it. The run's expectations hold."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([os.path.abspath(program), "run", SCENARIO, "--quiet", "--no-charts", "--db",
-                               os.path.join(folder, "costs.db")], cwd=ROOT, capture_output=True, text=True,
-                              env={**os.environ, "NO_COLOR": "1"}, check=False)
+def table(program, folder):
+    """The table and the lines that explain it. The run's expectations hold; costs.db in the folder has the run."""
+    done = subprocess.run([os.path.abspath(program), "run", SCENARIO, "--quiet", "--no-charts", "--db",
+                           os.path.join(folder, "costs.db")], cwd=ROOT, capture_output=True, text=True,
+                          env={**os.environ, "NO_COLOR": "1"}, check=False)
     if done.returncode != 0:
         raise Failure(f"bucketlab run {SCENARIO}: {done.stderr.strip()}")
     found = re.search(r"^operations .*?\n\n.*?(?=\n\n)", done.stdout, re.S | re.M)
@@ -49,7 +48,8 @@ def main():
     arguments = parser.parse_args()
     name = arguments.write or arguments.check
     try:
-        text = table(arguments.bucketlab)
+        with tempfile.TemporaryDirectory() as folder:
+            text = table(arguments.bucketlab, folder)
         if name is None:
             print(text)
             return 0

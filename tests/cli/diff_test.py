@@ -12,6 +12,7 @@ import time
 import unittest
 
 from program import SMALL, SOURCE, ProgramTest
+from share import in_full
 
 FEW = """\
 name: few
@@ -264,6 +265,7 @@ class DiffTest(ProgramTest):
         self.assertEqual(self.run_program("diff", "1", "2", "--exit-code", "--seeds", "4", "--quiet")[0], 1)
         self.assertEqual(self.run_program("diff", "1", "2")[0], 0)
 
+    @in_full
     def test_equal_distributions_hardly_ever_differ(self):
         """1/16 by four bits and by a chance: the same rows, the same distribution, other draws."""
         self.write("a.yaml", FEW.replace("SETTING", "bits: 4"))

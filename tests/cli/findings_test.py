@@ -6,6 +6,7 @@ import os
 import unittest
 
 from program import SOURCE, ProgramTest
+from share import part
 
 PATHS = sorted(glob.glob(os.path.join(SOURCE, "scenarios", "findings", "*.yaml")))
 
@@ -20,7 +21,7 @@ class Findings(ProgramTest):
     def test_every_scenario_holds_its_expectations(self):
         paths = [path for path in PATHS if not is_for_fuzz(path)]
         self.assertGreaterEqual(len(paths), 8)
-        for path in paths:
+        for path in part(paths):
             with self.subTest(os.path.basename(path)):
                 run = self.good_json("run", path, "--json", "--quiet", "--no-charts")
                 self.assertEqual(run["scenario"], os.path.basename(path).removesuffix(".yaml"))
@@ -32,7 +33,7 @@ class Findings(ProgramTest):
         self.assertEqual(len(paths), 2)
         for path in paths:
             with self.subTest(os.path.basename(path)):
-                for seed in (1, 2, 3):
+                for seed in part((1, 2, 3)):
                     drawn = self.write("drawn.yaml", self.good("fuzz", path, "--print", "--seeds", f"{seed}..{seed}"))
                     run = self.good_json("run", drawn, "--json", "--quiet", "--no-charts")
                     self.assertEqual(run["seed"], seed)

@@ -9,10 +9,11 @@ import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path.insert(0, os.path.join(SOURCE, "docs"))
+sys.path[:0] = [os.path.join(SOURCE, "docs"), os.path.join(SOURCE, "tests")]
 
 import facts  # noqa: E402
 from facts_claims import PARTS  # noqa: E402
+from share import in_full, part  # noqa: E402
 
 LAB = facts.Lab(PROGRAM)
 
@@ -22,18 +23,20 @@ class Claims(unittest.TestCase):
         paths = glob.glob(os.path.join(SOURCE, "scenarios", "facts", "*.yaml"))
         names = {f"facts/{os.path.basename(path).removesuffix('.yaml')}" for path in paths}
         self.assertGreaterEqual(len(names), 15)
-        for name in sorted(names):
+        for name in part(sorted(names)):
             with self.subTest(name):
                 if LAB.has_trace(name):
                     LAB.run(name)
         claimed = {name for part in PARTS for claim in part.claims for name in claim.scenarios}
         self.assertEqual(names - claimed, set())
 
+    @in_full
     def test_the_page_shows_what_runs_give(self):
         with open(facts.PAGE, encoding="utf-8") as file:
             page = file.read()
         self.assertIsNone(facts.first_difference(page, facts.filled(page, LAB, PARTS)), "docs/facts.py writes it again")
 
+    @in_full
     def test_a_figure_that_is_off_is_found(self):
         with open(facts.PAGE, encoding="utf-8") as file:
             page = file.read()

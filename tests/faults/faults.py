@@ -18,9 +18,12 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from share import SHARE  # noqa: E402
+
 PROGRAM, BOLD, LIBRARY = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
 IS_SLOW, IS_BY_CALL = ("slow" in sys.argv), ("calls" in sys.argv)
-IS_SHARED = int(os.environ.get("BUCKETLAB_TEST_SHARE", "1")) > 1 and not IS_SLOW and not IS_BY_CALL  # tests/share.h
+IS_SHARED = SHARE > 1 and not IS_SLOW and not IS_BY_CALL
 sys.argv = [word for word in sys.argv if word not in ("slow", "calls")]
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 

@@ -14,6 +14,7 @@ import unittest
 
 from mpirun import IS_SLOW, MpiTest
 from program import SMALL
+from share import in_full
 
 # About 25 ms a job.
 SWEEP = SMALL.replace("duration: 2d", "duration: 25d") + """\
@@ -92,15 +93,18 @@ class KilledTest(MpiTest):
         self.assertEqual(json.loads(out), undisturbed)
         self.assertEqual(self.stored_jobs(), JOBS)
 
+    @in_full
     def test_sweep_of_which_a_rank_is_killed_goes_on(self):
         self.kill_in_sweep(lambda _, ranks: ranks[2])
 
     def test_sweep_of_which_rank_0_is_killed_goes_on(self):
         self.kill_in_sweep(lambda _, ranks: ranks[0])
 
+    @in_full
     def test_sweep_whose_mpirun_is_killed_goes_on(self):
         self.kill_in_sweep(lambda process, _: process.pid)
 
+    @in_full
     def test_sweep_whose_mpirun_is_interrupted_goes_on(self):
         self.kill_in_sweep(lambda process, _: process.pid, signal.SIGINT)
 
@@ -133,6 +137,7 @@ class KilledTest(MpiTest):
     def test_stream_run_of_which_a_rank_is_killed_leaves_nothing_behind(self):
         self.kill_in_run(LONG)
 
+    @in_full
     def test_cluster_run_of_which_a_rank_is_killed_leaves_nothing_behind(self):
         self.kill_in_run(CLUSTER)
 

@@ -11,7 +11,7 @@ if(Python3_FOUND)
   # All protocols, one next to the other: rows go to any agent, and a key's to one.
   foreach(routing any key)
     set(protocols bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.yaml --set agents.routing=${routing} --quiet)
-    add_test(NAME mutants/protocols_${routing} COMMAND ${protocols} --seeds 1..100 --out mutants_protocols_${routing})
+    add_test(NAME mutants/protocols_${routing} COMMAND ${protocols} --seeds 1..40 --out mutants_protocols_${routing})
     set_tests_properties(mutants/protocols_${routing} PROPERTIES TIMEOUT 600 LABELS repository)
     add_test(NAME mutants/protocols_${routing}_campaign COMMAND ${protocols} --seeds 1..10000 --out mutants_protocols_${routing})
     set_tests_properties(mutants/protocols_${routing}_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
@@ -35,7 +35,7 @@ if(Python3_FOUND)
   # What no guarantee covers, beside the shares of 2,000 seeds.
   set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.yaml --quiet
       --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.json)
-  add_test(NAME mutants/protocols_shares COMMAND ${shares} --seeds 1..150 --out mutants_protocols_shares)
+  add_test(NAME mutants/protocols_shares COMMAND ${shares} --seeds 1..60 --out mutants_protocols_shares)
   set_tests_properties(mutants/protocols_shares PROPERTIES TIMEOUT 600 LABELS repository)
   add_test(NAME mutants/protocols_shares_campaign COMMAND ${shares} --seeds 1..2000 --out mutants_protocols_shares)
   set_tests_properties(mutants/protocols_shares_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")

@@ -10,6 +10,7 @@ import unittest
 import urllib.parse
 
 from pages import NAMES, PageTest
+from share import part
 
 # Of a page of tune some are folded.
 WITH_HINTS = "for (const fold of document.querySelectorAll('details.fold')) fold.open = true;"\
@@ -172,7 +173,7 @@ class FiguresTest(PageTest):
 
     def test_pointing_at_a_mark_shows_its_hint(self):
         for name in self.each_page():
-            for chart in self.browser.run(WITH_HINTS):
+            for chart in part(self.browser.run(WITH_HINTS)):
                 hints = [hint for hint, _ in self.browser.run(HINTS, chart, [])]
                 for index in sorted({0, len(hints) // 3, len(hints) - 1}):
                     x, y = self.browser.run(MIDDLE, chart, index)
@@ -192,7 +193,7 @@ class FiguresTest(PageTest):
 
     def test_keys_walk_through_the_marks(self):
         for name in self.each_page():
-            for chart in self.browser.run(WITH_HINTS):
+            for chart in part(self.browser.run(WITH_HINTS)):
                 hints = [hint for hint, _ in self.browser.run(HINTS, chart, [])]
                 self.browser.run("document.getElementById(arguments[0]).focus()", chart)
                 for key, expected in [("Home", hints[0]), ("ArrowRight", hints[1]), ("ArrowLeft", hints[0]),
