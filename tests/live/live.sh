@@ -36,6 +36,15 @@ build_package() { # core/python, for the environment's interpreter
     (cd "$home/core/python" && "$home/venv/bin/python" setup.py -q build --build-lib "$home/built") >"$home/build.log" 2>&1
 }
 
+example() { # core/python/examples as a user starts it, in tables that nodes.py has left
+    local setting=$home/setting.bk rows
+    (cd "$here" && python3 -c "import protocols; print(protocols.setting_text('guarded', 4), end='')") >"$setting"
+    rows=$(seq 200 | sed 's/.*/100 & some text/' | PYTHONPATH=$home/built "$home/venv/bin/python" -B \
+        "$here/../../core/python/examples/cassandra_host.py" 127.0.0.1 live_guarded "$setting" 9 | grep -c ' OK ')
+    echo "cassandra_host.py: $rows of 200 lines are stored"
+    ((rows == 200)) || status=1
+}
+
 start() { # first, last node
     rm -rf "$home"/node[0-9]*
     "$here/../cassandra5/node/start.sh" "$1" "$2" || exit 3
@@ -54,6 +63,7 @@ node() {
     echo "== one node"
     start 1 1
     on_nodes node 127.0.0.1 "guarded,$others" 3000 6 12
+    example
     stop
 }
 

@@ -173,29 +173,30 @@ class Run:
                 raise SystemExit(f"{self.name}: agent {agent} ended with {process.returncode}")
 
     def drive(self, kills, draws, most_seconds, more=()):
-        """Kills and pauses by the rows that were taken, so that a busy machine has as many; until all rows were taken,
-        or for so long since all processes had begun. more: (share of the rows, what is done then), in that order.
-        """
+        """Until all rows were taken, or for so long since all processes had begun; what is done to them is spread over
+        whichever is over first. more: (share of the run, what is done then), in that order."""
         for agent in range(self.agents):
             self.start(agent)
-        due = sorted(draws.uniform(0.02, 0.97) * self.rows for _ in range(kills))
-        stops = sorted(draws.uniform(0.05, 0.9) * self.rows for _ in range(max(2, kills // 10)))
-        more, last = list(more), None
+        due = sorted(draws.uniform(0.02, 0.97) for _ in range(kills))
+        stops = sorted(draws.uniform(0.05, 0.9) for _ in range(max(2, kills // 10)))
+        more, ready = list(more), None
         while self.taken() < self.rows:
             time.sleep(0.002)
-            taken, now, awake = self.taken(), self.seconds(), self.awake()
-            if last is None and len(awake) == self.agents:
-                last = now + most_seconds
-            elif last is not None and now > last:
+            now, awake = self.seconds(), self.awake()
+            if ready is None and len(awake) == self.agents:
+                ready = now
+            elapsed = 0 if ready is None else (now - ready) / most_seconds
+            share = max(self.taken() / self.rows, elapsed)
+            if elapsed > 1:
                 self.stop_taking()
             self.end_faults(now)
-            if due and taken >= due[0] and awake:
+            if due and share >= due[0] and awake:
                 due.pop(0)
                 self.kill(draws.choice(awake))
-            elif stops and taken >= stops[0] and len(awake) > 1:
+            elif stops and share >= stops[0] and len(awake) > 1:
                 stops.pop(0)
                 self.pause(draws.choice(awake), draws.choice([0.3, 0.7, 1.6]))
-            elif more and taken >= more[0][0] * self.rows:
+            elif more and share >= more[0][0]:
                 more.pop(0)[1]()
             self.check_ends()
         while self.lasting:

@@ -113,7 +113,7 @@ def main(address, keyspace, setting, process):
     config.agent_id, config.clock_bound_ns = int(process), 100_000_000
     agent, store = Agent(config), Store([address], keyspace, setting)
     for table in TABLES.split(";"):
-        store.session.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+        store.session.execute(f"CREATE TABLE IF NOT EXISTS {table}", timeout=60)
     for key, number, text in (line.rstrip("\n").split(" ", 2) for line in sys.stdin):
         agent.write(int(key), Row(agent.now(), int(number), secrets.randbits(64), len(text)))
         for action in agent.run(lambda action: store.perform(action, text, agent.now() // 1000)):
