@@ -23,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "core/pytho
 
 from bucketing import ActionKind as Act, Agent, Busy, OutcomeKind, Row, Setting
 from cassandra import ConsistencyLevel
+from cassandra.cluster import NoHostAvailable
 from cassandra_host import Store
 
 SECOND = 10**9
@@ -213,6 +214,16 @@ class Host:
         self.work()
 
 
+def connect(*arguments):
+    """Nodes that are busy may not answer in time at first."""
+    for _ in range(10):
+        try:
+            return Store(*arguments)
+        except NoHostAvailable:
+            time.sleep(1)
+    return Store(*arguments)
+
+
 class Options:
     def __init__(self, words):
         names = ("began", "world", "offset", "agent", "keys", "rows", "burst", "pause_us")
@@ -237,7 +248,7 @@ def main(addresses, log, numbers, setting, *words):
     config.operations = options.operations
     config.cache_entries = options.more.get("cache_entries", config.cache_entries)
     level = ConsistencyLevel.QUORUM if "," in nodes else ConsistencyLevel.ONE
-    store = Store(nodes.split(","), keyspace, setting, level)
+    store = connect(nodes.split(","), keyspace, setting, level, options.more["client_s"])
     log = Log(log, options.began)
     log.begin(options.world, options.agent, options.offset)
     Host(Agent(config), store, log, Numbers(numbers), options).serve()

@@ -31,9 +31,12 @@ on_nodes() { # name, addresses, protocols, rows, kills, seconds
 }
 
 build_package() { # core/python, for the environment's interpreter
+    local compiler=cc
+    ! command -v ccache >/dev/null || compiler="ccache cc"
     rm -rf "$home/core" "$home/built"
     cp -r "$here/../../core" "$home/core"
-    (cd "$home/core/python" && "$home/venv/bin/python" setup.py -q build --build-lib "$home/built") >"$home/build.log" 2>&1
+    (cd "$home/core/python" && CC=$compiler "$home/venv/bin/python" setup.py -q build --build-lib "$home/built") \
+        >"$home/build.log" 2>&1
 }
 
 example() { # core/python/examples as a user starts it, in tables that nodes.py has left

@@ -33,7 +33,7 @@ from cassandra_host import TABLES  # noqa: E402
 
 
 class Run(run.Run):
-    scale, client_s = 4, 2
+    scale, client_s = 4, 5
 
     def __init__(self, session, nodes, home, *arguments):
         self.session, self.addresses, self.nodes, self.home = session, nodes, len(nodes), pathlib.Path(home)

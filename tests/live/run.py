@@ -95,6 +95,7 @@ class Run:
             "retries=3",
             f"clock_bound={self.bound_ms * 1000000}",
             f"cache_entries={entries}",
+            f"client_s={self.client_s}",
         ]
         self.logged[agent] = self.log_size(agent)
         self.processes[agent] = subprocess.Popen([*program, *map(str, arguments)])
@@ -371,9 +372,9 @@ def run_all(options, make, more=lambda run: ()):
         results.append(judge(os.path.abspath(options.lab), run, options.twins))
         report(results[-1])
         faults += faults_of(results[-1])
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as stream:
-            json.dump(results, stream, indent=1)
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as stream:
+                json.dump(results, stream, indent=1)
     for fault in faults:
         print(f"FAILED {fault}")
     if not options.out and not faults:

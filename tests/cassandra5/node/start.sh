@@ -3,7 +3,7 @@
 # Brings up Apache Cassandra 5 nodes on loopback from nothing, by Maven. See README.md.
 #   start.sh [first_node] [last_node]      default: 1 1
 # Environment: CASSANDRA_HOME_DIR (where all is kept, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
-# TOKENS ("t1 t2 t3": one token a node), HEAP (default 1g), NATIVE_PORT (9042), STORAGE_PORT (7000),
+# TOKENS ("t1 t2 t3": one token a node), HEAP (default 1g), NICE (5), NATIVE_PORT (9042), STORAGE_PORT (7000),
 # JMX_PORT (7199; node n has JMX_PORT + n - 1), JVM_OPTIONS (more of them), START_SECONDS (600: how long a node may take to
 # come up; they come up one by one, since a ring takes one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
 set -euo pipefail
@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}
 first=${1:-1} last=${2:-$first}
 : "${PAXOS:=v1}" "${NUM_TOKENS:=16}" "${TOKENS:=}" "${HEAP:=1g}" "${NATIVE_PORT:=9042}" "${STORAGE_PORT:=7000}"
-: "${START_SECONDS:=600}" "${JVM_OPTIONS:=}" "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}" "${SSTABLE:=big}"
+: "${NICE:=5}" "${START_SECONDS:=600}" "${JVM_OPTIONS:=}" "${JMX_PORT:=7199}" "${SNITCH:=SimpleSnitch}" "${PLACES:=}" "${SSTABLE:=big}"
 mkdir -p "$home"
 if [[ ! -d $home/lib ]]; then
     mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$home/lib"
@@ -39,7 +39,7 @@ for ((n = first; n <= last; n++)); do
     if ((${#places[@]})); then
         printf 'dc=%s\nrack=%s\n' "${places[n - 1]%:*}" "${places[n - 1]#*:}" >"$node/conf/cassandra-rackdc.properties"
     fi
-    nice -n 5 java "${jvm_opens[@]}" -Xms"$HEAP" -Xmx"$HEAP" -XX:+UseG1GC -XX:ParallelGCThreads=2 -XX:ConcGCThreads=1 \
+    nice -n "$NICE" java "${jvm_opens[@]}" -Xms"$HEAP" -Xmx"$HEAP" -XX:+UseG1GC -XX:ParallelGCThreads=2 -XX:ConcGCThreads=1 \
         "${jvm_options[@]}" \
         -javaagent:"$(echo "$home"/lib/jamm-*.jar)" -Dcassandra.config="file://$node/conf/cassandra.yaml" \
         -Dcassandra.storagedir="$node" -Dcassandra.logdir="$node/logs" -Dlogback.configurationFile="$node/conf/logback.xml" \
