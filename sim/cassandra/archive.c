@@ -65,6 +65,7 @@ static void network(struct cass_books *books)
     }
     for (uint32_t i = 0; i < cluster->place_count; i++) {
         struct place *place = &cluster->places[i];
+        cass_latency_settle(place);
         sim_archive_bytes(archive, &place->latency, sizeof place->latency);
         sim_archive_bytes(archive, &place->loss, sizeof place->loss);
         sim_archive_bytes(archive, &place->choice, sizeof place->choice);

@@ -277,8 +277,18 @@ struct node {
     struct cass_node_stats stats;
 };
 
+#define LATENCIES_AHEAD 8u
+/* Lognormal latencies that were drawn ahead. */
+struct latencies {
+    struct sim_random before; /* the stream before it drew them */
+    uint32_t taken;           /* LATENCIES_AHEAD: none is left */
+    int64_t near_ns[LATENCIES_AHEAD]; /* within a datacenter */
+    double normals[LATENCIES_AHEAD];  /* what the latency between datacenters follows from */
+};
+
 struct place {
     struct sim_random latency, loss, choice;
+    struct latencies ahead;
 };
 
 /* Who holds the lock of a key on a node, and who waits. */
@@ -454,6 +464,11 @@ uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t plac
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 /* Looks again at who can reach the node, from when on. */
 void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);
+
+/* latency.c: how long a message takes, before delays */
+int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place, bool is_near);
+/* Forgets what was drawn ahead: the place's stream goes on from what was taken. */
+void cass_latency_settle(struct place *place);
 
 /* node.c: time on a node, and its queue */
 void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);

@@ -212,6 +212,7 @@ static void begin(struct cass_cluster *cluster)
     cluster->delay = 1;
     for (uint32_t i = 0; i < cluster->place_count; i++) {
         sim_random_init(&cluster->places[i].latency, config->seed, SIM_NETWORK, i);
+        cluster->places[i].ahead.taken = LATENCIES_AHEAD;
         sim_random_init(&cluster->places[i].loss, config->seed, SIM_LOSS, i);
         sim_random_init(&cluster->places[i].choice, config->seed, SIM_CHOICE, i);
     }

@@ -104,7 +104,7 @@ int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32
         is_near ? &cluster->config.latency_ns : &cluster->config.latency_between_ns;
     if (distribution->kind == SIM_SIZE_CONSTANT && distribution->a < 1 && cluster->late <= 0)
         return 0;
-    int64_t latency = (int64_t)sim_size_draw(distribution, &cluster->places[from].latency), late_ns = 0;
+    int64_t latency = cass_latency_draw(cluster, from, is_near), late_ns = 0;
     if (cluster->late > 0 && sim_random_unit(&cluster->places[from].loss) < cluster->late)
         late_ns = cluster->late_ns;
     if (cluster->delay == 1.0)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Latencies of messages. A lognormal one is an exponential function of a normal draw, a long chain of
+ * operations each of which waits for the one before. So each place draws some ahead: their chains run side
+ * by side. The draws of its stream are the same, and in the same order. */
+#include "cluster.h"
+#include "kernel/number.h"
+#include "kernel/sampler.h"
+
+#define LATENCY_MOST 0x1p62
+
+/* As sim_size_draw() rounds. */
+static int64_t whole(double latency)
+{
+    if (!(latency < LATENCY_MOST))
+        return (int64_t)LATENCY_MOST;
+    return latency < 1 ? 1 : (int64_t)(latency + 0.5);
+}
+
+static void draw_ahead(const struct sim_size *near, struct latencies *ahead, struct sim_random *stream)
+{
+    struct sim_random random = *stream;
+    ahead->before = random;
+    ahead->taken = 0;
+    for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
+        ahead->normals[i] = sim_normal(&random);
+    *stream = random;
+    for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
+        ahead->near_ns[i] = whole(sim_exp(near->log_mean + near->b * ahead->normals[i]));
+}
+
+int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bool is_near)
+{
+    struct place *place = &cluster->places[place_index];
+    const struct sim_size *near = &cluster->config.latency_ns, *far = &cluster->config.latency_between_ns;
+    if (near->kind != SIM_SIZE_LOGNORMAL || far->kind != SIM_SIZE_LOGNORMAL)
+        return (int64_t)sim_size_draw(is_near ? near : far, &place->latency);
+    struct latencies *ahead = &place->ahead;
+    if (ahead->taken == LATENCIES_AHEAD)
+        draw_ahead(near, ahead, &place->latency);
+    uint32_t i = ahead->taken++;
+    return is_near ? ahead->near_ns[i] : whole(sim_exp(far->log_mean + far->b * ahead->normals[i]));
+}
+
+/* Draws those that were taken anew. */
+void cass_latency_settle(struct place *place)
+{
+    if (place->ahead.taken < LATENCIES_AHEAD) {
+        place->latency = place->ahead.before;
+        for (uint32_t i = 0; i < place->ahead.taken; i++)
+            sim_normal(&place->latency);
+    }
+    place->ahead.taken = LATENCIES_AHEAD;
+}
