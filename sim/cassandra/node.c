@@ -55,10 +55,16 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
-/* Replaces the least of the heap. */
-static void heap_add(int64_t *heap, uint32_t count, int64_t free_at)
+/* Replaces the least of the heap, or any server that is free by now, which is as good: of a leaf it takes no
+ * further step. Requests under way have indices of their own, so most find their leaf free. */
+static void heap_add(int64_t *heap, uint32_t count, int64_t free_at, int64_t now, uint32_t index)
 {
-    uint32_t at = 0;
+    uint32_t leaves = count - count / 2, at = 0;
+    uint32_t leaf = count / 2 + (uint32_t)((uint64_t)(index * UINT32_C(0x9e3779b9)) * leaves >> 32);
+    if (heap[leaf] <= now) {
+        heap[leaf] = free_at;
+        return;
+    }
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count)
@@ -88,7 +94,7 @@ void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t ser
         service_ns = (int64_t)((double)service_ns * node->slow);
     if (service_ns > SPAN_MAX)
         service_ns = SPAN_MAX;
-    heap_add(heap, cluster->config.concurrency, start + service_ns);
+    heap_add(heap, cluster->config.concurrency, start + service_ns, now_ns(cluster), index);
     node->stats.busy_ns += service_ns;
     message->epoch = node->epoch;
     message->frozen_ns = node->frozen_ns;
