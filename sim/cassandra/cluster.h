@@ -280,8 +280,8 @@ struct node {
 #define LATENCIES_AHEAD 8u
 /* Lognormal latencies that were drawn ahead. */
 struct latencies {
-    struct sim_random before; /* the stream before it drew them */
-    uint32_t taken;           /* LATENCIES_AHEAD: none is left */
+    struct sim_random before;         /* the stream before it drew them */
+    uint32_t taken;                   /* LATENCIES_AHEAD: none is left */
     int64_t near_ns[LATENCIES_AHEAD]; /* within a datacenter */
     double normals[LATENCIES_AHEAD];  /* what the latency between datacenters follows from */
 };

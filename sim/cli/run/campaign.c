@@ -35,8 +35,9 @@ static bool judge_seed(const struct lab_fuzz_base *base, uint64_t seed, struct l
     struct lab_scenario *scenario = NULL;
     struct lab_result *result = NULL;
     struct lab_breach breach;
+    const struct lab_run_context context = {.progress = progress, .only_judges = true};
     bool is_fine =
-        lab_fuzz_scenario(base, seed, &scenario, error) && lab_run(scenario, 1, progress, &result, error);
+        lab_fuzz_case(base, seed, &scenario, error) && lab_run_in(scenario, 1, &context, &result, error);
     if (is_fine) {
         lab_fuzz_hold(result, base->held);
         lab_fuzz_outcome_of(result, &outcome->of_run);

@@ -163,14 +163,15 @@ int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, i
     int64_t since_ns = now_ns - run->start_ns, drifted = 0;
     /* The product as seconds and the rest of one, so that no division is wide. */
     if (agent->drift_ppb != 0)
-        drifted = since_ns / SIM_SECOND * agent->drift_ppb +
-                  since_ns % SIM_SECOND * agent->drift_ppb / 1000000000;
+        drifted =
+            since_ns / SIM_SECOND * agent->drift_ppb + since_ns % SIM_SECOND * agent->drift_ppb / 1000000000;
     int64_t off = agent->offset_ns + drifted;
     int64_t step_ns = run->scenario->agents.clock_resolution_ns, least_ns = step_ns - bound_ns;
     off = off > bound_ns ? bound_ns : off < least_ns ? least_ns : off;
     wide clock_ns = (wide)now_ns + off + agent->jump_ns;
-    int64_t shown_ns =
-        (int64_t)(clock_ns > CLOCK_MAX ? CLOCK_MAX : clock_ns < -CLOCK_MAX ? -CLOCK_MAX : clock_ns);
+    int64_t shown_ns = (int64_t)(clock_ns > CLOCK_MAX    ? CLOCK_MAX
+                                 : clock_ns < -CLOCK_MAX ? -CLOCK_MAX
+                                                         : clock_ns);
     return step_ns > 0 ? shown_ns - (shown_ns % step_ns + step_ns) % step_ns : shown_ns;
 }
 

@@ -191,7 +191,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     int64_t longest =
         run->config.lead_ns > run->config.cache_ttl_ns ? run->config.lead_ns : run->config.cache_ttl_ns;
     run->views_period_ns = (longest > SIM_SECOND ? longest : SIM_SECOND) / 40;
-    run->views_next_ns = run->start_ns;
+    run->views_next_ns = run->context->only_judges ? INT64_MAX : run->start_ns;
     return true;
 }
 
@@ -299,14 +299,14 @@ static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct
     uint64_t what = sim_mix64(((uint64_t)event->kind << 32 | event->target) + event->a) + event->b;
     log->digest = sim_digest_chain(log->digest, (uint64_t)time_ns * UINT64_C(0x9e3779b97f4a7c15) + what);
     log->events++;
-    if (log->events % log->stride == 0) {
+    if ((log->events & (log->stride - 1)) == 0) {
         if (log->mark_count == LAB_EVENT_MARKS_MAX) {
             for (size_t i = 0; i < LAB_EVENT_MARKS_MAX / 2; i++)
                 log->marks[i] = log->marks[2 * i + 1];
             log->mark_count /= 2;
             log->stride *= 2;
         }
-        if (log->events % log->stride == 0)
+        if ((log->events & (log->stride - 1)) == 0)
             log->marks[log->mark_count++] = (uint16_t)log->digest;
     }
     const struct lab_event_trace *trace = run->context->event_trace;

@@ -24,7 +24,7 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     if (!ok)
         return false;
     lab_result_take(strategy, &run->tally);
-    for (int kind = 0; ok && kind < LAB_LATENCY_COUNT; kind++)
+    for (int kind = 0; ok && !run->context->only_judges && kind < LAB_LATENCY_COUNT; kind++)
         ok = lab_histogram_coarse(&run->latency[kind], LAB_LATENCY_BITS, &strategy->latency[kind]);
     if (!ok)
         return false;
@@ -186,14 +186,9 @@ static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics
            lab_metrics_add(out, "tombstones.warnings", (double)tally->tombstone_warnings);
 }
 
-bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+static bool add_latencies(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
-    if (run->idgen != NULL)
-        return lab_idgen_metrics(run, out);
-    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out);
-    ok = ok && lab_metrics_add(out, "writes.refused", (double)run->refused) &&
-         lab_metrics_add(out, "writes.unresolved", (double)run->unresolved) &&
-         lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
+    bool ok = true;
     for (int i = 0; ok && i < LAB_LATENCY_COUNT; i++)
         ok = lab_metrics_of_latency(&run->latency[i], lab_latency_name((enum lab_latency)i), out);
     for (int i = 0; ok && lab_read_kind_count(run->scenario) > 1 && i < LAB_READ_KINDS; i++) {
@@ -201,7 +196,25 @@ bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *
         snprintf(name, sizeof name, "reads.%s.latency", lab_read_kind_name((enum lab_read_kind)i));
         ok = lab_metrics_of_latency(&run->read_latency[i], name, out);
     }
-    ok = ok && lab_metrics_add(out, "events", (double)run->events.events);
+    return ok;
+}
+
+static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    return lab_metrics_add(out, "writes.refused", (double)run->refused) &&
+           lab_metrics_add(out, "writes.unresolved", (double)run->unresolved);
+}
+
+bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
+{
+    bool has_rows = run->idgen == NULL;
+    if (run->context->only_judges) /* availability is among the verdicts */
+        return !has_rows || add_lost(run, out);
+    if (!has_rows)
+        return lab_idgen_metrics(run, out);
+    bool ok = lab_metrics_of_tally(&run->tally, run->scenario, run->node_count, out) && add_lost(run, out) &&
+              lab_metrics_add(out, "writes.increments_unresolved", (double)run->unresolved_increments);
+    ok = ok && add_latencies(run, out) && lab_metrics_add(out, "events", (double)run->events.events);
     if (lab_rows_go(run->scenario))
         ok = ok && add_tombstones(run, out);
     const struct lab_verdict *verdict = &run->oracles.verdict;

@@ -92,8 +92,8 @@ static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t see
            (lab_node_find(root, "expect") == NULL || lab_override_apply(tree, root, "expect=null"));
 }
 
-bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
-                       struct sim_error *error)
+static bool make(const struct lab_fuzz_base *base, uint64_t seed, bool has_text, struct lab_scenario **out,
+                 struct sim_error *error)
 {
     struct sim_error unseen = {0};
     struct lab_tree tree = {.path = base->path != NULL ? base->path : DRAWN_PATH,
@@ -102,12 +102,25 @@ bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct l
     *out = NULL;
     bool ok = read_base(&tree, base, &root) && draw_rest(&tree, root, seed, base->path != NULL);
     if (ok) {
-        char *text = lab_tree_write(root);
-        ok = text != NULL ? lab_scenario_of_tree(&tree, root, text, out) : sim_fail_memory(tree.error);
+        char *text = has_text ? lab_tree_write(root) : NULL;
+        ok = text != NULL || !has_text ? lab_scenario_of_tree(&tree, root, text != NULL ? text : "", out)
+                                       : sim_fail_memory(tree.error);
         free(text);
     }
     lab_tree_clear(&tree);
     return ok;
+}
+
+bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
+                       struct sim_error *error)
+{
+    return make(base, seed, true, out, error);
+}
+
+bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
+                   struct sim_error *error)
+{
+    return make(base, seed, false, out, error);
 }
 
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,

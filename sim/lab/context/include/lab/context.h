@@ -55,12 +55,14 @@ struct lab_event_trace {
                              then what it means */
 };
 
-/* Each member may be NULL. All of it is the caller's and outlives the run. */
+/* Each pointer may be NULL. All of it is the caller's and outlives the run. */
 struct lab_run_context {
     struct lab_progress *progress;
     const struct lab_event_trace *event_trace; /* who listens */
     const struct lab_team *team;               /* other ranks that may do parts of the run (lab/team.h) */
     struct lab_snapshots *snapshots;           /* where states of the run are kept (lab/snapshot.h) */
+    bool only_judges; /* the caller reads verdicts alone: of a cluster run's metrics are made only those of
+                         rows that were refused or are unresolved, and no views */
 };
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {

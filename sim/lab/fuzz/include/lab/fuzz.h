@@ -35,6 +35,10 @@ struct lab_fuzz_base {
 bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
                        struct sim_error *error);
 
+/* The same scenario with an empty text, for whoever only runs it. */
+bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
+                   struct sim_error *error);
+
 /* The scenario of `text` with overrides laid over it, written out as a text of its own, malloc'ed. */
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
                       char **out, struct sim_error *error);
