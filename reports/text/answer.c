@@ -184,6 +184,77 @@ static const char *tell_within(const struct telling *telling, size_t index)
                        report_percent(arena, result->limits.confidence));
 }
 
+static bool needs(const struct telling *telling, size_t index, enum lab_requirement requirement)
+{
+    return (lab_requirements(&telling->result->strategies[index].settings) >> requirement & 1) != 0;
+}
+
+/* Of the others within the limits the cheapest, of those that need a number in each row or of those that do
+ * not; SIZE_MAX: none. */
+static size_t next_of(const struct telling *telling, bool has_sequence)
+{
+    size_t next = SIZE_MAX;
+    for (size_t i = 0; i < telling->result->strategy_count; i++) {
+        const struct lab_score *other = &telling->scores[i];
+        if (i != telling->chosen && other->disqualifiers == 0 && !isnan(other->cost) &&
+            needs(telling, i, LAB_REQUIRES_SEQUENCE) == has_sequence &&
+            (next == SIZE_MAX || other->cost < telling->scores[next].cost)) {
+            next = i;
+        }
+    }
+    return next;
+}
+
+/* "costs 1.06 times as much" */
+static const char *compared(const struct telling *telling, size_t index)
+{
+    const double mine = telling->scores[telling->chosen].cost, cost = telling->scores[index].cost;
+    if (cost <= mine * LAB_AS_CHEAP && mine <= cost * LAB_AS_CHEAP) {
+        return "costs as much";
+    }
+    return mine > 0 ? report_text(telling->arena, "costs %s times as much",
+                                  report_number(telling->arena, cost / mine))
+                    : report_text(telling->arena, "costs %s", cost_text(telling, cost));
+}
+
+/* "a lead with bounded caches and clocks and conditional updates (LWT)", but for a number in each row. */
+static const char *needed(const struct telling *telling, size_t index)
+{
+    const char *list = "";
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
+        if (i != LAB_REQUIRES_SEQUENCE && needs(telling, index, (enum lab_requirement)i)) {
+            list = report_text(telling->arena, "%s%s%s", list, list[0] == 0 ? "" : " and ",
+                               lab_requirement_text((enum lab_requirement)i));
+        }
+    }
+    return list;
+}
+
+/* What the chosen one takes for granted, and what to choose without it. */
+static const char *tell_requirements(const struct telling *telling)
+{
+    static const char if_numbered[] = "if rows already carry a gapless sequence number";
+    struct report_arena *arena = telling->arena;
+    bool is_numbered = needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE);
+    size_t other = next_of(telling, !is_numbered);
+    const char *own = needed(telling, telling->chosen);
+    const char *text = own[0] == 0 ? "" : report_text(arena, " It needs %s.", own);
+    if (!is_numbered) {
+        return other == SIZE_MAX ? text
+                                 : report_text(arena, "%s And %s: %s %s.", text, if_numbered,
+                                               name_of(telling, other), compared(telling, other));
+    }
+    if (other == SIZE_MAX) {
+        const char *alone =
+            telling->result->strategy_count == 1 ? "" : "; otherwise none stays within the limits";
+        return report_text(arena, "%s That is %s%s.", text, if_numbered, alone);
+    }
+    const char *its = needed(telling, other);
+    return report_text(arena, "%s That is %s; otherwise choose %s, which %s%s%s.", text, if_numbered,
+                       named_with_settings(telling, other), compared(telling, other),
+                       its[0] == 0 ? "" : " and needs ", its);
+}
+
 static const char *tell_chosen(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
@@ -289,37 +360,19 @@ static const char *tell_rivals(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    const struct lab_score *mine = &telling->scores[telling->chosen];
     const char *text = "";
-    size_t next = SIZE_MAX;
-    for (size_t i = 0; i < result->strategy_count; i++) {
-        const struct lab_score *other = &telling->scores[i];
-        if (i != telling->chosen && other->disqualifiers == 0 && !isnan(other->cost) &&
-            (next == SIZE_MAX || other->cost < telling->scores[next].cost)) {
-            next = i;
-        }
-    }
+    /* One with a number in each row, or one without, is the other half of the verdict. */
+    size_t next = next_of(telling, needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE));
     if (next != SIZE_MAX) {
-        double cost = telling->scores[next].cost;
-        const char *how =
-            cost <= mine->cost * LAB_AS_CHEAP && mine->cost <= cost * LAB_AS_CHEAP ? "costs as much"
-            : mine->cost > 0
-                ? report_text(arena, "costs %s times as much", report_number(arena, cost / mine->cost))
-                : report_text(arena, "costs %s", cost_text(telling, cost));
-        text =
-            report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next), how);
+        text = report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next),
+                           compared(telling, next));
     }
     const char *disqualified = disqualified_clauses(telling);
     text = report_text(arena, "%s%s%s", text, text[0] != 0 && disqualified[0] != 0 ? "; " : "", disqualified);
-    const struct lab_strategy_result *strategy = &result->strategies[telling->chosen];
     const char *replaced = result->strategy_count == 1 ? "" : replaced_text(telling);
     if (replaced[0] != 0) {
         text = report_text(arena, "%s%sof %s %s", text, text[0] != 0 ? "; " : "",
                            name_of(telling, telling->chosen), replaced);
-    }
-    if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL) {
-        text = report_text(arena, "%s%s%s relies on a number that every row brings along", text,
-                           text[0] != 0 ? "; " : "", name_of(telling, telling->chosen));
     }
     if (text[0] == 0) {
         text = "One run of one seed shows this much; more seeds and a margin are what tune looks at";
@@ -529,7 +582,7 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
         out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";
         out->beware = "Which to choose it says by all of them: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
-        out->verdict = tell_chosen(&telling);
+        out->verdict = report_text(arena, "%s%s", tell_chosen(&telling), tell_requirements(&telling));
         out->beware = tell_rivals(&telling);
     } else if (has_limits(result)) {
         out->verdict = tell_refused(&telling);

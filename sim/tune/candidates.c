@@ -360,7 +360,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     const struct lab_scenario *scenario = contest->scenario;
     enum bk_kind kind = entrant->strategy.settings.strategy.kind;
     bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
-    entrant->requirements = tune_requirements(&entrant->strategy.settings);
+    entrant->requirements = lab_requirements(&entrant->strategy.settings);
     entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
     /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
     bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);

@@ -20,25 +20,6 @@ double tune_mean_of(const struct tune_entrant *entrant, enum tune_figure figure)
     return sample.count == 0 ? (double)NAN : sample.mean;
 }
 
-const char *tune_requirement_name(enum tune_requirement requirement)
-{
-    static const char *const names[TUNE_REQUIREMENT_COUNT] = {"sequence", "fan_out", "lead", "lwt"};
-    return (unsigned)requirement < TUNE_REQUIREMENT_COUNT ? names[requirement] : "unknown";
-}
-
-uint32_t tune_requirements(const struct lab_settings *settings)
-{
-    enum bk_kind kind = settings->strategy.kind;
-    bool is_count = kind == BK_COUNT, fires = bk_kind_fires(kind);
-    bool has_lwt = (is_count && (settings->source == BK_SOURCE_LWT || settings->source == BK_SOURCE_LEASE)) ||
-                   (fires && (settings->counter == BK_COUNTER_LWT || settings->coordination == BK_LOCKED ||
-                              settings->coordination == BK_GUARDED));
-    return (uint32_t)(is_count && settings->source == BK_SOURCE_EXTERNAL) << TUNE_REQUIRES_SEQUENCE |
-           (uint32_t)(kind == BK_HASH) << TUNE_REQUIRES_FAN_OUT |
-           (uint32_t)(fires && settings->coordination == BK_THREE_STATE) << TUNE_REQUIRES_LEAD |
-           (uint32_t)has_lwt << TUNE_REQUIRES_LWT;
-}
-
 bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     return (one->requirements & ~other->requirements) == 0;

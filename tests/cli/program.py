@@ -59,6 +59,8 @@ def program_environment(changes):
 class ProgramTest(unittest.TestCase):
     maxDiff = None
 
+    patience_s = 120  # for one command
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="bucketlab-test-")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -84,7 +86,7 @@ class ProgramTest(unittest.TestCase):
     def run_program(self, *arguments, **options):
         """Returns exit code, stdout, stderr."""
         process = self.start(*arguments, **options)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=self.patience_s)
         return process.returncode, (out or b"").decode(), err.decode()
 
     def good(self, *arguments, **options):

@@ -158,23 +158,23 @@ static void test_why_says_what_a_strategy_requires(void **state)
         "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed ones "
         "have "
         "a CV of 10 %.";
-    static const char *const ends[TUNE_REQUIREMENT_COUNT] = {
-        [TUNE_REQUIRES_SEQUENCE] = (" That is if rows already carry a gapless sequence number; otherwise "
-                                    "nothing that was tried stays within the limits."),
-        [TUNE_REQUIRES_FAN_OUT] = " It needs readers that query all partitions of a key.",
-        [TUNE_REQUIRES_LEAD] = " It needs a lead, and caches and clocks that keep their bounds.",
-        [TUNE_REQUIRES_LWT] = " It needs conditional updates (LWT).",
+    static const char *const ends[LAB_REQUIREMENT_COUNT] = {
+        [LAB_REQUIRES_SEQUENCE] = (" That is if rows already carry a gapless sequence number; otherwise "
+                                   "nothing that was tried stays within the limits."),
+        [LAB_REQUIRES_FAN_OUT] = " It needs readers that query all partitions of a key.",
+        [LAB_REQUIRES_LEAD] = " It needs a lead with bounded caches and clocks.",
+        [LAB_REQUIRES_LWT] = " It needs conditional updates (LWT).",
     };
     char whole[1024];
     struct fixture made;
-    for (int i = 0; i < TUNE_REQUIREMENT_COUNT; i++) {
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
         begin(&made, 1);
         made.entrants[0].requirements = 1U << i;
         snprintf(whole, sizeof whole, "%s%s", begin_of_why, ends[i]);
         expect_why(&made, whole);
     }
     begin(&made, 2);
-    made.entrants[0].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
+    made.entrants[0].requirements = 1U << LAB_REQUIRES_SEQUENCE;
     made.entrants[1].status = TUNE_HOLDS;
     set_figure(&made, 1, TUNE_COST, 3);
     set_figure(&made, 1, TUNE_CV, 0.65);
@@ -184,13 +184,30 @@ static void test_why_says_what_a_strategy_requires(void **state)
              begin_of_why);
     expect_why(&made, whole);
     made.entrants[0].requirements = 0;
-    made.entrants[1].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
+    made.entrants[1].requirements = 1U << LAB_REQUIRES_SEQUENCE;
     snprintf(
         whole, sizeof whole,
         "%s That is without a number in each row; if rows already carry a gapless sequence number, b (3) "
         "stays within the limits too.",
         begin_of_why);
     expect_why(&made, whole);
+    begin(&made, 2);
+    made.contest.race.terms.kinds = 1U << BK_COUNT;
+    snprintf(
+        whole, sizeof whole,
+        "%s That is without a number in each row; if rows already carry a gapless sequence number (an order "
+        "number), count by it costs no operation and has a CV of 0: up to 1,000 rows; add count: {rows: N, "
+        "counter: external} to try it.",
+        begin_of_why);
+    expect_why(&made, whole);
+    made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
+    made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
+    expect_why(&made, whole);
+    made.entrants[1].strategy.settings.source = BK_SOURCE_EXTERNAL;
+    expect_why(&made, begin_of_why);
+    made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
+    made.contest.rows.limit_rows = 0.5;
+    expect_why(&made, begin_of_why);
 }
 
 static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
@@ -202,13 +219,20 @@ static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
     set_figure(&made, 0, TUNE_COST, 1000);
     set_figure(&made, 0, TUNE_COST_WRITE, 1000);
     set_figure(&made, 0, TUNE_OPS, 1000);
-    expect_why(
-        &made,
+    static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1000 operations per 1000 rows in addition to "
         "the inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
         "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed "
-        "ones have a CV of 65 %, which is uneven: a higher threshold with fewer bits evens them out. "
-        "It costs an operation for every row.");
+        "ones have a CV of 65 %, which is uneven";
+    char whole[1024];
+    snprintf(whole, sizeof whole, "%s. It costs an operation for every row.", begin_of_why);
+    made.entrants[0].strategy.settings.strategy.kind = BK_TIME;
+    expect_why(&made, whole);
+    snprintf(whole, sizeof whole,
+             "%s: a higher threshold with fewer bits evens them out. It costs an operation for every row.",
+             begin_of_why);
+    made.entrants[0].strategy.settings.strategy.kind = BK_PROBABILISTIC;
+    expect_why(&made, whole);
 }
 
 static void test_what_is_a_little_cheaper_is_no_reason(void **state)
@@ -257,15 +281,15 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
     made.entrants[4].failed = TUNE_NOT_TINY;
     set_figure(&made, 4, TUNE_TINY, 0.07);
     made.contest.margin_count = 3;
-    made.entrants[2].requirements = 1U << TUNE_REQUIRES_LEAD | 1U << TUNE_REQUIRES_LWT;
+    made.entrants[2].requirements = 1U << LAB_REQUIRES_LEAD | 1U << LAB_REQUIRES_LWT;
     made.margins[1].entrant = 2;
     made.margins[2].entrant = 5;
-    snprintf(
-        whole, sizeof whole,
-        "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
-        "the cheapest within the limits: c (3.25; needs a lead with bounded caches and clocks and LWT), f "
-        "(6.25).",
-        begin_of_why);
+    snprintf(whole, sizeof whole,
+             "%s The next cheaper one, e (0.3), fails: 7 %% of closed partitions are tiny. Of other kinds "
+             "the cheapest within the limits: c (3.25; needs a lead with bounded caches and clocks and "
+             "conditional updates (LWT)), f "
+             "(6.25).",
+             begin_of_why);
     expect_why(&made, whole);
     made.entrants[2].is_endless = made.entrants[5].is_endless = true;
     snprintf(whole, sizeof whole,
@@ -510,26 +534,6 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     assert_true(cli_contest_needs_buckets(&made.contest));
 }
 
-static void test_notes_tell_of_numbers_that_rows_carry(void **state)
-{
-    (void)state;
-    struct fixture made;
-    begin(&made, 2);
-    made.contest.race.terms.kinds = 1U << BK_COUNT;
-    static const char note[] = " If rows already carry a gapless sequence number (an order number), count by "
-                               "it costs no operation and has a CV of 0: "
-                               "up to 1,000 rows; add count: {rows: N, counter: external} to try it.";
-    expect_notes(&made, note);
-    made.entrants[1].strategy.settings.strategy.kind = BK_COUNT;
-    made.entrants[1].strategy.settings.source = BK_SOURCE_LEASE;
-    expect_notes(&made, note);
-    made.entrants[1].strategy.settings.source = BK_SOURCE_EXTERNAL;
-    expect_notes(&made, "");
-    made.entrants[1].strategy.settings.strategy.kind = BK_TIME;
-    made.contest.rows.limit_rows = 0.5;
-    expect_notes(&made, "");
-}
-
 static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
 {
     (void)state;
@@ -703,7 +707,6 @@ int main(void)
         cmocka_unit_test(test_horizon_is_told_in_partitions_and_time),
         cmocka_unit_test(test_horizon_follows_the_growth_of_a_trace),
         cmocka_unit_test(test_horizon_says_when_no_buckets_are_needed),
-        cmocka_unit_test(test_notes_tell_of_numbers_that_rows_carry),
         cmocka_unit_test(test_notes_tell_of_traces_leads_and_what_was_left_out),
         cmocka_unit_test(test_table_has_a_line_for_each_verdict),
         cmocka_unit_test(test_refusal_names_the_nearest_and_its_cure),

@@ -174,9 +174,29 @@ static void test_nothing_is_chosen_where_nothing_was_asked_or_nothing_is_left(vo
     end(&fixture);
 }
 
+static void test_requirements_are_those_of_the_settings(void **state)
+{
+    (void)state;
+    struct lab_settings settings = {.strategy = {.kind = BK_COUNT}, .source = BK_SOURCE_EXTERNAL};
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_SEQUENCE);
+    settings.source = BK_SOURCE_LEASE;
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);
+    settings.source = BK_SOURCE_SCAN;
+    assert_int_equal(lab_requirements(&settings), 0);
+    settings = (struct lab_settings){.strategy = {.kind = BK_HASH}};
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_FAN_OUT);
+    settings = (struct lab_settings){.strategy = {.kind = BK_PROBABILISTIC}};
+    assert_int_equal(lab_requirements(&settings), 0);
+    settings.coordination = BK_GUARDED;
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LWT);
+    settings.coordination = BK_THREE_STATE;
+    assert_int_equal(lab_requirements(&settings), 1U << LAB_REQUIRES_LEAD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requirements_are_those_of_the_settings),
         cmocka_unit_test(test_cheapest_is_chosen_and_reads_count_as_cost),
         cmocka_unit_test(test_whatever_stands_against_one_passes_it_over),
         cmocka_unit_test(test_share_that_may_be_over_is_judged_by_its_interval),

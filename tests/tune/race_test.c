@@ -183,8 +183,8 @@ static void test_race_dominates_within_what_the_user_can_have(void **state)
     enter_all(&race, &stage, true);
     for (int i = 1; i < ENTRANTS; i++)
         race.entrants[i].strategy.settings.strategy.kind = BK_PROBABILISTIC;
-    race.entrants[0].requirements = 1U << TUNE_REQUIRES_SEQUENCE;
-    race.entrants[1].requirements = race.entrants[3].requirements = 1U << TUNE_REQUIRES_LWT;
+    race.entrants[0].requirements = 1U << LAB_REQUIRES_SEQUENCE;
+    race.entrants[1].requirements = race.entrants[3].requirements = 1U << LAB_REQUIRES_LWT;
     run(&race, 2);
     assert_int_equal(race.entrants[0].status, TUNE_RECOMMENDED);
     assert_int_equal(race.entrants[1].status, TUNE_FRONT);
@@ -199,25 +199,6 @@ static void test_race_dominates_within_what_the_user_can_have(void **state)
     assert_int_equal(race.entrants[1].status, TUNE_HOLDS);
     assert_int_equal(race.entrants[2].status, TUNE_DOMINATED);
     tune_race_clear(&race);
-}
-
-static void test_requirements_are_those_of_the_settings(void **state)
-{
-    (void)state;
-    struct lab_settings settings = {.strategy = {.kind = BK_COUNT}, .source = BK_SOURCE_EXTERNAL};
-    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_SEQUENCE);
-    settings.source = BK_SOURCE_LEASE;
-    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LWT);
-    settings.source = BK_SOURCE_SCAN;
-    assert_int_equal(tune_requirements(&settings), 0);
-    settings = (struct lab_settings){.strategy = {.kind = BK_HASH}};
-    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_FAN_OUT);
-    settings = (struct lab_settings){.strategy = {.kind = BK_PROBABILISTIC}};
-    assert_int_equal(tune_requirements(&settings), 0);
-    settings.coordination = BK_GUARDED;
-    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LWT);
-    settings.coordination = BK_THREE_STATE;
-    assert_int_equal(tune_requirements(&settings), 1U << TUNE_REQUIRES_LEAD);
 }
 
 /* All far apart: what becomes of each is known. */
@@ -441,7 +422,6 @@ int main(void)
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),
-        cmocka_unit_test(test_requirements_are_those_of_the_settings),
         cmocka_unit_test(test_hopeless_shares_are_told_by_their_product),
         cmocka_unit_test(test_race_of_few_partitions_is_not_shown),
         cmocka_unit_test(test_race_that_none_can_win_recommends_none),

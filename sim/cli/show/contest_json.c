@@ -110,9 +110,9 @@ static json_t *metrics_of(const struct tune_contest *contest, const struct tune_
 static json_t *requirements_of(const struct tune_entrant *entrant)
 {
     json_t *list = json_array();
-    for (unsigned i = 0; list != NULL && i < TUNE_REQUIREMENT_COUNT; i++) {
+    for (unsigned i = 0; list != NULL && i < LAB_REQUIREMENT_COUNT; i++) {
         if ((entrant->requirements >> i & 1) != 0)
-            list = cli_json_append(list, json_string(tune_requirement_name((enum tune_requirement)i)));
+            list = cli_json_append(list, json_string(lab_requirement_name((enum lab_requirement)i)));
     }
     return list;
 }

@@ -126,16 +126,10 @@ static void figure(double value, char *buffer)
 /* What a setting asks of the table and its clients, in a few words behind its cost. */
 static void say_needs(const struct tune_entrant *entrant, struct cli_saying *out)
 {
-    static const char *const needs[TUNE_REQUIREMENT_COUNT] = {
-        [TUNE_REQUIRES_SEQUENCE] = "a gapless number in each row",
-        [TUNE_REQUIRES_FAN_OUT] = "readers that query all partitions of a key",
-        [TUNE_REQUIRES_LEAD] = "a lead with bounded caches and clocks",
-        [TUNE_REQUIRES_LWT] = "LWT",
-    };
     const char *join = "; needs ";
-    for (int i = 0; i < TUNE_REQUIREMENT_COUNT; i++) {
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
         if ((entrant->requirements >> i & 1) != 0) {
-            cli_say(out, "%s%s", join, needs[i]);
+            cli_say(out, "%s%s", join, lab_requirement_text((enum lab_requirement)i));
             join = " and ";
         }
     }
@@ -188,25 +182,44 @@ static const struct tune_entrant *cheapest(const struct tune_contest *contest, u
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         if (tune_is_rival(race, entrant) && !entrant->is_endless &&
-            (entrant->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == has_sequence &&
+            (entrant->requirements >> LAB_REQUIRES_SEQUENCE & 1) == has_sequence &&
             (best == NULL || tune_is_cheaper(entrant, best)))
             best = entrant;
     }
     return best;
 }
 
-/* Where rows have a number and nothing is won by it. */
+static bool has_external(const struct tune_contest *contest)
+{
+    for (size_t i = 0; i < contest->race.count; i++) {
+        const struct lab_strategy *strategy = &contest->race.entrants[i].strategy;
+        if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL)
+            return true;
+    }
+    return false;
+}
+
+/* What a number in each row would change. */
 static void say_with_sequence(const struct tune_contest *contest, struct cli_saying *out)
 {
-    char cost[CLI_NUMBER_SIZE];
+    char number[CLI_NUMBER_SIZE];
     const struct tune_entrant *numbered = cheapest(contest, 1);
-    if (numbered == NULL)
-        return;
-    figure(tune_mean_of(numbered, TUNE_COST), cost);
-    cli_say(out,
+    if (numbered != NULL) {
+        figure(tune_mean_of(numbered, TUNE_COST), number);
+        cli_say(
+            out,
             " That is without a number in each row; if rows already carry a gapless sequence number, %s (%s) "
             "stays within the limits too.",
-            numbered->strategy.label, cost);
+            numbered->strategy.label, number);
+    } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) &&
+               contest->rows.limit_rows >= 1) {
+        cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
+        cli_say(out,
+                " That is without a number in each row; if rows already carry a gapless sequence number (an "
+                "order number), count by it costs no operation and has a CV of 0: up to %s rows; add count: "
+                "{rows: N, counter: external} to try it.",
+                number);
+    }
 }
 
 static void say_requirements(const struct tune_contest *contest, const struct tune_entrant *best,
@@ -215,13 +228,11 @@ static void say_requirements(const struct tune_contest *contest, const struct tu
     char cost[CLI_NUMBER_SIZE];
     if (tune_mean_of(best, TUNE_OPS) >= EVERY_ROW_OPS)
         cli_say(out, " It costs an operation for every row.");
-    if ((best->requirements >> TUNE_REQUIRES_LEAD & 1) != 0)
-        cli_say(out, " It needs a lead, and caches and clocks that keep their bounds.");
-    if ((best->requirements >> TUNE_REQUIRES_LWT & 1) != 0)
-        cli_say(out, " It needs conditional updates (LWT).");
-    if ((best->requirements >> TUNE_REQUIRES_FAN_OUT & 1) != 0)
-        cli_say(out, " It needs readers that query all partitions of a key.");
-    if ((best->requirements >> TUNE_REQUIRES_SEQUENCE & 1) == 0) {
+    for (int i = 0; i < LAB_REQUIREMENT_COUNT; i++) {
+        if (i != LAB_REQUIRES_SEQUENCE && (best->requirements >> i & 1) != 0)
+            cli_say(out, " It needs %s.", lab_requirement_text((enum lab_requirement)i));
+    }
+    if ((best->requirements >> LAB_REQUIRES_SEQUENCE & 1) == 0) {
         say_with_sequence(contest, out);
         return;
     }
@@ -266,8 +277,11 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     cli_compact_bytes(tune_mean_of(best, TUNE_P99_BYTES), p99);
     cli_say(out, " 99 %% of its partitions are within %s", p99);
     if (!isnan(cv))
-        cli_say(out, ", and the rows of closed ones have a CV of %.0f %%%s", 100 * cv,
-                cv > CV_UNEVEN ? ", which is uneven: a higher threshold with fewer bits evens them out" : "");
+        cli_say(out, ", and the rows of closed ones have a CV of %.0f %%%s%s", 100 * cv,
+                cv > CV_UNEVEN ? ", which is uneven" : "",
+                cv > CV_UNEVEN && bk_kind_fires(best->strategy.settings.strategy.kind)
+                    ? ": a higher threshold with fewer bits evens them out"
+                    : "");
     cli_say(out, ".");
     say_requirements(contest, best, out);
     say_rivals(contest, out);
@@ -371,16 +385,6 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         cli_say(out, ".");
 }
 
-static bool has_external(const struct tune_contest *contest)
-{
-    for (size_t i = 0; i < contest->race.count; i++) {
-        const struct lab_strategy *strategy = &contest->race.entrants[i].strategy;
-        if (strategy->settings.strategy.kind == BK_COUNT && strategy->settings.source == BK_SOURCE_EXTERNAL)
-            return true;
-    }
-    return false;
-}
-
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -399,15 +403,6 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
     say_lead(contest, out);
     say_cheaper(contest, out);
     say_endless(contest, out);
-    if ((race->terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) && contest->rows.limit_rows >= 1) {
-        char rows[CLI_NUMBER_SIZE];
-        cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), rows);
-        cli_say(
-            out,
-            " If rows already carry a gapless sequence number (an order number), count by it costs no "
-            "operation and has a CV of 0: up to %s rows; add count: {rows: N, counter: external} to try it.",
-            rows);
-    }
     if (contest->left_out > 0)
         cli_say(out, " Left out: %zu setting%s that change%s in mid-run or that a run has no room for.",
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");

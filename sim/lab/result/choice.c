@@ -124,3 +124,36 @@ size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
     }
     return chosen;
 }
+
+/* By requirement. */
+static const struct {
+    const char *name, *text;
+} requirements[LAB_REQUIREMENT_COUNT] = {
+    [LAB_REQUIRES_SEQUENCE] = {"sequence", "a gapless number in each row"},
+    [LAB_REQUIRES_FAN_OUT] = {"fan_out", "readers that query all partitions of a key"},
+    [LAB_REQUIRES_LEAD] = {"lead", "a lead with bounded caches and clocks"},
+    [LAB_REQUIRES_LWT] = {"lwt", "conditional updates (LWT)"},
+};
+
+const char *lab_requirement_name(enum lab_requirement requirement)
+{
+    return (unsigned)requirement < LAB_REQUIREMENT_COUNT ? requirements[requirement].name : "unknown";
+}
+
+const char *lab_requirement_text(enum lab_requirement requirement)
+{
+    return (unsigned)requirement < LAB_REQUIREMENT_COUNT ? requirements[requirement].text : "unknown";
+}
+
+uint32_t lab_requirements(const struct lab_settings *settings)
+{
+    enum bk_kind kind = settings->strategy.kind;
+    bool is_count = kind == BK_COUNT, fires = bk_kind_fires(kind);
+    bool has_lwt = (is_count && (settings->source == BK_SOURCE_LWT || settings->source == BK_SOURCE_LEASE)) ||
+                   (fires && (settings->counter == BK_COUNTER_LWT || settings->coordination == BK_LOCKED ||
+                              settings->coordination == BK_GUARDED));
+    return (uint32_t)(is_count && settings->source == BK_SOURCE_EXTERNAL) << LAB_REQUIRES_SEQUENCE |
+           (uint32_t)(kind == BK_HASH) << LAB_REQUIRES_FAN_OUT |
+           (uint32_t)(fires && settings->coordination == BK_THREE_STATE) << LAB_REQUIRES_LEAD |
+           (uint32_t)has_lwt << LAB_REQUIRES_LWT;
+}

@@ -93,24 +93,12 @@ const char *tune_status_name(enum tune_status status);
 /* The demands that a setting may fail. */
 enum tune_demand { TUNE_IN_LIMITS, TUNE_NOT_TINY, TUNE_FEW_PER_READ, TUNE_FINDABLE, TUNE_DEMAND_COUNT };
 
-/* What a setting needs that not every service has. */
-enum tune_requirement {
-    TUNE_REQUIRES_SEQUENCE, /* count: external: a gapless number in each row */
-    TUNE_REQUIRES_FAN_OUT,  /* hash: a reader queries all partitions of a key */
-    TUNE_REQUIRES_LEAD,     /* three-state: a lead above what caches and clocks differ by */
-    TUNE_REQUIRES_LWT,      /* conditional updates */
-    TUNE_REQUIREMENT_COUNT
-};
-/* "sequence", "fan_out", "lead", "lwt". */
-const char *tune_requirement_name(enum tune_requirement requirement);
-uint32_t tune_requirements(const struct lab_settings *settings);
-
 struct tune_entrant {
     struct lab_strategy strategy; /* its label is the entrant's */
     const char *base;             /* the label of its template; not owned; the race does not read it */
     bool is_own;                  /* it is a strategy of the scenario itself */
     bool is_endless;              /* its partitions grow for as long as rows come */
-    uint32_t requirements;        /* what the user must have: bits 1 << enum tune_requirement */
+    uint32_t requirements;        /* what the user must have: bits 1 << enum lab_requirement */
     bool is_fixed;                /* partitions are the same with every seed, so one seed is enough */
     bool is_same;                 /* all that is seen is the same with every seed, so one is run for all */
     bool has_distribution;

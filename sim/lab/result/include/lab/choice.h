@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lab/result.h"
 
@@ -37,6 +38,21 @@ struct lab_score {
     double cv;   /* standard deviation of the closed partitions' rows as a share of their mean; NaN: none
                         has closed */
 };
+
+/* What a setting needs that not every service has. */
+enum lab_requirement {
+    LAB_REQUIRES_SEQUENCE, /* count: external: a gapless number in each row */
+    LAB_REQUIRES_FAN_OUT,  /* hash: a reader queries all partitions of a key */
+    LAB_REQUIRES_LEAD,     /* three-state: a lead above what caches and clocks differ by */
+    LAB_REQUIRES_LWT,      /* conditional updates */
+    LAB_REQUIREMENT_COUNT
+};
+/* "sequence", "fan_out", "lead", "lwt". */
+const char *lab_requirement_name(enum lab_requirement requirement);
+/* A sentence's end behind "It needs ": "conditional updates (LWT)". */
+const char *lab_requirement_text(enum lab_requirement requirement);
+/* Bits 1 << enum lab_requirement. */
+uint32_t lab_requirements(const struct lab_settings *settings);
 
 /* Costs up to this ratio apart count as equal. */
 #define LAB_AS_CHEAP 1.01
