@@ -6,7 +6,7 @@
 #   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
 # CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows, kills and seconds are multiplied
 # (1). LIVE_PLACES: where (sqlite node ring).
-# Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead was not seen to break, 3 no node.
+# Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead does not break where the lab says so, 3 no node.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$1 host=$2 figures=${3:-} status=0 times=${LIVE:-1} places=${LIVE_PLACES:-sqlite node ring}

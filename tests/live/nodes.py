@@ -6,8 +6,8 @@ They are judged as those of sqlite.py.
 
     nodes.py ADDRESS[,ADDRESS...] BUCKETLAB [--protocols A,B] [--rows N] [--kills N] [--out DIR] [--json FILE]
 
-Python has the packages bucketing and cassandra-driver. Exit code 1: a guarantee was broken, or the unsafe lead was not
-seen to break.
+Python has the packages bucketing and cassandra-driver. Exit code 1: a guarantee was broken, or the unsafe lead does
+not break where the lab says that it does.
 """
 
 import argparse

@@ -21,6 +21,7 @@ import protocols
 SECOND = 10**9
 KEYS = 6
 FAULTS_MAX = 1000  # of a scenario
+ROWS_ASTRAY = 20  # several bursts, so that none at all would be no chance
 
 
 def lognormal(p50, p99, trips):
@@ -323,21 +324,24 @@ def violations(metrics):
 
 def report(result):
     live, labs = result["live"], result["lab"]
-    astray = [int(lab.get("writes.misrouted", 0)) for lab in labs]
     print(
         f"{result['protocol']:16} {result['rows']} rows, {result['kills']} kills, {result['pauses']} pauses, "
         f"{result['seconds']:.1f} s; misrouted {int(live.get('writes.misrouted', 0))}, lab "
-        f"{statistics.mean(astray):.0f}; live {violations(live)}, lab {violations(labs[0])}",
+        f"{misrouted_in_lab(result):.0f}; live {violations(live)}, lab {violations(labs[0])}",
         flush=True,
     )
 
 
+def misrouted_in_lab(result):
+    return statistics.mean(lab.get("writes.misrouted", 0) for lab in result["lab"])
+
+
 def faults_of(result):
-    """Why the run is a failure: a guarantee was broken, or the unsafe lead was not seen to break."""
+    """Why the run is a failure."""
     name = result["protocol"]
     if result["broken"]:
         yield f"{name}: {result['broken']}"
-    if name == "unsafe" and not result["live"]["writes.misrouted"]:
+    if name == "unsafe" and not result["live"]["writes.misrouted"] and misrouted_in_lab(result) > ROWS_ASTRAY:
         yield "unsafe: the lead of 20 ms put no row into a wrong bucket"
 
 

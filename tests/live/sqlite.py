@@ -6,7 +6,8 @@ judged by `bucketlab judge`; the lab's twin of each run is run beside it.
 
     sqlite.py HOST BUCKETLAB [--protocols A,B] [--rows N] [--kills N] [--out DIR] [--json FILE]
 
-HOST is the program of host.c. Exit code 1: a guarantee was broken, or the unsafe lead was not seen to break.
+HOST is the program of host.c. Exit code 1: a guarantee was broken, or the unsafe lead does not break where the lab
+says that it does.
 """
 
 import argparse
