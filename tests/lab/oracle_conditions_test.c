@@ -153,6 +153,38 @@ static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **s
     }
 }
 
+/* Rows that live as long as the run have not expired; a deleted row is one of its key alone. */
+static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ttl_ns;
+        uint64_t deleted; /* of key 0 */
+        bool holds[2];    /* of keys 0 and 1 */
+    } cases[] = {{0, 0, {false, false}},
+                 {10 * SECOND, 0, {false, false}},
+                 {10 * SECOND - 1, 0, {true, true}},
+                 {0, 1, {true, false}}};
+    struct bk_strategy strategy;
+    assert_int_equal(bk_strategy_count(10, &strategy), BK_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stand stand;
+        stand_prepare(&stand, &strategy, BK_SINGLE);
+        stand.run.config.source = BK_SOURCE_SCAN;
+        stand.run.key_count = 2;
+        stand_open(&stand);
+        stand.scenario.row_ttl_ns = cases[i].ttl_ns;
+        stand.run.keys[0].deletes_asked = cases[i].deleted;
+        stand_wait_until(&stand, 10 * SECOND);
+        stand_end(&stand);
+        for (uint32_t key = 0; key < 2; key++)
+            assert_int_equal(
+                lab_conditions_at(&stand.run, key, SECOND, SECOND) >> LAB_CONDITION_REMOVED_ROWS & 1,
+                cases[i].holds[key]);
+        stand_close(&stand);
+    }
+}
+
 /* --- of writes of the state */
 
 #define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
@@ -376,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_conditions_levels_that_need_not_meet_are_weak),
         cmocka_unit_test(test_conditions_levels_are_weak_for_what_is_asked_at_them),
         cmocka_unit_test(test_conditions_rows_without_an_answer_are_noted_at_the_end),
+        cmocka_unit_test(test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end),
         cmocka_unit_test(test_conditions_state_write_is_late_beyond_the_lead),
         cmocka_unit_test(test_conditions_outcome_of_a_state_write_decides),
         cmocka_unit_test(test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other),
