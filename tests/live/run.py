@@ -254,13 +254,15 @@ def read_logs(run, logs):
     return sorted(rows), sorted(backs)
 
 
-def faults_of_twin(run, backs):
+def faults_of_twin(run, backs, first):
+    """first: when the first row came, in seconds of the run, since the twin begins there."""
     crashes = [fault for fault in run.faults if fault[0] == "agent_crash"]
     texts = []
     for kind, place, target, at, lasts in run.faults:
         if lasts is None:
             back = next((back for back, agent in backs if agent == target and back > at), run.lasted)
             lasts = max(0.001, back - at)
+        at = max(0, at - first)
         texts.append(f"{kind}: {{{place}: {target}, at: {at * 1000:.0f}ms, lasts: {lasts * 1000:.0f}ms}}")
     if len(texts) > FAULTS_MAX:
         texts = [f"agent_crash: {{rate: {len(crashes) / run.lasted:.6f}/s, lasts: 5ms}}"]
@@ -272,7 +274,7 @@ def judge(lab, run, twins=1):
     logs = run.logs()
     rows, backs = read_logs(run, logs)
     run.write("rows.csv", "time,key\n" + "".join(f"{time},{key}\n" for time, key in rows))
-    faults = faults_of_twin(run, backs)
+    faults = faults_of_twin(run, backs, (rows[0][0] - run.world) / SECOND)
 
     def scenario(judged=None, trace=None, seed=1):
         text = protocols.twin(
