@@ -33,10 +33,11 @@ from cassandra_host import TABLES  # noqa: E402
 
 
 class Run(run.Run):
-    scale, client_s = 4, 5
+    client_s = 5
 
     def __init__(self, session, nodes, home, *arguments):
         self.session, self.addresses, self.nodes, self.home = session, nodes, len(nodes), pathlib.Path(home)
+        self.scale = 4 if self.nodes == 1 else 1
         self.bound_ms = protocols.CLOCK_BOUND_MS if self.nodes == 1 else RING_CLOCK_BOUND_MS
         super().__init__(*arguments)
 
