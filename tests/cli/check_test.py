@@ -21,6 +21,7 @@ BOLD = os.path.abspath(sys.argv.pop(2)) if len(sys.argv) > 2 else ""
 
 import program  # noqa: E402: takes its own argument
 from program import SMALL, SOURCE, ProgramTest  # noqa: E402
+from share import in_full  # noqa: E402
 
 SCHEMA = os.path.join(SOURCE, "tests", "cli", "junit.xsd")
 GOOD = SMALL + "expect:\n  - count.partitions.closed.rows.max == 1000\n  - hash.partitions.total > 0\n"
@@ -159,6 +160,7 @@ class CheckTest(ProgramTest):
     # --- guarantees
 
     @unittest.skipUnless(BOLD, "no program with other guarantees")
+    @in_full
     def test_excused_guarantees_are_explained_where_there_are_some(self):
         self.write("agents.yaml", AGENTS)
         faults = os.path.join(os.path.dirname(__file__), "..", "..", "scenarios", "faults.yaml")

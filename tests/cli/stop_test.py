@@ -8,6 +8,7 @@ import time
 import unittest
 
 from program import SMALL, ProgramTest
+from share import in_full
 
 LONG = (SMALL.replace("name: small", "name: small\nengine: exact").replace("rate: 0.5/s", "rate: 2000/s")
         .replace("duration: 2d", "duration: 400d"))
@@ -66,6 +67,7 @@ class StopTest(ProgramTest):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
 
+    @in_full
     def test_progress_is_a_bar_on_a_terminal_only(self):
         self.write("long.yaml", LONG)
         for options, expects_bar in [([], True), (["--quiet"], False)]:

@@ -16,6 +16,7 @@ import time
 import unittest
 
 from program import SMALL, ProgramTest
+from share import in_full
 
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
@@ -207,6 +208,7 @@ class SweepTest(ProgramTest):
         self.assertGreater(done, 0)
         self.assert_each_job_once(done)
 
+    @in_full
     def test_two_sweeps_at_once_end_right(self):
         self.write("s.yaml", LONG)
         whole = self.sweep("--db", "whole.db")

@@ -14,6 +14,7 @@ import time
 import unittest
 
 from program import SOURCE, ProgramTest, without_progress
+from share import in_full
 
 SMALL = """\
 name: small
@@ -376,6 +377,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual((process.returncode, out), (128 + number, b""), err)
         return without_progress(err.decode()), self.outcomes()
 
+    @in_full
     def test_interrupted_tune_goes_on_where_it_was(self):
         command = ["tune", "small.yaml", "--json", "--no-charts", *LONG]
         whole = self.good(*command, "--quiet", "--db", "whole.db")
@@ -403,6 +405,7 @@ class TuneScenarioTest(ProgramTest):
         code, _, err = self.run_program("tune", "small.yaml", "--json", "--no-charts", *LONG)
         self.assertEqual((code, without_progress(err)), (0, f"tune: {done} runs were done\n"))
 
+    @in_full
     def test_changed_tune_uses_nothing_of_what_was_kept(self):
         _, kept = self.interrupt(signal.SIGINT, 0)
         for arguments in [["--set", "row.bytes=100"], ["--seed", "8"], ["--risk", "3%"], ["--seeds", "2"]]:

@@ -11,6 +11,7 @@ import unittest
 from fractions import Fraction
 
 from program import PROGRAM, SOURCE, ProgramTest
+from share import in_full
 
 FIELDS = ["bits", "threshold", "mean_rows", "p_below", "p_above", "counter_increments_per_1000_rows"]
 GOAL = ["--rows", "12000..32000", "--risk", "0.003"]
@@ -72,6 +73,7 @@ class TuneTest(ProgramTest):
                     for name, value in zip(("p_below", "p_above"), exact):
                         self.assertAlmostEqual(one[name], float(value), 12)
 
+    @in_full
     def test_tune_of_any_number_lists_what_exact_fractions_allow(self):
         for least, most, risk in [(20, 60, "0.05"), (3, 11, "0.5"), (30, 33, "0.1")]:
             with self.subTest(rows=(least, most), risk=risk):

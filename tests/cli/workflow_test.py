@@ -9,6 +9,7 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -39,12 +40,19 @@ fi
 @unittest.skipUnless(yaml, "no Python module yaml")
 @unittest.skipUnless(os.path.isdir(os.path.join(SOURCE, ".git")), "the sources are no clone")
 class WorkflowTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.mkdtemp(prefix="bucketlab-workflow-")
+        cls.addClassCleanup(shutil.rmtree, place)
+        cls.checked_out = os.path.join(place, "clone")
+        subprocess.run(["git", "clone", "-q", SOURCE, cls.checked_out], check=True)
+
     def setUp(self):
         super().setUp()
         with open(WORKFLOW, encoding="utf-8") as file:
             self.workflow = yaml.safe_load(file)
         self.clone = os.path.join(self.folder, "clone")
-        subprocess.run(["git", "clone", "-q", SOURCE, self.clone], check=True)
+        shutil.copytree(self.checked_out, self.clone, symlinks=True)
         tools = os.path.join(self.folder, "tools")
         os.mkdir(tools)
         with open(os.path.join(tools, "cmake"), "w", encoding="utf-8") as file:

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../share.h"
 #include "bucketing/setting.h"
 #include "draw.h"
 
@@ -216,7 +217,7 @@ static void test_setting_drawn_is_read_back(void **state)
     struct draw draw = {1};
     size_t longest = 0;
     (void)state;
-    for (int i = 0; i < 100000; i++) {
+    for (uint64_t i = 0; i < test_part(100000); i++) {
         char text[BK_SETTING_TEXT_SIZE];
         struct bk_setting setting = draw_setting(&draw), read;
         struct bk_setting_error error;
@@ -384,7 +385,8 @@ static void test_setting_altered_is_refused_or_means_what_is_written_back(void *
     struct draw draw = {2};
     unsigned taken = 0;
     (void)state;
-    for (int i = 0; i < FUZZ; i++) {
+    const uint64_t most = test_part(FUZZ);
+    for (uint64_t i = 0; i < most; i++) {
         char text[BK_SETTING_TEXT_SIZE], again[BK_SETTING_TEXT_SIZE];
         struct bk_setting setting, read;
         struct bk_setting_error error;
@@ -407,7 +409,7 @@ static void test_setting_altered_is_refused_or_means_what_is_written_back(void *
         assert_int_equal(bk_strategy_parse(again, length, &read, NULL), BK_OK);
         assert_same(&read, &setting);
     }
-    assert_true(taken > FUZZ / 50 && taken < FUZZ / 2);
+    assert_true(taken > most / 50 && taken < most / 2);
 }
 
 static void test_setting_fits_its_buffer_or_is_not_written(void **state)

@@ -27,7 +27,7 @@ class MemoryTest(FaultsTest):
         """The numbers of the allocations that fail."""
         if not IS_SLOW and not IS_BY_CALL:
             total = self.run_command(name, {"FAULTY_CALLERS": callers}).count("memory")
-            most = (4 if callers == "program" else 2) // (2 if IS_SHARED else 1)
+            most = 1 if IS_SHARED else 4 if callers == "program" else 2
             return sorted(random.Random(total).sample(range(1, total + 1), min(total, most)))
         sites = self.sites(name, {"FAULTY_CALLERS": callers})
         if IS_BY_CALL:

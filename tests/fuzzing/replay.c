@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../share.h"
 #include "fuzzing.h"
 
 #define CUTS 64
@@ -27,7 +28,7 @@ static size_t run_file(const char *path)
     }
     fclose(file);
     size_t ran = 0;
-    for (size_t i = 0; i <= CUTS; i++, ran++) {
+    for (size_t i = 0; i <= CUTS; i += test_share(), ran++) {
         /* A copy of its own, so that a sanitizer sees each byte that is read behind its end. */
         size_t cut = (size_t)size * (CUTS - i) / CUTS;
         uint8_t *copy = malloc(cut + (cut == 0));

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../share.h"
 #include "kernel/random.h"
 #include "lab/run.h"
 #include "lab/snapshot.h"
@@ -243,7 +244,6 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_altered_field_is_refused_or_kept_again),
     };
-    if (count > 1)
-        alterations = strtoull(arguments[1], NULL, 10);
+    alterations = count > 1 ? strtoull(arguments[1], NULL, 10) : test_part(alterations);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../share.h"
 #include "kernel/random.h"
 #include "lab/run.h"
 
@@ -146,7 +147,7 @@ static bool judge(uint64_t seed, const struct lab_result *result, struct sum *su
 int main(int count, char **words)
 {
     static struct text text;
-    uint64_t seeds = count > 1 ? strtoull(words[1], NULL, 10) : 200;
+    uint64_t seeds = count > 1 ? strtoull(words[1], NULL, 10) : test_part(200);
     uint64_t first = count > 2 ? strtoull(words[2], NULL, 10) : 1, broken = 0;
     struct sum sum = {0};
     for (uint64_t seed = first; seed < first + seeds; seed++) {

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../share.h"
 #include "lab/crew.h"
 #include "lab/fuzz.h"
 #include "naive.h"
@@ -224,7 +225,7 @@ static int fail_usage(const char *argument)
 
 int main(int argc, char **argv)
 {
-    struct campaign campaign = {.first = 1, .last = SEEDS_DEFAULT, .jobs = 2, .work = "."};
+    struct campaign campaign = {.first = 1, .last = test_part(SEEDS_DEFAULT), .jobs = 2, .work = "."};
     uint64_t seed = 0, unused;
     bool prints = false, shrinks = false;
     for (int i = 1; i < argc; i++) {

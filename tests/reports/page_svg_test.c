@@ -20,6 +20,7 @@
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
+#include "../share.h"
 #include "fixture_chart.h"
 #include "fixture_pages.h"
 #include "fixture_svg.h"
@@ -246,7 +247,7 @@ static void check_names(const struct report_chart *chart, xmlNode *root)
 
 static void test_chart_of_each_case_is_all_there(void **state)
 {
-    for (size_t i = 0; i < fixture_pages_count(); i++) {
+    for (size_t i = 0; i < fixture_pages_count(); i += test_share()) {
         struct report_arena arena;
         report_arena_init(&arena);
         struct report_scene scene;
@@ -576,7 +577,7 @@ static void test_chart_looks_as_its_chart(void **state)
         skip();
     }
     /* Every case when asked for; a few of each form always. */
-    const size_t step = getenv("BUCKETLAB_ALL_CASES") != NULL ? 1 : 23;
+    const size_t step = getenv("BUCKETLAB_ALL_CASES") != NULL ? 1 : test_share() > 1 ? 67 : 23;
     for (size_t i = 0; i < fixture_pages_count(); i += step) {
         const double worst = compare(i, *state);
         if (step == 1) {

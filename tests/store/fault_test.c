@@ -271,7 +271,7 @@ static void test_writer_killed_in_a_write_leaves_whole_runs(void **state)
 {
     (void)state;
     kill_in_turn(0, 3, 1);
-    kill_in_turn(1, 3, 3);
+    kill_in_turn(1, 3, test_share() > 1 ? 5 : 3);
     kill_in_turn(0, 4000, 97);
 }
 
