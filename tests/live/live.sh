@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Live runs of real processes that embed the core (docs/live.md), each judged, and its twin run in the lab: over SQLite, and,
 # where there are a JDK, Maven and Python's packages, on one Cassandra node and on a ring of three, which it starts on
-# loopback and stops.
+# loopback and stops. In 15 minutes: what a slow machine has no time for is left out, and it says so.
 #   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
 # CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows, kills and seconds are multiplied
 # (1). LIVE_PLACES: where (sqlite node ring).
@@ -18,16 +18,21 @@ figures_of() { # name: where they go
     [[ -z $figures ]] || echo "--json $figures/$1.json"
 }
 
+left() { # seconds, until the part of the run that is under way has to be over
+    echo $((over > SECONDS ? over - SECONDS : 0))
+}
+
 over_sqlite() { # name, protocols, rows, kills, seconds of each run at most, more arguments
     local name=$1 protocols=$2 rows=$(($3 * times)) kills=$(($4 * times)) seconds=$(($5 * times))
     shift 5
     python3 -B "$here/sqlite.py" "$host" "$lab" --protocols "$protocols" --rows "$rows" --kills "$kills" \
-        --seconds "$seconds" --twins 5 "$@" $(figures_of "$name") || status=1
+        --seconds "$seconds" --budget "$(left)" --twins 5 "$@" $(figures_of "$name") || status=1
 }
 
 on_nodes() { # name, addresses, protocols, rows, kills, seconds
     PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$2" "$lab" --protocols "$3" --rows $(($4 * times)) \
-        --kills $(($5 * times)) --seconds $(($6 * times)) --home "$home" --twins 5 $(figures_of "$1") || status=1
+        --kills $(($5 * times)) --seconds $(($6 * times)) --budget "$(left)" --home "$home" --twins 5 $(figures_of "$1") ||
+        status=1
 }
 
 build_package() { # core/python, for the environment's interpreter
@@ -56,6 +61,7 @@ start() { # first, last node
 others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
 
 sqlite() {
+    over=$((330 * times))
     echo "== SQLite"
     over_sqlite sqlite-guarded guarded 1000000 100 120
     over_sqlite sqlite "$others" 30000 30 10
@@ -63,6 +69,7 @@ sqlite() {
 }
 
 node() {
+    over=$((560 * times))
     echo "== one node"
     start 1 1
     on_nodes node 127.0.0.1 "guarded,$others" 3000 6 12
@@ -71,11 +78,12 @@ node() {
 }
 
 ring() {
+    over=$((840 * times))
     local all=127.0.0.1,127.0.0.2,127.0.0.3
     export TOKENS="-6148914691236517206 0 6148914691236517205"
     echo "== a ring of three"
     start 1 3
-    on_nodes ring-guarded $all guarded 100000 10 300
+    on_nodes ring-guarded $all guarded 100000 10 $(($(left) / times > 160 ? $(left) / times - 120 : 40))
     on_nodes ring $all unsafe,three-state,lease 6000 5 25
     stop
 }

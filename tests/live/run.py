@@ -355,6 +355,7 @@ def add_options(parser, rows, kills, pause_us):
     parser.add_argument("--burst", type=int, default=8)
     parser.add_argument("--pause-us", type=int, default=pause_us)
     parser.add_argument("--seconds", type=float, default=math.inf, help="of each run at most")
+    parser.add_argument("--budget", type=float, default=math.inf, help="seconds after which no run begins")
     parser.add_argument(
         "--twins", type=int, default=1, help="runs of the lab beside each run, of as many seeds"
     )
@@ -366,9 +367,12 @@ def add_options(parser, rows, kills, pause_us):
 def run_all(options, make, more=lambda run: ()):
     """Runs, judges and reports each protocol; the exit code. more: what else is done to a run."""
     folder = options.out or tempfile.mkdtemp(prefix="bucketlab-live-")
-    results, faults = [], []
+    results, faults, begun = [], [], time.monotonic()
     print(f"seed {options.seed}, in {folder}")
     for name in options.protocols.split(","):
+        if time.monotonic() - begun > options.budget:
+            print(f"{name:16} skipped: no time is left")
+            continue
         path = os.path.join(folder, name)
         run = make(name, path, options.agents, options.rows, options.burst, options.pause_us)
         try:
