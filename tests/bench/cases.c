@@ -24,6 +24,7 @@
         .days = 10, .scenario = text, __VA_ARGS__                                                            \
     }
 #define NO_BUDGET      .bound = BENCH_NO_BUDGET
+#define EIGHT_RUNS     .bound = BENCH_RATIO_AT_MOST, .budget = 8
 #define TWICE_THE_LOOP .bound = BENCH_RATIO_AT_MOST, .budget = 2
 
 #define THINNED_CASE(id, what, ...)                                                                          \
@@ -82,8 +83,7 @@
 #define TUNE_CASE(id, what, file, ...)                                                                       \
     {                                                                                                        \
         .name = "tune-" id, .group = "tune, and one run of the scenario", .title = what, .unit = "s",        \
-        .beside = "to a run", .measure = bench_tune, .scenario = file, .bound = BENCH_RATIO_AT_MOST,         \
-        .budget = 8, .runs = 3, __VA_ARGS__                                                                  \
+        .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = 3, __VA_ARGS__                \
     }
 
 /* A point of a curve: seconds. */
@@ -114,6 +114,8 @@ const struct bench_case bench_cases[] = {
                EXACT "strategies:\n  - count: {rows: 20480, counter: external}\n", NO_BUDGET),
     EXACT_CASE("hash", "hash, 10^3 keys", 5e6, 1e3, EXACT "strategies:\n  - hash: {buckets: 256}\n",
                NO_BUDGET),
+    EXACT_CASE("reads", "100 reads a row, 10^3 keys", 2e5, 1e3,
+               EXACT PROBABILISTIC "reads: {latest: {rows: 50, rate: 23.148/s}}\n", NO_BUDGET),
     EXACT_CASE("all", "all five, lognormal, 10^3", 5e6, 1e3, LOGNORMAL ALL_FIVE, NO_BUDGET),
 
     THINNED_CASE("1e9", "10^9 rows, 10^5 keys", .rows = 1e9, .keys = 1e5, .budget = 0.5),
@@ -177,15 +179,15 @@ const struct bench_case bench_cases[] = {
     PROGRAM_CASE("charts-svg", "its charts as SVG", bench_charts, "chat-channels.yaml", .unit = "s"),
     PROGRAM_CASE("charts-html", "its page", bench_charts, "chat-channels.yaml", .unit = "s"),
 
-    TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", .scenario_set = NULL),
-    TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", .scenario_set = NULL),
-    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml",
-              .scenario_set = "arrivals.rate=500/s"),
-    TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", .scenario_set = NULL),
-    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", .scenario_set = NULL),
-    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml",
+    TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", EIGHT_RUNS),
+    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", NO_BUDGET),
+    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", EIGHT_RUNS,
               .scenario_set = "reads.latest.rate=10/s"),
-    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", .set = BENCH_LONG),
+    TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", NO_BUDGET),
+    TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", NO_BUDGET),
+    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml", NO_BUDGET,
+              .scenario_set = "arrivals.rate=500/s", .set = BENCH_LONG),
+    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", NO_BUDGET, .set = BENCH_LONG),
 
     EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
     EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),

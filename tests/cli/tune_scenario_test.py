@@ -31,7 +31,7 @@ strategies:
   - probabilistic: {bits: 4, threshold: 20}
 """
 # About one and a half seconds of work.
-LONG = ["--set", "arrivals.rate=6/s", "--set", "engine=exact"]
+LONG = ["--set", "arrivals.rate=4/s", "--set", "engine=exact"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly"}
 OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.cv", "reads.partitions_per_read.mean",
               "partitions.all.bytes.p99"]

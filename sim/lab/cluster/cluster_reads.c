@@ -186,13 +186,13 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     uint64_t *probes = run->oracles.verdict.probes;
     probes[LAB_PROBE_RANGE_READ] += done->kind == LAB_READ_RANGE && done->partitions > 1;
     probes[LAB_PROBE_REMEMBERED] += action->partitions_spared > 0;
-    lab_read_count(&run->tally.reads, done);
+    lab_read_count(&run->tally.reads, done, 1);
     if (done->rows < judged && !done->is_cut)
         lab_findable_read(run, operation, judged);
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
     lab_histogram_add(&run->latency[LAB_LATENCY_READ], spent, 1, 1);
     if (lab_read_kind_count(run->scenario) > 1) {
-        lab_read_count(&run->tally.reads_of[done->kind], done);
+        lab_read_count(&run->tally.reads_of[done->kind], done, 1);
         lab_histogram_add(&run->read_latency[done->kind], spent, 1, 1);
     }
 }

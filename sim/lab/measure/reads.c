@@ -67,15 +67,15 @@ int64_t lab_before(int64_t time_ns, int64_t span_ns)
 
 /* What a lazy read found stands in no order when it is of several buckets, and the newest rows may be in
  * those that it did not ask. */
-void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done)
+void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times)
 {
-    lab_histogram_add(&tally->partitions, done->partitions, 1, 1);
-    tally->empties += done->empties;
-    tally->incomplete += done->rows < done->due;
-    tally->scanned += done->scanned;
-    tally->cut += done->is_cut;
+    lab_histogram_add(&tally->partitions, done->partitions, times, 1);
+    tally->empties += done->empties * times;
+    tally->incomplete += done->rows < done->due ? times : 0;
+    tally->scanned += done->scanned * times;
+    tally->cut += done->is_cut ? times : 0;
     bool is_jumbled = done->order == BK_ORDER_NONE && (done->filled > 1 || done->is_early);
-    tally->out_of_order += is_jumbled || done->is_stale;
+    tally->out_of_order += is_jumbled || done->is_stale ? times : 0;
 }
 
 void lab_read_tally_merge(struct lab_read_tally *into, const struct lab_read_tally *from)

@@ -95,7 +95,7 @@ struct lab_lane_settings {
     const struct lab_regimes *regimes;            /* NULL: the settings hold throughout */
 };
 
-/* A read that is due. */
+/* A read that is due; where no row has come yet, birth is now. */
 struct lab_read_event {
     enum lab_read_kind kind;
     int64_t now_ns, birth_ns; /* birth: time of the key's first row */
@@ -108,10 +108,10 @@ struct lab_read_event {
 void lab_lane_begin(struct lab_lane *lane);
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_key_name *key, const struct lab_batch *batch, size_t from, size_t to);
-/* lane_read.c: a read; and the partition that is open has finished, so that readers will meet it as a past
- * one. */
-void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_read_event *event);
+/* lane_read.c: reads at these times, between which no row comes, whatever the first event says of now; and
+ * the partition that is open has finished, so that readers will meet it as a past one. */
+void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_read_event *first, const int64_t *times_ns, size_t count);
 /* What the read asks and finds; false without memory. Not of a strategy whose settings change. */
 bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_read_event *event, struct lab_read_done *done);

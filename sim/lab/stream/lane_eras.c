@@ -330,7 +330,7 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
     if (done.rows >= done.due && eras->regime > 0 && !eras->is_unordered)
         done.is_stale = holds_newer(eras, low, high, event->key_rows - done.due);
-    lab_read_count(&tally->reads, &done);
+    lab_read_count(&tally->reads, &done, 1);
 }
 
 void lab_eras_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,

@@ -296,21 +296,51 @@ bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *setting
     return ok;
 }
 
-void lab_lane_read(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
-                   const struct lab_read_event *event)
+static void read_times(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       struct lab_tally *tally, const struct lab_read_event *event, uint64_t times)
 {
-    if (settings->regimes != NULL) {
-        lab_eras_read(lane, settings, tally, event);
-        return;
-    }
     struct lab_read_done done;
     if (!lab_lane_ask(lane, settings, event, &done)) {
         tally->out_of_memory = true;
         return;
     }
-    lab_read_count(&tally->reads, &done);
+    lab_read_count(&tally->reads, &done, times);
     if (lab_read_kind_count(settings->scenario) > 1)
-        lab_read_count(&tally->reads_of[event->kind], &done);
+        lab_read_count(&tally->reads_of[event->kind], &done, times);
+}
+
+/* Until when a read of the newest rows asks and finds the same, as long as no row comes. */
+static int64_t same_until(const struct lab_lane_settings *settings, int64_t now_ns)
+{
+    const struct bk_row row = {.time_ns = now_ns};
+    struct bk_route route;
+    if (settings->strategy->kind != BK_TIME)
+        return INT64_MAX;
+    bk_route(settings->strategy, NULL, &row, &route);
+    return route.until_ns;
+}
+
+void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
+                    const struct lab_read_event *first, const int64_t *times_ns, size_t count)
+{
+    const bool are_alike = settings->regimes == NULL && first->kind == LAB_READ_LATEST &&
+                           !rows_expire(settings) &&
+                           !settings->scenario_strategy->settings.reading.remembers_empty;
+    struct lab_read_event event = *first;
+    for (size_t i = 0, end; i < count; i = end) {
+        end = i + 1;
+        event.now_ns = times_ns[i];
+        event.birth_ns = event.key_rows > 0 ? first->birth_ns : event.now_ns;
+        if (are_alike && end < count) {
+            const int64_t until_ns = same_until(settings, event.now_ns);
+            while (end < count && times_ns[end] < until_ns)
+                end++;
+        }
+        if (settings->regimes != NULL)
+            lab_eras_read(lane, settings, tally, &event);
+        else
+            read_times(lane, settings, tally, &event, end - i);
+    }
 }
 
 /* The most buckets that one step asks. */

@@ -15,8 +15,7 @@
 /* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
  * cut, so that the sums of a batch stay far from overflow. */
 
-/* From one safe point to the next: between rows, and between the rows of one batch. */
-#define READS_AT_ONCE  1024u
+/* Between the rows of one batch, from one safe point to the next. */
 #define READS_IN_BATCH 16384.0
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
@@ -282,18 +281,24 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
     horizon->end_row += to - from;
 }
 
-/* The read that is due, under every strategy. */
-static void read_all(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, uint64_t rows)
+/* The read that is due, under every strategy, and with one of the newest rows the next ones of these before
+ * until_ns, up to some thousand: as no row comes between them, they are the same to most. Returns how many.
+ */
+static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
+                         uint64_t rows, int64_t until_ns)
 {
-    struct lab_read_event event = {.kind = key->next_read,
-                                   .now_ns = key->next_read_ns,
-                                   .birth_ns = rows > 0 ? key->birth_ns : key->next_read_ns,
-                                   .key_rows = rows,
-                                   .horizon = &key->horizon};
+    struct lab_read_event event = {
+        .kind = key->next_read, .birth_ns = key->birth_ns, .key_rows = rows, .horizon = &key->horizon};
+    unsigned count = 0;
+    do {
+        worker->reads_ns[count++] = key->next_read_ns;
+        lab_read_clock_next(&key->reads[key->next_read]);
+        choose_read(key);
+    } while (event.kind == LAB_READ_LATEST && key->next_read == LAB_READ_LATEST &&
+             key->next_read_ns < until_ns && count < LAB_READS_AT_ONCE);
     for (size_t i = 0; i < worker->lane_count && !worker->tallies[0].out_of_memory; i++)
-        lab_lane_read(&lanes[i], &worker->settings[i], &worker->tallies[i], &event);
-    lab_read_clock_next(&key->reads[key->next_read]);
-    choose_read(key);
+        lab_lane_reads(&lanes[i], &worker->settings[i], &worker->tallies[i], &event, worker->reads_ns, count);
+    return count;
 }
 
 void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
@@ -345,7 +350,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
             key->birth_ns = own_ns[from] < key->birth_ns ? own_ns[from] : key->birth_ns;
         from = to;
         if (from < count)
-            read_all(key, lanes, worker, key->rows + from);
+            (void)read_due(key, lanes, worker, key->rows + from, worker->times_ns[from]);
         if (lab_worker_is_abandoned(worker))
             return;
     }
@@ -365,8 +370,8 @@ size_t lab_key_batch_rows(const struct lab_key *key, const int64_t *times_ns, si
 
 bool lab_key_reads(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker, int64_t end_ns)
 {
-    for (unsigned i = 0; i < READS_AT_ONCE && key->next_read_ns < end_ns; i++) {
-        read_all(key, lanes, worker, key->rows);
+    for (unsigned done = 0; done < LAB_READS_AT_ONCE && key->next_read_ns < end_ns;) {
+        done += read_due(key, lanes, worker, key->rows, end_ns);
         if (lab_worker_is_stopped(worker))
             break;
     }
@@ -384,7 +389,7 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
 
 void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker)
 {
-    read_all(key, lanes, worker, key->rows);
+    (void)read_due(key, lanes, worker, key->rows, INT64_MIN);
 }
 
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count)

@@ -12,6 +12,8 @@
 #include "workload/rows.h"
 
 #define LAB_BATCH_ROWS 512
+/* From one safe point to the next. */
+#define LAB_READS_AT_ONCE 1024u
 
 /* A key under way: what its lanes share. */
 struct lab_key {
@@ -43,6 +45,7 @@ struct lab_worker {
     int64_t end_ns;                    /* of the run */
     struct lab_row_stamps stamps;      /* of rows written from its start on */
     int64_t times_ns[LAB_BATCH_ROWS];
+    int64_t reads_ns[LAB_READS_AT_ONCE];
     int64_t late_ns[LAB_BATCH_ROWS]; /* read when wl_has_late() */
     int64_t own_ns[LAB_BATCH_ROWS];
     uint64_t ids[LAB_BATCH_ROWS];

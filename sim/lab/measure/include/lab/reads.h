@@ -47,7 +47,8 @@ struct lab_read_tally {
     struct lab_histogram partitions;
     uint64_t empties, incomplete, out_of_order, scanned, cut;
 };
-void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done);
+/* So many such reads. */
+void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times);
 void lab_read_tally_merge(struct lab_read_tally *into, const struct lab_read_tally *from);
 
 /* Of how many kinds a scenario's reads are. */

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Prints how many times the processor time of one run `tune` takes, as the table of docs/performance.md#tune: of one
+program, or of several in turn, such as those of two commits.
+
+usage: docs/tune_cost.py [--times N] [--only TEXT] [NAME=]BUCKETLAB..."""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from findings_harness import ROOT, Failure
+
+CASES = [
+    ("small-trace.yaml", "a trace of 5,243 rows", []),
+    ("tweets.yaml", "a trace of 409,706 rows", []),
+    ("tweets.yaml", "the same, 118 reads a row", ["reads.latest.rate=10/s"]),
+    ("tune-sensors.yaml", "exact", []),
+    ("server-logs-1-hour.yaml", "exact, no reads", []),
+    ("sensors.yaml", "1.3 x 10^8 rows, thinned", []),
+    ("sensors.yaml", "1.3 x 10^9 rows, thinned", ["arrivals.rate=500/s"]),
+    ("sensors.yaml", "1.3 x 10^9 rows, exact", ["arrivals.rate=500/s", "engine=exact"]),
+]
+
+
+def spent_s():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def call(program, command, scenario, settings):
+    """Processor time, and what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [
+            program,
+            command,
+            os.path.join(ROOT, "scenarios", scenario),
+            "--json",
+            "--quiet",
+            "--no-charts",
+            "--jobs",
+            "1",
+            "--db",
+            os.path.join(folder, "cost.db"),
+        ]
+        for setting in ["expect=[]", *settings]:
+            words += ["--set", setting]
+        begin = spent_s()
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"{' '.join(words)}: {done.stderr.strip()}")
+        return spent_s() - begin, json.loads(done.stdout)
+
+
+def row_of(programs, times, scenario, what, settings):
+    cells = [f"{scenario}: {what}"]
+    for program in programs:
+        runs, tunes, answer = [], [], None
+        for _ in range(times):
+            runs.append(call(program, "run", scenario, settings)[0])
+            spent, answer = call(program, "tune", scenario, settings)
+            tunes.append(spent)
+        ratio = statistics.median(tune / run for tune, run in zip(tunes, runs))
+        best = answer["recommended"]
+        cells += [
+            f"{statistics.median(runs):.3g}",
+            f"{statistics.median(tunes):.3g}",
+            f"{ratio:.3g}",
+            best["label"] if best else "none",
+        ]
+    return cells
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--only", default="")
+    parser.add_argument("programs", nargs="+")
+    args = parser.parse_args()
+    named = [one.partition("=")[::2] if "=" in one else ("", one) for one in args.programs]
+    head = ["scenario"]
+    for name, _ in named:
+        head += [f"run{' ' * bool(name)}{name}, s", "tune, s", "times", "recommended"]
+    print("| " + " | ".join(head) + " |\n|---|" + "--:|--:|--:|---|" * len(named))
+    for case in CASES:
+        if args.only in ": ".join(case[:2]):
+            cells = row_of([os.path.abspath(path) for _, path in named], args.times, *case)
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"docs/tune_cost.py: {failure}")
