@@ -37,15 +37,14 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
     }
 }
 
-/* Marsaglia's method for the tail of the normal distribution. */
-static double normal_tail(struct sim_random *random)
+double sim_normal_tail(struct sim_random *random, double edge)
 {
     double x, y;
     do {
-        x = sim_exponential(random) / NORMAL_TAIL;
+        x = sim_exponential(random) / edge;
         y = sim_exponential(random);
     } while (y + y < x * x);
-    return NORMAL_TAIL + x;
+    return edge + x;
 }
 
 double sim_normal(struct sim_random *random)
@@ -58,7 +57,7 @@ double sim_normal(struct sim_random *random)
         if (j < normal_layers[layer].accept)
             return sign * x;
         if (layer == 0)
-            return sign * normal_tail(random);
+            return sign * sim_normal_tail(random, NORMAL_TAIL);
         double y = layer_height(normal_layers, layer, sim_random_unit(random));
         if (y < sim_exp(-0.5 * x * x))
             return sign * x;
@@ -90,6 +89,13 @@ int sim_size_prepare(struct sim_size *size)
     return is_sound ? 0 : -1;
 }
 
+uint64_t sim_size_whole(double bytes)
+{
+    if (!(bytes < SIZE_MAX_BYTES))
+        return (uint64_t)SIZE_MAX_BYTES;
+    return bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
+}
+
 uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random)
 {
     double bytes;
@@ -107,9 +113,7 @@ uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random)
     default:
         bytes = size->a;
     }
-    if (!(bytes < SIZE_MAX_BYTES))
-        return (uint64_t)SIZE_MAX_BYTES;
-    return bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
+    return sim_size_whole(bytes);
 }
 
 double sim_size_mean(const struct sim_size *size)

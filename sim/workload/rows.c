@@ -95,7 +95,7 @@ static void take_history(struct wl_rows *rows, const struct wl_columns *out, siz
     out->times_ns[at] = history->next_ns;
     out->ids[at] = sim_random_next(&history->ids);
     if (out->bytes != NULL)
-        out->bytes[at] = sim_size_draw(&workload->row_bytes, &history->bytes);
+        wl_row_sizes(workload, &history->bytes, &out->bytes[at], 1);
     out->late_ns[at] = history_late_ns(workload, history->next_ns);
     history_go_on(history);
 }

@@ -194,10 +194,8 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
     for (size_t i = 0; i < count; i++)
         ids[i] = sim_random_next(&stream);
     key->ids = stream;
-    if (bytes != NULL) {
-        for (size_t i = 0; i < count; i++)
-            bytes[i] = sim_size_draw(&workload->row_bytes, &key->bytes);
-    }
+    if (bytes != NULL)
+        wl_row_sizes(workload, &key->bytes, bytes, count);
     return count;
 }
 

@@ -3,6 +3,7 @@
 bucketlab_test(kernel/number_test LINK sim_kernel m)
 bucketlab_test(kernel/random_test LINK sim_kernel m)
 bucketlab_test(kernel/sampler_test LINK sim_kernel m)
+bucketlab_memory_test(kernel/sizes_test LINK sim_kernel GSL::gsl m)
 bucketlab_test(kernel/zipf_test LINK sim_kernel m)
 bucketlab_test(kernel/counts_test LINK sim_kernel GSL::gsl m)
 bucketlab_test(kernel/digest_test LINK sim_kernel)

@@ -166,7 +166,7 @@ static void draw_live(const struct wl_workload *workload, uint64_t index, struct
         for (; next < (double)(to_ns - from_ns); next += sim_exponential(&arrivals) * gap) {
             struct naive_row row = {.time_ns = from_ns + (int64_t)next};
             row.id = sim_random_next(&ids);
-            row.bytes = sim_size_draw(&workload->row_bytes, &bytes);
+            wl_row_sizes(workload, &bytes, &row.bytes, 1);
             if (workload->late_share > 0 && sim_random_unit(&lateness) < workload->late_share) {
                 double means = sim_exponential(&lateness);
                 row.late_ns = (int64_t)((means < 64 ? means : 64) * (double)workload->late_mean_ns);
@@ -202,7 +202,7 @@ static void draw_history(const struct wl_workload *workload, uint64_t index, str
         int64_t own_ns = is_reverse ? -part_ns - 1 : part_ns - before_ns;
         struct naive_row row = {.time_ns = workload->start_ns + into_ns, .late_ns = into_ns - own_ns};
         row.id = sim_random_next(&ids);
-        row.bytes = sim_size_draw(&workload->row_bytes, &bytes);
+        wl_row_sizes(workload, &bytes, &row.bytes, 1);
         add_row(key, row);
     }
 }
@@ -342,7 +342,7 @@ static void narrow(const struct lab_scenario *scenario, struct naive_input *inpu
             last_ns = row.time_ns > last_ns ? row.time_ns : last_ns;
             row.id = sim_random_next(&ids);
             if (has_counts)
-                row.bytes = sim_size_draw(&workload->row_bytes, &bytes);
+                wl_row_sizes(workload, &bytes, &row.bytes, 1);
             key->rows[kept++] = row;
         }
         key->count = kept;

@@ -223,7 +223,7 @@ static bool draw_ahead(const struct lab_rows *rows, uint32_t key, struct lab_cur
             *row = trace->rows[cursor->next++];
             row->id = sim_random_next(&cursor->ids);
             if (rows->has_counts)
-                row->bytes = sim_size_draw(&workload->row_bytes, &cursor->bytes);
+                wl_row_sizes(workload, &cursor->bytes, &row->bytes, 1);
         }
         return cursor->ahead_end > 0;
     }

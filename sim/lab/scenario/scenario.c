@@ -100,6 +100,7 @@ void lab_scenario_destroy(struct lab_scenario *scenario)
     wl_trace_format_clear(&scenario->trace_format);
     free(scenario->like_path);
     free(scenario->workload.spikes);
+    sim_sizes_destroy(scenario->workload.sizes);
     free(scenario->faults);
     for (size_t i = 0; i < scenario->strategy_count; i++)
         free(scenario->strategies[i].label);

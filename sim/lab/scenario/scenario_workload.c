@@ -453,6 +453,8 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
             &reader->tree, &bytes->place,
             "these figures make no distribution of sizes; write them as in {lognormal: {mean: 350, "
             "sigma: 1.0}}");
+    if (!sim_sizes_create(&workload->row_bytes, &workload->sizes))
+        return sim_fail_memory(reader->tree.error);
     if (!check_source(reader, root) || !check_end(reader, root))
         return false;
     if (trace != NULL || lab_node_find(root, "identifiers") != NULL)

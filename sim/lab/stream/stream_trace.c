@@ -163,10 +163,10 @@ static void feed_rows(struct lab_trace_run *run)
         for (size_t i = 0; i < count; i++) {
             worker->late_ns[i] = line->late_ns;
             worker->ids[i] = sim_random_next(&key->ids);
-            worker->bytes[i] = run->has_counts
-                                   ? sim_size_draw(&run->scenario->workload.row_bytes, &key->bytes)
-                                   : line->bytes;
+            worker->bytes[i] = line->bytes;
         }
+        if (run->has_counts)
+            wl_row_sizes(&run->scenario->workload, &key->bytes, worker->bytes, count);
         name.text = wl_trace_key(run->trace, line->key_index, &name.size);
         lab_key_rows(&key->key, lanes, worker, &name, count, 0);
         run->row += count;

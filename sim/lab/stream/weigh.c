@@ -41,10 +41,10 @@ static uint64_t reaches(uint64_t bytes, uint64_t from)
     return (from - 1 - bytes) >> 63;
 }
 
-/* Each row's weight, if all are small and none is empty; where the second bytes begin, in bytes of payload,
- * says `second`. Returns the sum of the payloads, and in *large a number of SMALL_BITS at most if so. */
+/* Each row's weight as if it were small and not empty; where the second bytes begin, in bytes of payload,
+ * says `second`. Returns the sum of the payloads, and in *others whether there are rows that are not so. */
 static uint64_t weigh_small(const uint64_t *restrict bytes, uint64_t *restrict weights, size_t count,
-                            uint64_t least, const uint64_t second[2], uint64_t *large)
+                            uint64_t least, const uint64_t second[2], bool *others)
 {
     const uint64_t neighbour = second[0], size = second[1];
     uint64_t payload = 0, found = 0;
@@ -54,7 +54,7 @@ static uint64_t weigh_small(const uint64_t *restrict bytes, uint64_t *restrict w
         found |= row - 1;
         weights[i] = least + row + reaches(row, SECOND_BYTE) + reaches(row, neighbour) + reaches(row, size);
     }
-    *large = found;
+    *others = found >> SMALL_BITS != 0;
     return payload;
 }
 
@@ -66,11 +66,18 @@ static uint64_t sum_usual(struct lab_worker *worker, size_t from, size_t to, uin
     const uint64_t body = stamp + cost->own_cells + 2, neighbour = SECOND_BYTE - 2 - cost->head;
     const uint64_t second[2] = {neighbour > body ? neighbour - body : 0,
                                 SECOND_BYTE - 2 > body ? SECOND_BYTE - 2 - body : 0};
-    uint64_t *before = worker->bytes_before, large;
-    uint64_t payload = weigh_small(worker->bytes + from, before + from + 1, to - from, cost->head + 2 + body,
-                                   second, &large);
-    if (large >> SMALL_BITS != 0)
-        return sum_any(worker, from, to, stamp);
+    uint64_t *bytes = worker->bytes, *before = worker->bytes_before;
+    bool others;
+    uint64_t payload =
+        weigh_small(bytes + from, before + from + 1, to - from, cost->head + 2 + body, second, &others);
+    for (size_t i = from; others && i < to; i++) {
+        if ((bytes[i] - 1) >> SMALL_BITS == 0)
+            continue;
+        payload -= bytes[i];
+        bytes[i] = clamped(bytes[i]);
+        payload += bytes[i];
+        before[i + 1] = lab_row_bytes(cost, bytes[i], stamp);
+    }
     for (size_t i = from; i < to; i++)
         before[i + 1] += before[i];
     return payload;

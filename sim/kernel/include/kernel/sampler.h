@@ -36,6 +36,8 @@ static inline double sim_exponential(struct sim_random *random)
 
 /* Standard normal. */
 double sim_normal(struct sim_random *random);
+/* The same of what lies beyond an edge above 0, by Marsaglia's method. */
+double sim_normal_tail(struct sim_random *random, double edge);
 
 enum sim_size_kind { SIM_SIZE_CONSTANT, SIM_SIZE_UNIFORM, SIM_SIZE_LOGNORMAL, SIM_SIZE_PARETO };
 
@@ -51,6 +53,8 @@ struct sim_size {
 /* Checks and completes; returns 0, or -1 when the figures make no distribution. */
 int sim_size_prepare(struct sim_size *size);
 uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
+/* To the nearest whole byte in [1, 2^62]. */
+uint64_t sim_size_whole(double bytes);
 /* The mean size in bytes, infinite for a Pareto with alpha <= 1; rounding to whole bytes left aside. */
 double sim_size_mean(const struct sim_size *size);
 

@@ -15,6 +15,7 @@
 
 #include "kernel/random.h"
 #include "kernel/sampler.h"
+#include "kernel/sizes.h"
 
 struct wl_spike {
     int64_t at_ns; /* since the start */
@@ -55,6 +56,7 @@ struct wl_workload {
     double backfill_rate_per_s; /* of the history, in its own time */
     enum wl_order backfill_order;
     struct sim_size row_bytes;
+    struct sim_sizes *sizes; /* of row_bytes, owned by the scenario; may be NULL */
     uint64_t row_cells;
 };
 
@@ -82,6 +84,12 @@ void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_
  * NULL when all rows have the same size; the draws of the other columns do not depend on it. */
 size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *times_ns, uint64_t *ids,
                    uint64_t *bytes);
+/* The next `count` sizes of rows of a stream. */
+static inline void wl_row_sizes(const struct wl_workload *workload, struct sim_random *random, uint64_t *out,
+                                size_t count)
+{
+    sim_sizes_draw(workload->sizes, &workload->row_bytes, random, out, count);
+}
 /* A stretch of time in which the rate stays as it is, within the run. */
 struct wl_stretch {
     int64_t begin_ns, end_ns;
