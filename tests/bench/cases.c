@@ -84,7 +84,7 @@
 
 #define TUNE_CASE(id, what, file, ...)                                                                       \
     {                                                                                                        \
-        .name = "tune-" id, .group = "tune, and one run of the scenario", .title = what, .unit = "s",        \
+        .name = "tune-" id, .group = "tune, beside one run", .title = what, .unit = "s",                     \
         .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = 3, __VA_ARGS__                \
     }
 

@@ -51,9 +51,10 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     const struct lab_copy *copy = place_of(host, operation->key);
     bool is_first =
         operation->action == BK_ACT_DONE && (next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
-    /* Across a jump of the clock nobody knows a copy's age. */
-    if (!is_first || !copy->is_known || copy->key != operation->key || copy->asked_ns <= host->jumped_ns ||
-        operation->begun_ns <= host->jumped_ns || !copies_run_out(run))
+    /* Across a jump of the clock nobody knows a copy's age, and after a jump back one from before it goes on
+     * being the youngest. */
+    bool has_jumped = host->jumped_ns != INT64_MIN;
+    if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !copies_run_out(run))
         return;
     int64_t age_ns =
         lab_agent_clock_at(run, agent, operation->begun_ns) - lab_agent_clock_at(run, agent, copy->asked_ns);
