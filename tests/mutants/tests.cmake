@@ -28,6 +28,12 @@ if(Python3_FOUND)
   add_test(NAME mutants/lock_campaign COMMAND ${lock} --seeds 1..4000)
   set_tests_properties(mutants/lock PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/lock_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
+  # Paxos state is lost all the time: what that breaks is excused, and nothing else.
+  set(paxos bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/paxos.yaml --quiet --out mutants_paxos)
+  add_test(NAME mutants/paxos COMMAND ${paxos} --seeds 1..40)
+  add_test(NAME mutants/paxos_campaign COMMAND ${paxos} --seeds 1..4000)
+  set_tests_properties(mutants/paxos PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/paxos_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # The rows that each protocol keeps while a fault lasts, as the document tells them.
   add_test(NAME mutants/kept COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)

@@ -222,6 +222,8 @@ static void judge_batch(struct lab_cluster_run *run, uint32_t number, const stru
     bool is_beyond = __builtin_add_overflow(last, batch * stripes, &stored);
     if (!is_beyond && next->set[0] != stored)
         violate(run, number, "stores another batch than the next one");
+    if (!watch->is_blurred && !is_in_lease(run, watch))
+        violate(run, number, "stores a batch when its lease is over");
     watch->next = last + stripes;
     watch->stored = next->set[0];
 }
