@@ -231,6 +231,7 @@ static bool run_all(struct round *round, uint32_t threads, struct sim_error *err
         is_fine = run_round(round, threads, error);
         if (is_fine && race->drops && round->seed + 1 < race->terms.seeds)
             drop_some(race, is_even);
+        atomic_store_explicit(&round->progress->best, tune_race_best(race), memory_order_release);
         tune_race_call(race, !race->drops);
     }
     return is_fine;

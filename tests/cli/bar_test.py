@@ -118,7 +118,7 @@ class BarTest(ProgramTest):
                 (["sweep", "sweep.yaml"], "small", "runs/s"),
                 (["check", "long.yaml", "--no-store", "--baseline", "b.db", "--update-baseline"], "(check|seeds)",
                  "runs/s"),
-                (["tune", "tune.yaml", "--no-charts"], "sensors", "(runs|rows)/s"),
+                (["tune", "tune.yaml", "--no-charts"], "sensors", r"(runs|rows)/s(, best so far \S+)?"),
                 (["fuzz", "--seeds", "1..100"], "fuzz", "seeds/s")]:
             code, _, text = self.on_terminal(*words)
             drawn = frames(text)

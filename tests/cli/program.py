@@ -41,7 +41,8 @@ strategies:
 
 def without_progress(err):
     """A slow run, as under a sanitizer, prints its progress: the text without those lines."""
-    return "".join(line for line in err.splitlines(True) if not re.match(r"\S.* \d+ %, .*\d[^ ]* (rows|runs)/s$", line))
+    line_of_progress = r"\S.* \d+ %, .*\d[^ ]* (rows|runs)/s(, best so far .*)?$"
+    return "".join(line for line in err.splitlines(True) if not re.match(line_of_progress, line))
 
 
 def without_warnings(err):

@@ -35,6 +35,13 @@ static void test_line_tells_share_time_and_rate(void **state)
         cli_progress_note(&display, (uint64_t)ms, 40000, (uint64_t)ms * 12, ms);
     cli_progress_line(&display, 80, line);
     assert_string_equal(line, "chat [######..................]  25 %, 0:30 left, 12000 rows/s");
+    display.best = "time-2d";
+    cli_progress_line(&display, 80, line);
+    assert_string_equal(line,
+                        "chat [#####...............]  25 %, 0:30 left, 12000 rows/s, best so far time-2d");
+    cli_progress_line(&display, 40, line);
+    assert_string_equal(line, "chat  25 %, best so far time-2d");
+    display.best = NULL;
     display.is_terminal = false;
     cli_progress_line(&display, 0, line);
     assert_string_equal(line, "chat  25 %, 0:30 left, 12000 rows/s");

@@ -49,6 +49,7 @@ void cli_progress_show(struct cli_progress *display, struct lab_progress *progre
     cli_progress_note(display, atomic_load_explicit(&progress->done, memory_order_relaxed),
                       atomic_load_explicit(&progress->total, memory_order_relaxed),
                       atomic_load_explicit(&progress->rows, memory_order_relaxed), elapsed_ms);
+    display->best = atomic_load_explicit(&progress->best, memory_order_acquire);
     if (elapsed_ms < display->next_ms)
         return;
     cli_progress_line(display, display->is_terminal ? terminal_columns() : 0, line);
@@ -182,7 +183,8 @@ static void put_bar(double share, size_t cells, char *buffer)
 void cli_progress_line(const struct cli_progress *display, size_t columns, char buffer[CLI_PROGRESS_SIZE])
 {
     char name[4 * NAME_CELLS + 1], bar[PART_SIZE] = "", share[PART_SIZE] = "", left[PART_SIZE] = "",
-                                   rate[PART_SIZE], number[CLI_NUMBER_SIZE];
+                                   rate[PART_SIZE], best[PART_SIZE + 4 * NAME_CELLS] = "",
+                                   number[CLI_NUMBER_SIZE];
     const struct cli_progress_sample base = base_of(display), *now = &display->now;
     double passed_ms = now->at_ms > base.at_ms ? (double)(now->at_ms - base.at_ms) : 1;
     double part = display->total == 0           ? 0
@@ -195,9 +197,14 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
         snprintf(share, sizeof share, " %3d %%", (int)(part * 100));
         put_left(display->left_ms, left);
     }
+    if (display->best != NULL) {
+        char label[4 * NAME_CELLS + 1];
+        cut_name(display->best, NAME_CELLS, label);
+        snprintf(best, sizeof best, ", best so far %s", label);
+    }
     /* What matters least goes first where the terminal is narrow: the bar's length, the rate, the bar, the
      * time. */
-    width += strlen(share) + strlen(left) + strlen(rate);
+    width += strlen(share) + strlen(left) + strlen(rate) + cli_text_width(best);
     if (width > room) {
         width -= strlen(rate);
         rate[0] = '\0';
@@ -211,10 +218,14 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
         left[0] = '\0';
     }
     if (width > room) {
+        width -= cli_text_width(best);
+        best[0] = '\0';
+    }
+    if (width > room) {
         size_t rest = strlen(share) < room ? room - strlen(share) : 0;
         cut_name(display->name, rest < NAME_CELLS ? rest : NAME_CELLS, name);
         if (strlen(share) > room)
             share[0] = '\0';
     }
-    snprintf(buffer, CLI_PROGRESS_SIZE, "%s%s%s%s%s", name, bar, share, left, rate);
+    snprintf(buffer, CLI_PROGRESS_SIZE, "%s%s%s%s%s%s", name, bar, share, left, rate, best);
 }

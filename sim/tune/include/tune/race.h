@@ -197,6 +197,8 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 /* --- front.c: statuses of those that were not dropped, front and recommendation */
 
 void tune_race_finish(struct tune_race *race);
+/* While it runs: the label of the cheapest that is within the limits so far; NULL: none is. */
+const char *tune_race_best(const struct tune_race *race);
 /* The order of the table: by cost, then CV, then p99. The recommended setting may cost up to TUNE_AS_CHEAP
  * times the least cost; among those settings it has the least CV, then the least p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP

@@ -22,9 +22,10 @@ struct cli_progress {
     const char *name;
     const char *unit; /* of the rate: "rows/s" */
     bool is_quiet, is_terminal, is_shown;
-    int64_t next_ms; /* when the next line is due */
-    uint64_t total;  /* 0: not known */
-    int64_t step_ms; /* when `done` last grew */
+    int64_t next_ms;  /* when the next line is due */
+    uint64_t total;   /* 0: not known */
+    const char *best; /* of what was tried so far; NULL: nothing to name */
+    int64_t step_ms;  /* when `done` last grew */
     struct cli_progress_sample now;
     struct cli_progress_sample samples[CLI_PROGRESS_SAMPLES]; /* a ring, one every half second */
     size_t first, count;

@@ -14,7 +14,8 @@ struct lab_progress {
     _Atomic uint64_t done;  /* in the units of `total` */
     _Atomic uint64_t total; /* rows expected of a synthetic workload, bytes of a trace; 0 until known */
     _Atomic uint64_t rows;
-    _Atomic bool stop;                 /* set by the caller: the run ends soon with an error and no result */
+    _Atomic(const char *) best; /* the label of what is best so far, which outlives the work; NULL: none */
+    _Atomic bool stop;          /* set by the caller: the run ends soon with an error and no result */
     const struct lab_progress *parent; /* its `stop` counts too; NULL: nobody's */
 };
 
