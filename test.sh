@@ -19,7 +19,7 @@ else
     export BUCKETLAB_TEST_SHARE=5 # of many seeds, or many faults in turn, one in five (tests/share.h)
 fi
 jobs=$(nproc)
-tests=$((jobs + 1)) # one more than processors, as some wait: for locks, for browsers, for processes that they end
+tests=$((jobs + 2)) # more than processors, as some wait: for locks, for browsers, for processes that they end
 passed=0 failed=0 skipped=0
 faults=()
 targets=() # all

@@ -379,7 +379,7 @@ class FaultsTest(unittest.TestCase):
             return list(range(1, total + 1))
         draw = random.Random(total)
         if IS_SHARED:
-            return sorted(draw.sample(range(1, total + 1), most // 3))
+            return sorted(draw.sample(range(1, total + 1), most // 6))
         return sorted({1, 2, total, *(draw.randint(1, total) for _ in range(most - 3))})
 
     def sites(self, name, environment, variable="FAULTY_SITES"):
