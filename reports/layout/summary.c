@@ -21,7 +21,7 @@ static const struct {
 } columns[] = {{582, 84}, {682, 84}, {768, 72}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* The verdict is what the chart is for; what else is to be known may be cut. */
+/* The verdict and what else is to be known; only texts of unusual length are cut. */
 static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 {
     static const enum report_font fonts[] = {REPORT_FONT_VERDICT, REPORT_FONT_BEWARE, REPORT_FONT_BEWARE};
@@ -31,7 +31,7 @@ static void put_answer(const struct report_chart *chart, struct report_pen *pen)
     box = report_pen_text(pen, &subtitle, REPORT_LEFT, content_left, box.y + box.height + 1);
     pen->y = box.y + box.height + 7;
     for (size_t i = 0; i < chart->sentence_count; i++) {
-        const struct report_type type = {chart->sentences[i], fonts[i], content_width, i == 0 ? 5 : 3};
+        const struct report_type type = {chart->sentences[i], fonts[i], content_width, 5};
         box = report_pen_text(pen, &type, REPORT_LEFT, content_left, pen->y);
         pen->y = box.y + box.height + 3;
     }

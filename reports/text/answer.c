@@ -582,8 +582,10 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
         out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";
         out->beware = "Which to choose it says by all of them: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
-        out->verdict = report_text(arena, "%s%s", tell_chosen(&telling), tell_requirements(&telling));
-        out->beware = tell_rivals(&telling);
+        out->verdict = tell_chosen(&telling);
+        const char *required = tell_requirements(&telling);
+        out->beware = required[0] == 0 ? tell_rivals(&telling)
+                                       : report_text(arena, "%s %s", required + 1, tell_rivals(&telling));
     } else if (has_limits(result)) {
         out->verdict = tell_refused(&telling);
         out->beware = tell_nearest(&telling);

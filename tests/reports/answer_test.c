@@ -236,17 +236,16 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
     tell(result, &told);
     assert_int_equal(told.answer.chosen, 0);
     assert_non_null(strstr(told.answer.verdict, "it alone of the eight stays within the limits; "));
-    assert_string_equal(told.answer.beware,
-                        "a, b, c and 3 others hid rows from readers; hash never ends a partition.");
-    assert_non_null(strstr(told.answer.verdict, " That is if rows already carry a gapless sequence number; "
-                                                "otherwise none stays within the limits."));
+    assert_string_equal(
+        told.answer.beware,
+        "That is if rows already carry a gapless sequence number; otherwise none stays within the "
+        "limits. a, b, c and 3 others hid rows from readers; hash never ends a partition.");
     report_arena_free(&told.arena);
     lab_result_destroy(result);
 }
 
-/* A number in each row is the user's to have: the verdict has both halves, and what the other one requires.
- */
-static void test_verdict_says_what_the_chosen_and_the_next_require(void **state)
+/* A number in each row is the user's to have: both halves are told, and what the other one requires. */
+static void test_chosen_and_next_are_told_with_what_they_require(void **state)
 {
     (void)state;
     struct lab_result *result = fixture_result("chat", "synthetic");
@@ -256,16 +255,16 @@ static void test_verdict_says_what_the_chosen_and_the_next_require(void **state)
     struct told told;
     tell(result, &told);
     assert_non_null(
-        strstr(told.answer.verdict,
-               " That is if rows already carry a gapless sequence number; otherwise choose leased (500 "
+        strstr(told.answer.beware,
+               "That is if rows already carry a gapless sequence number; otherwise choose leased (500 "
                "rows, numbers leased), which costs 2.5 times as much and needs conditional updates "
-               "(LWT)."));
+               "(LWT). "));
     assert_null(strstr(told.answer.beware, "the next"));
     report_arena_free(&told.arena);
     set(&result->strategies[0], "writes.extra_ops_per_1000_rows", 50);
     tell(result, &told);
-    assert_non_null(strstr(told.answer.verdict,
-                           " It needs conditional updates (LWT). And if rows already carry a "
+    assert_non_null(strstr(told.answer.beware,
+                           "It needs conditional updates (LWT). And if rows already carry a "
                            "gapless sequence number: numbered costs 2 times as much."));
     assert_non_null(strstr(told.answer.beware, "plain, the next that stays within the limits, "));
     report_arena_free(&told.arena);
@@ -438,7 +437,7 @@ int main(void)
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),
         cmocka_unit_test(test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted),
-        cmocka_unit_test(test_verdict_says_what_the_chosen_and_the_next_require),
+        cmocka_unit_test(test_chosen_and_next_are_told_with_what_they_require),
         cmocka_unit_test(test_without_limits_none_is_chosen),
         cmocka_unit_test(test_without_limits_nothing_is_said_that_is_not_so),
         cmocka_unit_test(test_identifiers_are_judged_by_rate_and_uniqueness),

@@ -13,8 +13,9 @@
 struct report_answer {
     const char *asked;   /* the scenario, its strategies, rows, keys and limits */
     const char *verdict; /* which to choose and why; or who passed which limit, and by what share */
-    const char *beware;  /* what the others cost, what stands against them; or how far the nearest is off */
-    size_t chosen;       /* index of the strategy; SIZE_MAX: none */
+    const char *beware; /* what it requires, what the others cost and what stands against them; or how far the
+                           nearest is off */
+    size_t chosen;      /* index of the strategy; SIZE_MAX: none */
     const struct lab_score *scores; /* one a strategy */
 };
 
