@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ranks say to each other and what memory they take, by 1, 2, 4 and 8 of them, and what that means for 1,000.
+
+  scale.py PROGRAM COUNTER --check
+  scale.py PROGRAM COUNTER PROBE [--rounds N] [--write]
+
+COUNTER is the library of counter.c, PROBE the program of ranks_probe.c. --check holds what does not depend on the
+machine: who sends how many messages, and that neither the bytes of a rank nor its memory grow with the number of ranks.
+The model for 1,000 ranks is made of processor times, the least of N rounds each, which other work can only lengthen;
+--write puts all of it into docs/performance.md."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from speed import MPIRUN, RUN, SWEEP
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/performance.md"
+RANKS = (1, 2, 4, 8)
+KINDS = ("", "call", "cancel", "give", "end", "answer", "take", "note", "leave")
+HEAD_BYTES, PARTS_A_RANK, JOBS = 40, 128, 48
+TEXTS = {"run": RUN.replace("10d", "6h"), "sweep": SWEEP.replace("10d", "6h").replace("seeds: 40", f"seeds: {JOBS}")}
+ANSWER_BYTES_MAX = {"run": 4e6, "sweep": 1.2e5}
+WORDS = {"start": ["--version"], "probe": [], "run": ["run", "run.yaml", "--no-charts"],
+         "sweep": ["sweep", "sweep.yaml"]}
+
+
+class Rank:
+    """What one rank has sent and used."""
+
+    def __init__(self, line):
+        words = line.split()
+        numbers = [int(word) for word in words[:2 * len(KINDS)]]
+        self.messages = dict(zip(KINDS, numbers[::2]))
+        self.bytes = dict(zip(KINDS, numbers[1::2]))
+        self.cpu_s, self.progress_s, self.peak_mib = float(words[-3]), float(words[-2]), int(words[-1]) / 1024
+
+
+def measure(program, counter, ranks, case, folder):
+    for path in folder.glob("x.db*"):
+        path.unlink()
+    command = [*MPIRUN, "-q", "-x", f"LD_PRELOAD={counter}", "-x", f"MPI_COUNTER={folder}/count", "-n", str(ranks),
+               program, *WORDS[case]]
+    if case in TEXTS:
+        command += ["--quiet", "--jobs", "1", "--db", "x.db"]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return [Rank((folder / f"count.{rank}").read_text(encoding="ascii")) for rank in range(ranks)]
+
+
+def hold(what, is_so):
+    if not is_so:
+        raise SystemExit(f"{what}: not so")
+
+
+def check_messages(case, ranks):
+    """Rank 0 alone calls, gives and ends; the others answer and ask. Notes alone depend on time."""
+    first, others = ranks[0], ranks[1:]
+    count = len(others)
+    answers = sum(rank.messages["answer"] for rank in others)
+    takes = sum(rank.messages["take"] for rank in others)
+    hold(f"{case}, {count + 1} ranks: each call is answered", first.messages["call"] == answers)
+    hold(f"{case}, {count + 1} ranks: each share that is asked for is given", first.messages["give"] == takes)
+    hold(f"{case}, {count + 1} ranks: each rank is told to end, and leaves",
+         first.messages["end"] == count == sum(rank.messages["leave"] for rank in others))
+    hold(f"{case}, {count + 1} ranks: nothing is cancelled", first.messages["cancel"] == 0)
+    hold(f"{case}, {count + 1} ranks: all but requests and answers are heads", all(
+        rank.bytes[kind] == HEAD_BYTES * rank.messages[kind] for rank in ranks for kind in KINDS
+        if kind not in ("call", "answer")))
+    if case == "run":
+        hold(f"run, {count + 1} ranks: one call each", answers == count)
+        hold(f"run, {count + 1} ranks: so many shares at most", takes <= 2 * PARTS_A_RANK * (count + 1))
+    else:
+        hold(f"sweep, {count + 1} ranks: no job is done twice", answers <= JOBS and takes == 0)
+
+
+def check_growth(found):
+    """Bytes of an answer and memory of a rank have bounds in which the number of ranks does not stand; rank 0 holds the
+    answers of a run until its end, as bytes, as they are read, and as they are merged."""
+    for (case, count), (first, *others) in found.items():
+        if case not in TEXTS:
+            continue
+        alone, answers = found[case, 1][0], sum(rank.bytes["answer"] for rank in others)
+        for rank in others:
+            hold(f"{case}, {count} ranks: an answer is no longer",
+                 rank.bytes["answer"] <= ANSWER_BYTES_MAX[case] * rank.messages["answer"])
+            hold(f"{case}, {count} ranks: no more memory than one alone", rank.peak_mib <= 1.1 * alone.peak_mib + 2)
+        hold(f"{case}, {count} ranks: rank 0 holds no more than the answers",
+             first.peak_mib <= 1.1 * alone.peak_mib + 3 * answers / 2**20 + 4)
+
+
+def largest(values):
+    return max(values, default=0)
+
+
+def table(found):
+    lines = ["| | ranks | messages | from each rank | bytes from each rank | memory of rank 0 | of each other |",
+             "|---|--:|--:|--:|--:|--:|--:|"]
+    for (case, count), (first, *others) in sorted(found.items()):
+        if case not in TEXTS:
+            continue
+        sent = [sum(rank.messages.values()) - rank.messages["note"] for rank in others]
+        size = [sum(rank.bytes.values()) - rank.bytes["note"] for rank in others]
+        total = sum(first.messages.values()) + sum(sent)
+        dash = "–"
+        lines.append(f"| {case} | {count} | {total if others else 0} | {f'{max(sent)}' if sent else dash} | "
+                     f"{f'{max(size) / 1e6:.2f} MB' if size else dash} | {first.peak_mib:.0f} MiB | "
+                     f"{f'{largest(rank.peak_mib for rank in others):.0f} MiB' if others else dash} |")
+    return lines
+
+
+def constants(rounds):
+    """Seconds of processors: of a rank's start; of rank 0 for a message, and for a job that it takes in; of one more
+    rank in a run, for reading the scenario and for saving, loading and merging the answer."""
+
+    def least(value_of):
+        return min(value_of(found) for found in rounds)
+
+    def work_s(found, count):
+        return sum(rank.cpu_s - rank.progress_s for rank in found["run", count])
+
+    def take_in_s(found):
+        first = found["sweep", 8][0]
+        return (first.cpu_s - start_s - (JOBS - first.messages["call"]) * job_s) / JOBS
+
+    start_s = least(lambda found: min(rank.cpu_s for rank in found["start", 8]))
+    job_s = least(lambda found: (found["sweep", 2][1].cpu_s - start_s) / found["sweep", 2][1].messages["answer"])
+    answer_s = (least(lambda found: work_s(found, 8)) - least(lambda found: work_s(found, 2))) / 6 - start_s
+    return {
+        "start": start_s,
+        "message": least(lambda found: found["probe", 5][0].progress_s / sum(
+            sum(rank.messages.values()) for rank in found["probe", 5])),
+        "answer": max(answer_s, 1e-3),
+        "take in": max(least(take_in_s), 1e-4),
+    }
+
+
+def kept_value(name):
+    cases = json.loads((ROOT / "docs/performance.json").read_text(encoding="utf-8"))["cases"]
+    return next(case["value"]["median"] for case in cases if case["name"] == name)
+
+
+def model(found, known, ranks=1000):
+    """What the figures mean for so many ranks of one thread: what rank 0 must do for them, and how long they work."""
+    eight = found["run", 8]
+    answer_mb = largest(rank.bytes["answer"] for rank in eight[1:]) / 1e6
+    memory_mib = (eight[0].peak_mib - found["run", 1][0].peak_mib) / 7
+    messages, merge_s = 2 * PARTS_A_RANK * ranks, known["answer"] * ranks
+    lines = [f"| {ranks:,} ranks of one thread | |", "|---|--:|"]
+    costs = {"exact": kept_value("exact-1e6") * 1e-9, "thinned": kept_value("growth-thinned-rows-1e10") / 1e10}
+    for name, row_s in costs.items():
+        work_s = 1e14 * row_s
+        part_s, tail_s = max(work_s / ranks, messages * known["message"]), work_s / (PARTS_A_RANK * ranks)
+        lines += [
+            f"| run of 10^14 rows, {name}: work | {work_s:,.0f} s |",
+            f"| ... of each rank, and the wait for the last share | {part_s:,.1f} s and {tail_s:.2f} s |",
+            f"| ... speed-up | {work_s / (known['start'] + part_s + tail_s + merge_s):,.0f} |",
+        ]
+    return lines + [
+        f"| ... messages, and time of rank 0 for them | {messages:,} and {messages * known['message']:.1f} s |",
+        f"| ... bytes from each rank, and at rank 0 | {answer_mb:.1f} MB and {answer_mb * ranks / 1e3:.1f} GB |",
+        f"| ... time of rank 0 to add them up, at most | {merge_s:.1f} s |",
+        f"| ... memory of rank 0, and of each other rank | {memory_mib * ranks / 1024:.1f} GiB and "
+        f"{largest(rank.peak_mib for rank in eight[1:]):.0f} MiB |",
+        f"| sweep: time of rank 0 to take a job in | {known['take in'] * 1e3:.2f} ms |",
+        f"| ... so all ranks are busy when a job lasts | {known['take in'] * ranks:.1f} s or more |",
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("program")
+    parser.add_argument("counter")
+    parser.add_argument("probe", nargs="?")
+    parser.add_argument("--rounds", type=int, default=3)
+    to_do = parser.add_mutually_exclusive_group()
+    to_do.add_argument("--write", action="store_true")
+    to_do.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    program, counter = os.path.abspath(arguments.program), os.path.abspath(arguments.counter)
+    if arguments.probe:
+        arguments.probe = os.path.abspath(arguments.probe)
+    elif not arguments.check:
+        parser.error("without --check it wants PROBE")
+    rounds = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for case, text in TEXTS.items():
+            (folder / f"{case}.yaml").write_text(text, encoding="utf-8")
+        for _ in range(1 if arguments.check else arguments.rounds):
+            wanted = [(case, count) for case in TEXTS for count in RANKS]
+            wanted += [] if arguments.check else [("start", 8), ("probe", 5)]
+            rounds.append({(case, count): measure(arguments.probe if case == "probe" else program, counter, count, case,
+                                                  folder) for case, count in wanted})
+    for found in rounds:
+        for (case, count), ranks in found.items():
+            if case in TEXTS and count > 1:
+                check_messages(case, ranks)
+        check_growth(found)
+    lines = table(rounds[-1])
+    if not arguments.check:
+        lines += ["", *model(rounds[-1], constants(rounds))]
+    text = "\n".join(lines)
+    print(text)
+    if arguments.write:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(re.sub(r"(<!-- scale -->\n).*?(\n<!-- /scale -->)", lambda old: old[1] + text + old[2], page,
+                               flags=re.S), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
