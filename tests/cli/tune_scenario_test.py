@@ -30,8 +30,9 @@ strategies:
   - time: {window: 1d, label: mine}
   - probabilistic: {bits: 4, threshold: 20}
 """
-# About one and a half seconds of work.
+# Some two seconds of work.
 LONG = ["--set", "arrivals.rate=4/s", "--set", "engine=exact"]
+SHORT = ["--set", "duration=6h"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly"}
 OBJECTIVES = ["writes.extra_ops_per_1000_rows", "partitions.closed.rows.cv", "reads.partitions_per_read.mean",
               "partitions.all.bytes.p99"]
@@ -267,7 +268,8 @@ class TuneScenarioTest(ProgramTest):
 
     def test_charts_claim_no_more_than_was_shown(self):
         self.tell()
-        self.good("tune", "small.yaml", "--risk", "0.0000001", "--quiet", "--format", "pdf", "--out", "y")
+        self.good("tune", "small.yaml", "--risk", "0.0000001", "--quiet", "--format", "pdf", "--out", "y", *SHORT,
+                  "--set", "tune.strategies=[time]")
         for folder, claim in [("x", b"stay within the limits"), ("y", b"were not seen to fail")]:
             with open(os.path.join(self.folder, folder, "small-tune-front.pdf"), "rb") as file:
                 self.assertIn(b"/Title (small: the settings that " + claim + b")", file.read())
@@ -281,7 +283,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertRegex(self.bad(3, "report", "1"), r"the answer of 'tune' .* is damaged: .*; restore the database")
 
     def test_agents_get_guarded_and_a_lead(self):
-        agents = ["--set", "agents={count: 3, cache_ttl: 1s}", "--set", "duration=40s", "--set", "arrivals.rate=40/s",
+        agents = ["--set", "agents={count: 3, cache_ttl: 1s}", "--set", "duration=20s", "--set", "arrivals.rate=40/s",
                   "--set", "keys.count=3", "--set", "limits={partition_rows: 400}", "--set",
                   "tune={risk: 20%, seeds: 2, strategies: [probabilistic]}", "--set",
                   "strategies=[{probabilistic: {bits: 3, threshold: 20, coordination: three-state, lead: 3s}}]"]
@@ -294,7 +296,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertIn("ead of probabilistic", answer["notes"])
 
     def test_impossible_limits_name_the_nearest_and_a_cure_that_works(self):
-        base = ["tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.strategies=[time]", "--set",
+        base = ["tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.strategies=[time]", "--set",
                 "tune.seeds=3", "--set", "limits={partition_rows: 5}"]
         line = self.bad(1, *base)
         self.assertRegex(line, r"small\.yaml: no setting stays within the limits: with mine-\w+, the nearest, "
@@ -307,7 +309,7 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
 
     def test_risk_that_nobody_may_take_is_no_cure(self):
-        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "tune.seeds=2", "--set",
+        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set", "tune.seeds=2", "--set",
                         "limits={partition_bytes: 1B}")
         self.assertRegex(line, r"no setting stays within the limits: .* partitions exceed 1B; "
                                r"raise partition_bytes to \w+\Z")
@@ -318,8 +320,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertRegex(line, r"% of closed partitions are tiny; raise tune\.tiny to [\d.]+%")
 
     def test_limit_of_less_than_a_row_binds(self):
-        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", "--set", "limits={partition_bytes: 20B}",
-                        "--set", "row.format=payload", "--set", "tune.seeds=2")
+        line = self.bad(1, "tune", "small.yaml", "--quiet", "--no-charts", *SHORT, "--set",
+                        "limits={partition_bytes: 20B}", "--set", "row.format=payload", "--set", "tune.seeds=2")
         self.assertRegex(line, r"9\d[\d.]* % of partitions exceed 20B; raise partition_bytes to \d+B\Z")
 
     def test_trace_has_no_margin(self):
@@ -395,14 +397,16 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(self.outcomes(), 0)
 
     def test_tune_that_is_killed_goes_on_from_the_last_half_second(self):
-        process = self.start("tune", "small.yaml", "--json", "--no-charts", "--quiet", *LONG)
+        command = ["tune", "small.yaml", "--json", "--no-charts", "--jobs", "1", *LONG, "--set",
+                   "tune.strategies=[time]"]
+        process = self.start(*command, "--quiet")
         while self.outcomes() == 0:
             self.assertIsNone(process.poll())
             time.sleep(0.02)
         process.kill()
         process.communicate(timeout=60)
         done = self.outcomes()
-        code, _, err = self.run_program("tune", "small.yaml", "--json", "--no-charts", *LONG)
+        code, _, err = self.run_program(*command)
         self.assertEqual((code, without_progress(err)), (0, f"tune: {done} runs were done\n"))
 
     @in_full
@@ -429,10 +433,11 @@ class TuneScenarioTest(ProgramTest):
         self.good("run", "small.yaml", "--no-charts")
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
         self.addCleanup(database.close)
-        process = self.start("tune", "small.yaml", "--no-charts", "--quiet", *LONG, "--set", "arrivals.rate=8/s")
+        process = self.start("tune", "small.yaml", "--no-charts", "--quiet", "--jobs", "1", *LONG, "--set",
+                             "arrivals.rate=8/s")
         self.wait_for_work(process, 0.1)
         database.execute("BEGIN IMMEDIATE")
-        self.wait_for_work(process, 1.2)
+        self.wait_for_work(process, 0.7)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, b""))
@@ -441,7 +446,7 @@ class TuneScenarioTest(ProgramTest):
     def test_interrupt_of_the_first_run_leaves_nothing(self):
         process = self.start("tune", "small.yaml", "--set", "arrivals.rate=200/s", "--set", "engine=exact", "--quiet",
                              "--no-charts")
-        self.wait_for_work(process, 0.4)
+        self.wait_for_work(process, 0.2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out, err.decode()), (130, b"", "interrupted; nothing was stored\n"))
