@@ -26,12 +26,12 @@ static const char stream[] = "duration: 2h\n"
                              "  - time: {window: 10m}\n";
 /* With agents a lead is sought too. */
 static const char cluster[] =
-    "duration: 4s\n"
+    "duration: 2s\n"
     "keys: {count: 2}\n"
     "arrivals: {rate: 30/s}\n"
     "cluster: {nodes: 1, replication_factor: 1}\n"
-    "agents: {count: 2, cache_entries: 8}\n"
-    "limits: {partition_rows: 100}\n"
+    "agents: {count: 2, cache_entries: 8, operations: 32}\n"
+    "limits: {partition_rows: 50}\n"
     "tune: {seeds: 2, risk: 50%}\n"
     "strategies:\n"
     "  - probabilistic: {bits: 1, threshold: 3, coordination: three-state, lead: 2s}\n";

@@ -120,7 +120,7 @@ static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
     static const char *const texts[] = {
         HEAD "limits: {partition_rows: 1000}\ntune: {seeds: 4, risk: 2%}\nstrategies: [time: {window: 6h}]\n",
         ("duration: 4s\nkeys: {count: 2}\narrivals: {rate: 30/s}\n"
-         "cluster: {nodes: 1, replication_factor: 1}\nagents: {count: 2, cache_entries: 8}\n"
+         "cluster: {nodes: 1, replication_factor: 1}\nagents: {count: 2, cache_entries: 8, operations: 32}\n"
          "limits: {partition_rows: 100}\ntune: {seeds: 2, risk: 50%}\nstrategies:\n"
          "  - probabilistic: {bits: 1, threshold: 3, coordination: three-state, lead: 2s}\n")};
     static struct notebook notebook;
