@@ -59,8 +59,13 @@ class TuneTest(ProgramTest):
         self.assertEqual(len([pair for pair in pairs if pair[0] == 0]), 20001)
         self.assertIn("With 9 bits and threshold 40 a partition has 20480 rows", answer["why"])
         self.assertIn("standard deviation of 3235 (15.8 %", answer["why"])
+        self.assertNotIn("uneven", answer["why"])
         self.assertIn("With 10 bits, the next cheaper chance, no threshold holds: the nearest miss is 20, with a "
                       "risk of 3 %", answer["why"])
+
+    def test_what_is_uneven_is_called_so(self):
+        answer = self.tune("--rows", "1..100000", "--risk", "0.001")
+        self.assertIn("(100 % of that, which is uneven)", answer["why"])
 
     def test_tune_lists_what_exact_fractions_allow(self):
         for least, most, risk in [(20, 60, "0.05"), (0, 25, "0.4"), (30, 30, "0.3"), (14, 31, "0"), (1, 9, "0.9")]:

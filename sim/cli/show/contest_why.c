@@ -16,8 +16,6 @@
 #define ENDLESS_TOLD 3
 /* Of what `risk` takes. */
 #define RISK_MOST 0.5
-/* From here on a person should know that partitions are uneven. */
-#define CV_UNEVEN 0.5
 /* Operations per 1000 rows. */
 #define EVERY_ROW_OPS 1000
 
@@ -245,7 +243,7 @@ static void say_requirements(const struct tune_contest *contest, const struct tu
     figure(tune_mean_of(otherwise, TUNE_COST), cost);
     double cv = tune_mean_of(otherwise, TUNE_CV);
     cli_say(out, "%s (%s", otherwise->strategy.label, cost);
-    if (cv > CV_UNEVEN)
+    if (cv > CLI_CV_UNEVEN)
         cli_say(out, "; its partitions are uneven, with a CV of %.0f %%", 100 * cv);
     cli_say(out, ").");
 }
@@ -278,8 +276,8 @@ void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out)
     cli_say(out, " 99 %% of its partitions are within %s", p99);
     if (!isnan(cv))
         cli_say(out, ", and the rows of closed ones have a CV of %.0f %%%s%s", 100 * cv,
-                cv > CV_UNEVEN ? ", which is uneven" : "",
-                cv > CV_UNEVEN && bk_kind_fires(best->strategy.settings.strategy.kind)
+                cv > CLI_CV_UNEVEN ? ", which is uneven" : "",
+                cv > CLI_CV_UNEVEN && bk_kind_fires(best->strategy.settings.strategy.kind)
                     ? ": a higher threshold with fewer bits evens them out"
                     : "");
     cli_say(out, ".");

@@ -151,8 +151,6 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: 'tune' needs --rows or a scenario; write --rows 12000..32000, or "
                         "'bucketlab tune SCENARIO'");
-    if (!cli_has(args, "risk"))
-        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     const char *rows = cli_value(args, "rows", "");
     uint64_t exactly;
     if (lab_quantity_whole(rows, &exactly) == NULL && exactly > 0)
@@ -160,6 +158,8 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
                         "bucketlab: --rows %s: no chance gives exactly so many; write --rows 1..%" PRIu64
                         " for at most so many, or --rows %" PRIu64 "..%" PRIu64 " for a range",
                         rows, exactly, exactly > 3 ? exactly * 3 / 8 : 1, exactly);
+    if (!cli_has(args, "risk"))
+        return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||
         !read_risk(cli_value(args, "risk", ""), &goal->risk, error))
         return false;

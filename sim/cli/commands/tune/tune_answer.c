@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bucketing/strategy.h"
+#include "cli/contest_answer.h"
 #include "cli/json.h"
 #include "cli/text.h"
 
@@ -98,8 +99,9 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
     say(text,
         "With %s and threshold %" PRIu64
         " a partition has %.15g rows on average, with a standard deviation of "
-        "%.5g (%.3g %% of that).",
-        chance, distribution->threshold, mean, stddev, 100 * stddev / mean);
+        "%.5g (%.3g %% of that%s).",
+        chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
+        stddev > CLI_CV_UNEVEN * mean ? ", which is uneven" : "");
     cli_tune_share(best->below, 2, below);
     cli_tune_share(best->above, 2, above);
     double risk = tune_risk(distribution, &answer->goal);

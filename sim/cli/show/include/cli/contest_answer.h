@@ -7,6 +7,9 @@
 
 #include "tune/contest.h"
 
+/* From this CV on a person should know that partitions are uneven. */
+#define CLI_CV_UNEVEN 0.5
+
 /* A text that grows up to its size; what does not fit is cut. */
 #define CLI_SAYING_SIZE 4096
 struct cli_saying {
