@@ -357,7 +357,8 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     agent->uncounted = NULL;
     agent->stored.is_known = false;
     lab_copies_forgotten(run, number);
-    for (uint32_t i = 0; i < run->operation_count; i++) {
+    /* Most operations have never been under way, and their pages are not to be touched. */
+    for (uint32_t i = 0; i < run->operation_count && run->operations_active > 0; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
             continue;
