@@ -17,7 +17,7 @@
 #include "tune/strategy_text.h"
 
 #define HEAD                                                                                                 \
-    "duration: 2d\nkeys: {count: 30, popularity: {zipf: 0.8}}\n"                                             \
+    "duration: 1d\nkeys: {count: 30, popularity: {zipf: 0.8}}\n"                                             \
     "arrivals: {rate: 0.5/s, bursts: {on: 10m, off: 1h, factor: 10}}\n"                                      \
     "reads: {latest: {rows: 20, rate: 0.01/s}}\n"
 

@@ -27,13 +27,13 @@ enum { PARTS_MAX = 3 };
 static size_t shortened(const struct lab_scenario *scenario, struct lab_override parts[PARTS_MAX])
 {
     if (strcmp(scenario->name, "chat-channels") == 0) {
-        parts[0].text = "arrivals.rate=0.3/s";
-        parts[1].text = "reads.latest.rate=2/m";
-        parts[2].text = "keys.count=1000";
+        parts[0].text = "arrivals.rate=0.1/s";
+        parts[1].text = "reads.latest.rate=1/m";
+        parts[2].text = "keys.count=300";
         return 3;
     }
     parts[0].text = "arrivals.rate=0.2/s";
-    return strcmp(scenario->name, "weighted") == 0 ? 1 : 0;
+    return strcmp(scenario->name, "weighted") == 0 || strncmp(scenario->name, "server-logs", 11) == 0;
 }
 
 static struct lab_scenario *load(const char *path)
