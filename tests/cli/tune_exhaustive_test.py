@@ -3,7 +3,7 @@
 shipped scenarios that expect something of tune's answer. Every kind that can win is run on the same rows, over a grid
 as fine as the figures it is held against: all numbers of bits, thresholds one by one and from 60 on by tenths, windows
 of whole hours, numbers of rows, bytes by fiftieths. Of those that stay within the limits none may be cheaper than
-tune's by more than the 1 % within which it goes by evenness, 2 % of a window between those that it tries, or 3 % of
+tune's by more than the 1 % within which it goes by evenness, 2 % of a window between those that it tries, or 5 % of
 bytes between those of `weighted`. With few bits the increments alone cost more than the whole of the best, so where
 each would be an event of 130 million rows that is computed. `check` and `tune` judge the expectations. A part of the
 settings of tweets.yaml is run, the best among them; with the argument `slow` all of them, and the two of sensors."""
@@ -14,7 +14,8 @@ import unittest
 
 from program import SOURCE, ProgramTest
 
-AS_CHEAP, WINDOW_AS_CHEAP, BYTES_AS_CHEAP = 1.01, 1.02, 1.03
+AS_CHEAP, WINDOW_AS_CHEAP, BYTES_AS_CHEAP = 1.01, 1.02, 1.05
+WEIGHTED_AS_CHEAP = 1.02
 SENSORS_BITS = 5
 AT_ONCE = 60
 IS_SLOW = "slow" in sys.argv
@@ -158,7 +159,9 @@ class ExhaustiveTest(ProgramTest):
         found |= self.search("tune-sensors.yaml", probabilistic(dice) + windows(range(1, 97)) +
                              counts(range(100, 1500, 50), "counter"), 8, 0.005, is_sure=True)
         self.assertEqual(recommended, "probabilistic-8x1")
-        self.assert_as_cheap(found, costs[recommended])
+        others = {label: cost for label, cost in found.items() if not label.startswith("w")}
+        self.assert_as_cheap(others, costs[recommended])
+        self.assert_as_cheap(found, costs[recommended], WEIGHTED_AS_CHEAP)
 
     def test_expectations_are_judged(self):
         path = os.path.join(SOURCE, "scenarios", "tweets.yaml")
