@@ -6,14 +6,10 @@
 #include "kernel/number.h"
 #include "kernel/sampler.h"
 
-#define LATENCY_MOST 0x1p62
-
-/* As sim_size_draw() rounds. */
-static int64_t whole(double latency)
+/* As sim_size_draw() makes it of a normal draw. */
+static int64_t lognormal(const struct sim_size *size, double normal)
 {
-    if (!(latency < LATENCY_MOST))
-        return (int64_t)LATENCY_MOST;
-    return latency < 1 ? 1 : (int64_t)(latency + 0.5);
+    return (int64_t)sim_size_whole(sim_exp(size->log_mean + size->b * normal));
 }
 
 static void draw_ahead(const struct sim_size *near, struct latencies *ahead, struct sim_random *stream)
@@ -25,7 +21,7 @@ static void draw_ahead(const struct sim_size *near, struct latencies *ahead, str
         ahead->normals[i] = sim_normal(&random);
     *stream = random;
     for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
-        ahead->near_ns[i] = whole(sim_exp(near->log_mean + near->b * ahead->normals[i]));
+        ahead->near_ns[i] = lognormal(near, ahead->normals[i]);
 }
 
 int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bool is_near)
@@ -38,7 +34,7 @@ int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bo
     if (ahead->taken == LATENCIES_AHEAD)
         draw_ahead(near, ahead, &place->latency);
     uint32_t i = ahead->taken++;
-    return is_near ? ahead->near_ns[i] : whole(sim_exp(far->log_mean + far->b * ahead->normals[i]));
+    return is_near ? ahead->near_ns[i] : lognormal(far, ahead->normals[i]);
 }
 
 /* Draws those that were taken anew. */

@@ -29,7 +29,7 @@ struct cell {
 };
 
 struct sim_sizes {
-    double normal_edge;           /* beyond it lie 2^-11 of the normal distribution */
+    double normal_edge;           /* of a lognormal: beyond it lie 2^-11 of the normal distribution */
     struct cell cells[2 * CELLS]; /* the two sides in turn */
 };
 
@@ -111,8 +111,10 @@ bool sim_sizes_create(const struct sim_size *size, struct sim_sizes **out)
         free(z);
         return false;
     }
-    walk_normal(z);
-    sizes->normal_edge = -z[0];
+    if (size->kind == SIM_SIZE_LOGNORMAL) {
+        walk_normal(z);
+        sizes->normal_edge = -z[0];
+    }
     double *values = z + ALL_NODES;
     for (unsigned side = 0; side < 2; side++) {
         lay_out(values, size, side, z);

@@ -52,19 +52,36 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
     return least;
 }
 
-/* The least cost of a template's settings, or (peer NULL) of all, that are within the limits so far;
- * infinity: none is. */
-static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
+/* The cheapest of a template's settings, or (peer NULL) of all, that is within the limits so far; or, with a
+ * level of the tests, that was shown to be. NULL: none is. */
+static const struct tune_entrant *cheapest(const struct tune_race *race, const struct tune_entrant *peer,
+                                           const double *fail_chance)
 {
-    double best = (double)INFINITY;
+    const struct tune_entrant *best = NULL;
     for (size_t i = 0; i < race->count; i++) {
         const struct tune_entrant *entrant = &race->entrants[i];
         enum tune_demand demand;
         if (competes(entrant) && entrant->seeds > 0 && (peer == NULL || is_peer(entrant, peer)) &&
-            tune_is_within(entrant, &race->terms, &demand))
-            best = fmin(best, tune_mean_of(entrant, TUNE_COST));
+            (best == NULL || tune_is_cheaper(entrant, best)) &&
+            (fail_chance == NULL
+                 ? tune_is_within(entrant, &race->terms, &demand)
+                 : tune_judge(entrant, &race->terms, *fail_chance, &demand) == TUNE_VERDICT_HOLDS))
+            best = entrant;
     }
     return best;
+}
+
+const char *tune_race_best(const struct tune_race *race)
+{
+    const struct tune_entrant *best = cheapest(race, NULL, NULL);
+    return best == NULL ? NULL : best->strategy.label;
+}
+
+/* Infinity: none is within the limits so far. */
+static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
+{
+    const struct tune_entrant *best = cheapest(race, peer, NULL);
+    return best == NULL ? (double)INFINITY : fmin((double)INFINITY, tune_mean_of(best, TUNE_COST));
 }
 
 static bool is_waiting(const struct tune_entrant *entrant)
@@ -148,22 +165,6 @@ static bool has_more(const struct tune_entrant *one, const struct tune_entrant *
     return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance;
 }
 
-/* The cheapest that was shown to be within the limits: of a template, or (peer NULL) of all. */
-static const struct tune_entrant *shown_best(const struct tune_race *race, const struct tune_entrant *peer,
-                                             double fail_chance)
-{
-    const struct tune_entrant *best = NULL;
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        enum tune_demand demand;
-        if (competes(entrant) && (peer == NULL || is_peer(entrant, peer)) &&
-            (best == NULL || tune_is_cheaper(entrant, best)) &&
-            tune_judge(entrant, &race->terms, fail_chance, &demand) == TUNE_VERDICT_HOLDS)
-            best = entrant;
-    }
-    return best;
-}
-
 /* Whether it costs more than the best of its template. What costs as much to within 1 % may still be
  * recommended, for evenness: but not where it is less even, nor where that best costs more than the best of
  * all. */
@@ -194,16 +195,16 @@ static bool has_rivals(const struct tune_race *race, const struct tune_entrant *
 
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance)
 {
-    const struct tune_entrant *first = shown_best(race, NULL, fail_chance);
+    const struct tune_entrant *first = cheapest(race, NULL, &fail_chance);
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        const struct tune_entrant *best = competes(entrant) ? shown_best(race, entrant, fail_chance) : NULL;
+        const struct tune_entrant *best = competes(entrant) ? cheapest(race, entrant, &fail_chance) : NULL;
         if (best != NULL && best != entrant && is_beaten(entrant, best, first, cost_chance))
             entrant->is_settled = true;
     }
     for (size_t i = 0; i < race->count; i++) {
         struct tune_entrant *entrant = &race->entrants[i];
-        if (competes(entrant) && shown_best(race, entrant, fail_chance) == entrant &&
+        if (competes(entrant) && cheapest(race, entrant, &fail_chance) == entrant &&
             (entrant == first || has_more(entrant, first, TUNE_COST, TUNE_AS_CHEAP, cost_chance)) &&
             !has_rivals(race, entrant, first, cost_chance))
             entrant->is_settled = true;

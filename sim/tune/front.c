@@ -119,20 +119,6 @@ void tune_race_finish(struct tune_race *race)
         mark_front(race);
 }
 
-const char *tune_race_best(const struct tune_race *race)
-{
-    const struct tune_entrant *best = NULL;
-    for (size_t i = 0; i < race->count; i++) {
-        const struct tune_entrant *entrant = &race->entrants[i];
-        enum tune_demand demand;
-        if (entrant->status == TUNE_HOLDS && entrant->seeds > 0 && !entrant->is_endless &&
-            tune_is_within(entrant, &race->terms, &demand) &&
-            (best == NULL || tune_is_cheaper(entrant, best)))
-            best = entrant;
-    }
-    return best == NULL ? NULL : best->strategy.label;
-}
-
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     return compare(one, other, cheap_by, sizeof cheap_by / sizeof *cheap_by) < 0;

@@ -14,9 +14,8 @@
 /* One round: a seed, and all entrants that wait for it. */
 struct round {
     struct tune_race *race;
-    size_t *left; /* numbers of entrants */
+    const struct tune_entrant **left; /* in batches */
     size_t left_count, batches, together;
-    const struct tune_entrant **entrants; /* in batches */
     uint32_t seed;
     uint32_t threads_each;
     struct lab_progress *progress; /* of the whole race */
@@ -77,8 +76,8 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     if (seen == NULL)
         return sim_fail_memory(error);
     *made = seen;
-    return race->watch(race->context, round->entrants + first, count, round->seed, round->threads_each,
-                       progress, seen, error);
+    return race->watch(race->context, round->left + first, count, round->seed, round->threads_each, progress,
+                       seen, error);
 }
 
 static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
@@ -89,7 +88,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     (void)is_enough;
     (void)error;
     for (size_t i = 0; i < count; i++) {
-        struct tune_entrant *entrant = &round->race->entrants[round->left[first + i]];
+        struct tune_entrant *entrant = &round->race->entrants[round->left[first + i] - round->race->entrants];
         assert(entrant->seeds == round->seed);
         do
             entrant->seen[entrant->seeds++] = seen[i];
@@ -111,8 +110,6 @@ static void share(struct round *round, uint32_t threads)
                                                                                  : 1;
     round->batches = (round->left_count + round->together - 1) / round->together;
     round->threads_each = round->batches >= threads ? 1 : (uint32_t)(threads / round->batches);
-    for (size_t i = 0; i < round->left_count; i++)
-        round->entrants[i] = &round->race->entrants[round->left[i]];
 }
 
 static bool run_round(struct round *round, uint32_t threads, struct sim_error *error)
@@ -215,7 +212,7 @@ static bool choose(struct round *round, bool *is_even)
         if (entrant->seeds >= seeds_of(race, entrant))
             continue;
         if (entrant->seeds == round->seed)
-            round->left[round->left_count++] = i;
+            round->left[round->left_count++] = entrant;
         else
             *is_even = false;
     }
@@ -245,11 +242,8 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
     if (!make_room(race, error))
         return false;
     round.left = calloc(race->count + 1, sizeof *round.left);
-    round.entrants = calloc(race->count + 1, sizeof *round.entrants);
-    bool is_fine = round.left != NULL && round.entrants != NULL ? run_all(&round, threads, error)
-                                                                : sim_fail_memory(error);
+    bool is_fine = round.left != NULL ? run_all(&round, threads, error) : sim_fail_memory(error);
     free(round.left);
-    free(round.entrants);
     for (size_t i = 0; i < race->count; i++) {
         if (race->entrants[i].status == TUNE_HOLDS && !race->entrants[i].is_called)
             race->entrants[i].status = TUNE_COSTLY;

@@ -115,6 +115,8 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
 /* What the read asks and finds; false without memory. Not of a strategy whose settings change. */
 bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_read_event *event, struct lab_read_done *done);
+/* Of BK_TIME: when the window of this time ends. */
+int64_t lab_window_end(const struct lab_lane_settings *settings, int64_t time_ns);
 void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_horizon *horizon);
 /* The key's rows are over; the run ends at end_ns. */

@@ -52,14 +52,6 @@ static void count(struct lab_expected *expected, struct lab_tally *tally, uint64
     expected->since_ns = until_ns;
 }
 
-static int64_t window_end(const struct lab_lane_settings *settings, int64_t time_ns)
-{
-    const struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    bk_route(settings->strategy, NULL, &row, &route);
-    return route.until_ns;
-}
-
 /* Each window that ends without a row is one more to ask; of very many the middle of each piece stands for
  * it. */
 static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
@@ -67,7 +59,7 @@ static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *
 {
     struct lab_expected *expected = lane->expected;
     for (unsigned i = 0; i < PIECES && expected->since_ns < until_ns; i++) {
-        const int64_t end_ns = window_end(settings, expected->since_ns);
+        const int64_t end_ns = lab_window_end(settings, expected->since_ns);
         count(expected, tally, expected->partitions, end_ns < until_ns ? end_ns : until_ns);
         if (expected->since_ns == end_ns)
             expected->partitions = ask(lane, settings, end_ns);

@@ -309,13 +309,10 @@ static void read_times(struct lab_lane *lane, const struct lab_lane_settings *se
         lab_read_count(&tally->reads_of[event->kind], &done, times);
 }
 
-/* Until when a read of the newest rows asks and finds the same, as long as no row comes. */
-static int64_t same_until(const struct lab_lane_settings *settings, int64_t now_ns)
+int64_t lab_window_end(const struct lab_lane_settings *settings, int64_t time_ns)
 {
-    const struct bk_row row = {.time_ns = now_ns};
+    const struct bk_row row = {.time_ns = time_ns};
     struct bk_route route;
-    if (settings->strategy->kind != BK_TIME)
-        return INT64_MAX;
     bk_route(settings->strategy, NULL, &row, &route);
     return route.until_ns;
 }
@@ -332,7 +329,9 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
         event.now_ns = times_ns[i];
         event.birth_ns = event.key_rows > 0 ? first->birth_ns : event.now_ns;
         if (are_alike && end < count) {
-            const int64_t until_ns = same_until(settings, event.now_ns);
+            /* As long as no row comes, only the end of a window changes what a read asks. */
+            const int64_t until_ns =
+                settings->strategy->kind == BK_TIME ? lab_window_end(settings, event.now_ns) : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
                 end++;
         }

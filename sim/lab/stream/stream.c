@@ -12,9 +12,6 @@
 #include "lab/gone.h"
 #include "lab/stored.h"
 
-/* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
- * cut, so that the sums of a batch stay far from overflow. */
-
 /* Between the rows of one batch, from one safe point to the next. */
 #define READS_IN_BATCH 16384.0
 

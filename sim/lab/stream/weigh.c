@@ -6,6 +6,8 @@
  * the logarithm of a vint: below 2^14 a vint has one byte, and a second from 128 on. */
 #include "stream.h"
 
+/* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
+ * cut, so that the sums of a batch stay far from overflow. */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 #define SECOND_BYTE   128u /* vints of so much and more have a second byte */
 #define SMALL_BITS    13

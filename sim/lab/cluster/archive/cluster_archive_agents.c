@@ -9,7 +9,8 @@
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have other fields: archive them");
-/* Its copies are left out: they are judged again from what is asked next. */
+/* The archive leaves out an agent's copies: after loading, the oracle judges only copies asked for from then
+ * on. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
                       208,

@@ -161,6 +161,8 @@ static inline bool tune_was_run(const struct tune_entrant *entrant)
 
 /* --- call.c: who is run, and who needs no more seeds */
 
+/* While it runs: the label of the cheapest that is within the limits so far; NULL: none is. */
+const char *tune_race_best(const struct tune_race *race);
 /* Calls those that may be the best of their template, by what has been seen; with `all`, all. */
 void tune_race_call(struct tune_race *race, bool all);
 /* Settles those that cost more than the best of their template, which is within the limits, and that one once
@@ -197,8 +199,6 @@ bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *o
 /* --- front.c: statuses of those that were not dropped, front and recommendation */
 
 void tune_race_finish(struct tune_race *race);
-/* While it runs: the label of the cheapest that is within the limits so far; NULL: none is. */
-const char *tune_race_best(const struct tune_race *race);
 /* The order of the table: by cost, then CV, then p99. The recommended setting may cost up to TUNE_AS_CHEAP
  * times the least cost; among those settings it has the least CV, then the least p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP
