@@ -11,10 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+import findings_harness
 from findings_harness import ROOT, Failure
 
 SCENARIO = "scenarios/costs.yaml"
-MARKED = re.compile(r"<!-- costs -->\n.*?<!-- /costs -->", re.S)
 
 
 def table(program, folder):
@@ -32,11 +32,7 @@ def table(program, folder):
 
 def filled(page, text):
     """The page with the table between its markers."""
-    block = f"<!-- costs -->\n```\n{text}\n```\n<!-- /costs -->"
-    page, count = MARKED.subn(lambda _: block, page)
-    if count != 1:
-        raise Failure(f"<!-- costs --> stands in the page {count} times, not once")
-    return page
+    return findings_harness.filled(page, "costs", f"```\n{text}\n```")
 
 
 def main():

@@ -261,6 +261,15 @@ class Runner:
         return os.path.join(self.cache, key.hexdigest() + ".json")
 
 
+def filled(page, name, text):
+    """The page with the text between `<!-- NAME -->` and `<!-- /NAME -->`."""
+    marked = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- /{re.escape(name)} -->)", re.S)
+    page, count = marked.subn(lambda found: f"{found[1]}{text}\n{found[2]}", page)
+    if count != 1:
+        raise Failure(f"<!-- {name} --> stands in the page {count} times, not once")
+    return page
+
+
 def write_tables(path, target, tables):
     """Copies the page from path to target, each table put between `<!-- table NAME -->` and `<!-- /table -->`."""
     with open(path, encoding="utf-8") as file:

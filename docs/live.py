@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Puts the figures of live runs into docs/live.md, between their markers.
 
-The figures are kept in docs/live.json. --keep FOLDER takes what `./test.sh --live FOLDER` has measured in the place of
-what was kept of the same places; without it the page is made of what is kept.
+The figures are kept in docs/live.json. --keep FOLDER replaces those of each place that `./test.sh --live FOLDER` has
+measured; without it the page shows the figures that are kept.
 
 usage: docs/live.py [--keep FOLDER] [--write | --check]"""
 
@@ -15,7 +15,7 @@ import re
 import statistics
 import sys
 
-from findings_harness import ROOT, Failure
+from findings_harness import ROOT, Failure, filled
 
 DOCS = os.path.join(ROOT, "docs")
 PAGE, KEPT = os.path.join(DOCS, "live.md"), os.path.join(DOCS, "live.json")
@@ -182,16 +182,6 @@ def write_kept(kept):
         file.write("{\n" + ",\n".join(places) + "\n}\n")
 
 
-def filled(page, kept):
-    for place, runs in kept.items():
-        block = f"<!-- {place} -->\n{tables(runs)}\n<!-- /{place} -->"
-        marked = re.compile(rf"<!-- {place} -->\n.*?<!-- /{place} -->", re.S)
-        page, count = marked.subn(lambda _, block=block: block, page)
-        if count != 1:
-            raise Failure(f"<!-- {place} --> stands in the page {count} times, not once")
-    return page
-
-
 def main():
     parser = argparse.ArgumentParser(prog="docs/live.py", description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument(
@@ -211,7 +201,9 @@ def main():
             write_kept(kept)
         with open(PAGE, encoding="utf-8") as file:
             old = file.read()
-        new = filled(old, kept)
+        new = old
+        for place, runs in kept.items():
+            new = filled(new, place, tables(runs))
         if arguments.check and new != old:
             raise Failure("docs/live.md shows other figures; docs/live.py --write puts it right")
         if arguments.write and new != old:

@@ -14,14 +14,17 @@ import json
 import os
 import pathlib
 import random
-import re
 import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "docs"))
+from findings_harness import filled  # noqa: E402
+
 PAGE = ROOT / "docs/performance.md"
 CUSTOMERS, LOAD = 100_000, 0.9
 HOLDS, PENDING = 100_000, 1000
@@ -192,9 +195,7 @@ def main():
     print(f"medians of {arguments.rounds} in turn; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     if arguments.write:
         page = PAGE.read_text(encoding="utf-8")
-        text = "\n".join(lines)
-        PAGE.write_text(re.sub(r"(<!-- peers -->\n).*?(\n<!-- /peers -->)", lambda found: found[1] + text + found[2],
-                               page, flags=re.S), encoding="utf-8")
+        PAGE.write_text(filled(page, "peers", "\n".join(lines)), encoding="utf-8")
 
 
 main()

@@ -54,13 +54,10 @@ class Run(run.Run):
     def program(self):
         return [sys.executable, "-B", str(HERE / "host.py")], ",".join(self.addresses) + "/" + self.keyspace
 
-    def read_back(self, out):
-        for row in self.session.execute(f"SELECT key, bucket, number, at FROM {self.keyspace}.rows"):
-            out.write("row,key-%d,%d,%d,%d\n" % row)
-        for row in self.session.execute(f"SELECT key, c0, c1, c2, c3 FROM {self.keyspace}.states"):
-            out.write("state,key-%d,%d,%d,%d,%d\n" % row)
-        for row in self.session.execute(f"SELECT key, bucket, n FROM {self.keyspace}.counters"):
-            out.write("counter,key-%d,%d,%d\n" % row)
+    def tables(self):
+        yield self.session.execute(f"SELECT key, bucket, number, at FROM {self.keyspace}.rows")
+        yield self.session.execute(f"SELECT key, c0, c1, c2, c3 FROM {self.keyspace}.states")
+        yield self.session.execute(f"SELECT key, bucket, n FROM {self.keyspace}.counters")
 
     def logs(self):
         """In order of time: an effect is logged with its outcome, and bears the time when it was asked for."""

@@ -32,14 +32,11 @@ class Run(run.Run):
     def program(self):
         return [self.host], self.path("store.db")
 
-    def read_back(self, out):
+    def tables(self):
         store = sqlite3.connect(self.path("store.db"))
-        for row in store.execute("SELECT key, bucket, number, time FROM rows"):
-            out.write("row,key-%d,%d,%d,%d\n" % row)
-        for row in store.execute("SELECT key, c0, c1, c2, c3 FROM states"):
-            out.write("state,key-%d,%d,%d,%d,%d\n" % row)
-        for row in store.execute("SELECT key, bucket, total FROM counters"):
-            out.write("counter,key-%d,%d,%d\n" % row)
+        yield store.execute("SELECT key, bucket, number, time FROM rows")
+        yield store.execute("SELECT key, c0, c1, c2, c3 FROM states")
+        yield store.execute("SELECT key, bucket, total FROM counters")
         store.close()
 
 

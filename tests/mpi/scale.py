@@ -13,14 +13,17 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
+import sys
 import tempfile
 
 from speed import MPIRUN, RUN, SWEEP
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "docs"))
+from findings_harness import filled  # noqa: E402
+
 PAGE = ROOT / "docs/performance.md"
 RANKS = (1, 2, 4, 8)
 KINDS = ("", "call", "cancel", "give", "end", "answer", "take", "note", "leave")
@@ -90,7 +93,7 @@ def check_growth(found):
             hold(f"{case}, {count} ranks: an answer is no longer",
                  rank.bytes["answer"] <= ANSWER_BYTES_MAX[case] * rank.messages["answer"])
             hold(f"{case}, {count} ranks: no more memory than one alone", rank.peak_mib <= 1.1 * alone.peak_mib + 2)
-        hold(f"{case}, {count} ranks: rank 0 holds no more than the answers",
+        hold(f"{case}, {count} ranks: rank 0 takes memory for the answers alone",
              first.peak_mib <= 1.1 * alone.peak_mib + 3 * answers / 2**20 + 4)
 
 
@@ -211,8 +214,7 @@ def main():
     print(text)
     if arguments.write:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(re.sub(r"(<!-- scale -->\n).*?(\n<!-- /scale -->)", lambda old: old[1] + text + old[2], page,
-                               flags=re.S), encoding="utf-8")
+        PAGE.write_text(filled(page, "scale", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

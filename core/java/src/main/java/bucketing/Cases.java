@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.jna.Memory;
 import com.sun.jna.Native;
 import com.sun.jna.Structure;
+import com.sun.jna.Structure.FieldOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -69,11 +70,24 @@ final class Cases {
     /** Of JSON, or 0, the members of the struct that have such a name. */
     static void fill(Structure out, JsonNode node, String... names) {
         for (String name : names) {
-            long value = number(node.path(name));
-            Object now = out.readField(name);
-            Object same = now instanceof Integer ? (Object) (int) value : now instanceof Byte ? (Object) (byte) value : value;
-            out.writeField(name, same);
+            fill(out, name, number(node.path(name)));
         }
+    }
+
+    private static void fill(Structure out, String name, long value) {
+        Object now = out.readField(name);
+        Object same = now instanceof Integer ? (Object) (int) value : now instanceof Byte ? (Object) (byte) value : value;
+        out.writeField(name, same);
+    }
+
+    /** Of JSON, all members of the struct in their order. */
+    private static <T extends Structure> T filled(T out, JsonNode node) {
+        String[] names = out.getClass().getAnnotation(FieldOrder.class).value();
+        long[] values = numbers(node);
+        for (int i = 0; i < names.length; i++) {
+            fill(out, names[i], values[i]);
+        }
+        return out;
     }
 
     static Core.Strategy strategy(JsonNode node) {
@@ -126,13 +140,7 @@ final class Cases {
     }
 
     static Core.Row row(JsonNode node) {
-        Core.Row out = new Core.Row();
-        long[] values = numbers(node);
-        out.time_ns = values[0];
-        out.sequence = values[1];
-        out.id = values[2];
-        out.bytes = values[3];
-        return out;
+        return filled(new Core.Row(), node);
     }
 
     static byte[] bytes(JsonNode node) {
@@ -145,15 +153,7 @@ final class Cases {
     }
 
     static Core.KeyState state(JsonNode node) {
-        Core.KeyState out = new Core.KeyState();
-        long[] values = numbers(node);
-        out.bucket = values[0];
-        out.counter = values[1];
-        out.last_change_ns = values[2];
-        out.is_begun = (byte) values[3];
-        out.until_ns = values[4];
-        out.first_sequence = values[5];
-        return out;
+        return filled(new Core.KeyState(), node);
     }
 
     static void equal(String what, JsonNode wanted, Core.KeyState got) {
