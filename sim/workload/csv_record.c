@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/grow.h"
+#include "workload/trace_format.h"
 
 /* A record under way. */
 struct parse {
@@ -67,7 +68,8 @@ static bool take_line(struct parse *parse, const struct trace_reader *reader, co
             if (!end_field(parse, reader, error))
                 return false;
         } else if (is_closed) {
-            return sim_fail(error, SIM_ERROR_INPUT,
+            return csv_check_delimiter(reader->path, reader->line, line, size, dialect->delimiter, error) &&
+                   sim_fail(error, SIM_ERROR_INPUT,
                             "%s:%" PRIu64
                             ": text behind a quote that was closed; double the quotes within a field",
                             reader->path, reader->line);
@@ -191,4 +193,18 @@ struct csv_dialect csv_sniff(const char *bytes, size_t size)
     dialect.has_backslash =
         escaped.faults < plain.faults || (escaped.faults == plain.faults && escaped.records > plain.records);
     return dialect;
+}
+
+bool csv_check_delimiter(const char *path, uint64_t number, const char *line, size_t size, char delimiter,
+                         struct sim_error *error)
+{
+    const char *first = wl_trace_delimiter_name(delimiter);
+    const char other = csv_sniff(line, size).delimiter, sign[] = {'\'', delimiter, '\'', '\0'};
+    if (size == 0 || memchr(line, delimiter, size) != NULL || memchr(line, other, size) == NULL)
+        return true;
+    return sim_fail(error, SIM_ERROR_INPUT,
+                    "%s:%" PRIu64 ": the first line has %s%s, line %" PRIu64
+                    " has %ss; write the same between all columns",
+                    path, number, first == NULL ? sign : first, first == NULL ? "" : "s", number,
+                    wl_trace_delimiter_name(other));
 }

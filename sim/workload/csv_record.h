@@ -29,5 +29,9 @@ void csv_records_free(struct csv_records *records);
 /* What the file's first bytes tell: the delimiter that the first line has most of, and which of the two ways
  * to write a quote fits them better. */
 struct csv_dialect csv_sniff(const char *bytes, size_t size);
+/* False, with the error, where a line lacks the delimiter of the first line and has one that csv_sniff()
+ * knows in its place. */
+bool csv_check_delimiter(const char *path, uint64_t number, const char *line, size_t size, char delimiter,
+                         struct sim_error *error);
 
 #endif

@@ -29,16 +29,26 @@ void wl_trace_format_clear(struct wl_trace_format *format)
     *format = (struct wl_trace_format){0};
 }
 
+static const struct {
+    const char *name;
+    char delimiter;
+} delimiters[] = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
+                  {"pipe", '|'},  {"space", ' '},     {"\\t", '\t'}};
+
+const char *wl_trace_delimiter_name(char delimiter)
+{
+    for (size_t i = 0; i < sizeof delimiters / sizeof *delimiters; i++) {
+        if (delimiters[i].delimiter == delimiter)
+            return delimiters[i].name;
+    }
+    return NULL;
+}
+
 char wl_trace_delimiter(const char *text)
 {
-    static const struct {
-        const char *name;
-        char delimiter;
-    } names[] = {{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
-                 {"pipe", '|'},  {"space", ' '},     {"\\t", '\t'}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i].name) == 0)
-            return names[i].delimiter;
+    for (size_t i = 0; i < sizeof delimiters / sizeof *delimiters; i++) {
+        if (strcmp(text, delimiters[i].name) == 0)
+            return delimiters[i].delimiter;
     }
     bool is_one =
         text[0] != '\0' && text[1] == '\0' && (text[0] == '\t' || (text[0] >= ' ' && text[0] <= '~'));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "csv_record.h"
 #include "kernel/text.h"
 
 static const char bytes_header[] = "timestamp_ms,key,bytes";
@@ -103,7 +104,8 @@ static bool split(char *line, size_t size, const struct trace_place *place, stru
     char *end = line + size;
     char *comma = memchr(line, ',', size);
     if (comma == NULL) {
-        return fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
+        return csv_check_delimiter(place->path, place->line, line, size, ',', error) &&
+               fail(place, error, "1 column where 3 are wanted; write timestamp_ms,key,%s",
                     value_name(place));
     }
     out->time = (struct span){line, comma};

@@ -118,10 +118,12 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
             "key: 2, bytes: 3}");
     if (table->record.count == 1)
         return fail(
-            table, line, error,
-            "one column, %s; write the header 'timestamp_ms,key,bytes' and rows below it, or say what "
-            "parts the columns, as in delimiter: tab",
-            listing);
+            table, line, error, "one column, %s; %s", listing,
+            table->format->delimiter != '\0'
+                ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave it out"
+                : "write the header 'timestamp_ms,key,bytes' and rows below it, or say what parts the "
+                  "columns, as "
+                  "in delimiter: tab");
     return fail(
         table, line, error,
         "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, key: %s}",
@@ -236,6 +238,10 @@ static bool open_file(struct trace_table *table, size_t file, struct sim_error *
 static bool fail_fields(const struct trace_table *table, struct sim_error *error)
 {
     size_t here = table->record.count, wanted = table->field_count;
+    if (here == 1 &&
+        !csv_check_delimiter(trace_table_path(table), table->record.line, table->record.fields[0],
+                             table->record.sizes[0], table->dialect.delimiter, error))
+        return false;
     return fail(table, table->record.line, error, "%zu column%s where the %s has %zu: %s", here,
                 here == 1 ? "" : "s", table->has_header ? "header" : "first row", wanted,
                 here > wanted ? "one or more too many; quote a field that holds the delimiter"

@@ -165,6 +165,22 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
          "delimiter"},
         {"time,key,x\n2026-01-01,a\n", AS_IS,
          ":2: 2 columns where the header has 3: one or more are missing; write an empty field for nothing"},
+        {"time,key,x\n2026-01-01\ta\t1\n", AS_IS,
+         ":2: the first line has commas, line 2 has tabs; write the same between all columns"},
+        {"time,key,x\n\"2026-01-01\"\t\"a\"\t\"1\"\n", AS_IS,
+         ":2: the first line has commas, line 2 has tabs; write the same between all columns"},
+        {"time;key;x\n2026-01-01;a;1\n2026-01-01|b|1\n", AS_IS,
+         ":3: the first line has semicolons, line 3 has pipes; write the same between all columns"},
+        {"2026-01-01#a\n2026-01-01;b\n",
+         {.columns = {.time = NAME("1"), .key = {NAME("2")}, .key_count = 1}, .delimiter = '#'},
+         ":2: the first line has '#', line 2 has semicolons; write the same between all columns"},
+        {"time,key,x\n2026-01-01,a,1\n",
+         {.delimiter = '\t'},
+         ":1: one column, 'time,key,x'; the line lacks the delimiter that the scenario names; change "
+         "'delimiter', or "
+         "leave it out"},
+        {"time,key,x\n2026-01-01\n", AS_IS,
+         ":2: 1 column where the header has 3: one or more are missing; write an empty field for nothing"},
         {"t,u\n2026-01-01,a\n", COLUMNS("t", "user", NULL),
          ":1: no column 'user' in the header 't', 'u'; say which columns are which, as in columns: {time: t, "
          "key: user}"},

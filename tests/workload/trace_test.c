@@ -21,6 +21,7 @@
 #include "workload/trace.h"
 
 #define HEADER "timestamp_ms,key,bytes\n"
+#define SAME   "; write the same between all columns"
 #define COUNTS "timestamp_ms,key,count\n"
 #define WHOLE  "write a whole number from 0 to 1099511627776"
 
@@ -122,6 +123,9 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
         CASE(HEADER "1,a\0b,2\n", "2: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1,a,2\n\0\n", "3: NUL byte; save the trace as UTF-8 text"),
         CASE(HEADER "1\n", "2: 1 column where 3 are wanted; write timestamp_ms,key,bytes"),
+        CASE(HEADER "1\ta b\t2\n", "2: the first line has commas, line 2 has tabs" SAME),
+        CASE(COUNTS "1,a,2\n\"1\";\"a\";\"2\"\n", "3: the first line has commas, line 3 has semicolons" SAME),
+        CASE("timestamp_ms\tkey\tbytes\n1,a,2\n", "2: the first line has tabs, line 2 has commas" SAME),
         CASE(HEADER "1,a\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,bytes"),
         CASE(HEADER "1,\"a\"\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,bytes"),
         CASE(COUNTS "1,a\n", "2: 2 columns where 3 are wanted; write timestamp_ms,key,count"),

@@ -64,6 +64,8 @@ bool wl_trace_format_is_plain(const struct wl_trace_format *format);
 void wl_trace_format_clear(struct wl_trace_format *format);
 /* "comma", "semicolon", "tab", "pipe", or one ASCII character that may part fields; 0 for none of them. */
 char wl_trace_delimiter(const char *text);
+/* NULL for one that has no such name. */
+const char *wl_trace_delimiter_name(char delimiter);
 /* "epoch seconds", "ISO 8601". */
 const char *wl_trace_time_name(enum wl_trace_time time);
 
