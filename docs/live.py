@@ -25,6 +25,8 @@ PLACES = {
     "singles": ("sqlite-singles",),
     "node": ("node",),
     "ring": ("ring-guarded", "ring"),
+    "long-sqlite": ("long-sqlite",),
+    "long-ring": ("long-ring",),
 }
 METRICS = re.compile(
     r"writes\.(rows|misrouted|refused|increments_(lost|doubled)|counter_increments|state_(reads|writes)|lwt|lock_ops)$"

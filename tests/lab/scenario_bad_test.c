@@ -210,8 +210,8 @@ static void test_text_beyond_all_bounds_is_refused(void **state)
     expect_refused("duration: 1d\n" TAIL "keys: {count: 1}\narrivals:\n  rate: 1/s\n  spikes:\n",
                    "    - {at: 1h, lasts: 1s, factor: 2, keys: 1%}\n", 501, "",
                    "501 spikes; give at most 500");
-    expect_refused(HEAD TAIL "agents: {count: 1}\nfaults:\n", "  - agent_crash: {rate: 1/h}\n", 1001, "",
-                   "1001 faults; give at most 1000");
+    expect_refused(HEAD TAIL "agents: {count: 1}\nfaults:\n", "  - agent_crash: {rate: 1/h}\n", 2001, "",
+                   "2001 faults; give at most 2000");
     expect_refused(HEAD TAIL "about: \"", "x", 4097, "\"\n", "too long; ");
 }
 

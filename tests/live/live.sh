@@ -5,7 +5,7 @@
 # loopback and stops. In 15 minutes: what a slow machine has no time for is left out, and it says so.
 #   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
 # CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows, kills and seconds are multiplied
-# (1). LIVE_PLACES: where (sqlite node ring).
+# (1). LIVE_PLACES: where (sqlite node ring), or long: 10 million rows on SQLite and a million on a ring, by guarded alone.
 # Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead does not break where the lab says so, 3 no node.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,10 +29,12 @@ over_sqlite() { # name, protocols, rows, kills, seconds of each run at most, mor
         --seconds "$seconds" --budget "$(left)" --twins 5 "$@" $(figures_of "$name") || status=1
 }
 
-on_nodes() { # name, addresses, protocols, rows, kills, seconds
-    PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$2" "$lab" --protocols "$3" --rows $(($4 * times)) \
-        --kills $(($5 * times)) --seconds $(($6 * times)) --budget "$(left)" --home "$home" --twins 5 $(figures_of "$1") ||
-        status=1
+on_nodes() { # name, addresses, protocols, rows, kills, seconds, more arguments
+    local name=$1 addresses=$2 protocols=$3 rows=$(($4 * times)) kills=$(($5 * times)) seconds=$(($6 * times))
+    shift 6
+    PYTHONPATH=$home/built "$home/venv/bin/python" -B "$here/nodes.py" "$addresses" "$lab" --protocols "$protocols" \
+        --rows "$rows" --kills "$kills" --seconds "$seconds" --budget "$(left)" --home "$home" --twins 5 "$@" \
+        $(figures_of "$name") || status=1
 }
 
 build_package() { # core/python, for the environment's interpreter
@@ -58,6 +60,7 @@ start() { # first, last node
     "$here/../cassandra5/node/start.sh" "$1" "$2" || exit 3
 }
 
+all=127.0.0.1,127.0.0.2,127.0.0.3
 others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
 
 sqlite() {
@@ -79,7 +82,6 @@ node() {
 
 ring() {
     over=$((840 * times))
-    local all=127.0.0.1,127.0.0.2,127.0.0.3
     export TOKENS="-6148914691236517206 0 6148914691236517205"
     echo "== a ring of three"
     start 1 3
@@ -88,8 +90,21 @@ ring() {
     stop
 }
 
+long() { # alone on the machine, an hour and a half
+    over=$((SECONDS + 36000)) times=1
+    echo "== in the long run"
+    over_sqlite long-sqlite guarded 10000000 1000 7200 --pause-us 800
+    need_tools cassandra-driver cffi setuptools || return
+    build_package || return
+    export TOKENS="-6148914691236517206 0 6148914691236517205" HEAP=1200m JVM_OPTIONS=-XX:TieredStopAtLevel=4
+    start 1 3
+    on_nodes long-ring $all guarded 1000000 100 10000 --pause-us 5000
+    stop
+}
+
 [[ -z $figures ]] || mkdir -p "$figures"
 [[ $places != *sqlite* ]] || sqlite
+[[ $places != *long* ]] || long
 [[ $places == *node* || $places == *ring* ]] || exit $status
 need_tools cassandra-driver cffi setuptools || exit $status
 if ! build_package; then

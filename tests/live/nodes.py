@@ -120,14 +120,12 @@ def main():
     session = Cluster(nodes, execution_profiles={EXEC_PROFILE_DEFAULT: profile}).connect()
 
     def more(one):
-        """Of a ring, a node is paused twice, and another is stopped and started."""
-        if len(nodes) < 3:
-            return []
-        return [
-            (0.15, lambda: one.pause_node(1, 1.5)),
-            (0.3, lambda: one.restart_node(2)),
-            (0.9, lambda: one.pause_node(0, 3)),
-        ]
+        """Of a ring, a node is paused twice, and another is stopped and started; in a long run again and again."""
+        rounds = max(1, options.kills // 25) if len(nodes) >= 3 else 0
+        for turn in range(rounds):
+            yield (turn + 0.15) / rounds, lambda: one.pause_node(1, 1.5)
+            yield (turn + 0.3) / rounds, lambda: one.restart_node(2)
+            yield (turn + 0.9) / rounds, lambda: one.pause_node(0, 3)
 
     return run.run_all(options, lambda *arguments: Run(session, nodes, options.home, *arguments), more)
 

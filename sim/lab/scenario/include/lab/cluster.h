@@ -14,7 +14,7 @@
 
 #define LAB_AGENTS_MAX     4096u
 #define LAB_OPERATIONS_MAX 4096u /* under way at once, of an agent */
-#define LAB_FAULTS_MAX     1000u
+#define LAB_FAULTS_MAX     2000u
 /* Each has a row and a read pending at a time. */
 #define LAB_CLUSTER_KEYS_MAX (UINT32_C(1) << 22)
 /* A hash strategy's, in the cluster engine. */
