@@ -282,7 +282,7 @@ class ResumeTest(ProgramTest):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         self.killed_with_state("long.yaml")
-        for change in ["UPDATE", "DELETE"]:  # the first is asked for at the beginning, the second at the end
+        for change in part(["UPDATE", "DELETE"]):  # the first is asked for at the beginning, the second at the end
             self.execute(f"CREATE TRIGGER taken BEFORE {change} ON unfinished BEGIN SELECT RAISE(IGNORE); END")
             self.assertRegex(self.bad(3, "run", "--resume", "1", "--quiet", "--no-charts"),
                              r"\Abucketlab\.db: another program resumed run 1")
@@ -304,6 +304,7 @@ class ResumeTest(ProgramTest):
         self.assertRegex(self.bad(2, "run", "--continue", "1", "--for", "1d"),
                          r"nothing comes after that; run .*trace\.yaml with a longer trace instead\Z")
 
+    @in_full
     def test_full_disk_while_a_state_is_written_loses_nothing(self):
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
         whole, _ = self.reference("long.yaml")
@@ -345,7 +346,7 @@ class ResumeTest(ProgramTest):
     def test_60_days_are_30_and_30(self):
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 3d"))
         self.write("agents.yaml", AGENTS)
-        for run, name, longer, whole_of in [(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]:
+        for run, name, longer, whole_of in part([(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]):
             whole, _ = self.reference(name, "--set", f"duration={whole_of}")
             self.run_quietly("run", name)
             self.run_quietly("run", "--continue", str(run), "--for", longer)

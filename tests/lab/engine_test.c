@@ -23,7 +23,6 @@
 
 static const char workload_text[] = "name: engine-test\n"
                                     "seed: 7\n"
-                                    "duration: 3d\n"
                                     "keys: {count: 60, popularity: {zipf: 1.2}}\n"
                                     "arrivals:\n"
                                     "  rate: 0.15/s\n"
@@ -56,10 +55,16 @@ static const char strategies_text[] =
 /* A window below a second, too short for a naive reader to walk. */
 static const char shortest_text[] = "  - time: {window: 100ms, label: shortest}\n";
 
+/* Long enough for the spike after a day. */
+static const char *duration(void)
+{
+    return test_share() > 1 ? "duration: 30h\n" : "duration: 3d\n";
+}
+
 static struct lab_scenario *load_with(const char *reads, const struct lab_override *overrides, size_t count)
 {
     char text[4096];
-    snprintf(text, sizeof text, "%s%s%s%s", workload_text, reads, strategies_text,
+    snprintf(text, sizeof text, "%s%s%s%s%s", workload_text, duration(), reads, strategies_text,
              reads[0] == '\0' ? shortest_text : "");
     struct lab_scenario *scenario;
     struct sim_error error;
@@ -94,7 +99,7 @@ static void compare_with_naive(const char *reads)
 {
     struct lab_scenario *scenario = load(reads);
     struct lab_result *result = run(scenario, 1);
-    assert_true(result->rows > 20000);
+    assert_true(result->rows > test_part(20000));
     assert_equals_naive(scenario, result);
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
@@ -134,7 +139,7 @@ static void compare_with_naive_out_of_order(const char *reads, const char *order
         {"arrivals.late={share: 5%, by: 2h}"}, {"arrivals.resolution=1m"}, {backfill}};
     struct lab_scenario *scenario = load_with(reads, overrides, 3);
     struct lab_result *result = run(scenario, 1);
-    assert_true(result->rows > 30000);
+    assert_true(result->rows > test_part(30000));
     assert_equals_naive(scenario, result);
     struct lab_result *many = run(scenario, 5);
     assert_int_equal(result->digest, many->digest);
@@ -176,7 +181,7 @@ static void test_engine_with_lazy_reads_and_a_memory_of_windows_equals_naive(voi
     char text[4096];
     snprintf(
         text, sizeof text,
-        "%sreads:\n"
+        "%s%sreads:\n"
         "  latest: {rows: 60, rate: 0.01/s}\n"
         "  range: {span: 16h, age: 5h, rate: 0.01/s}\n"
         "  all: {rate: 0.003/s}\n"
@@ -187,7 +192,7 @@ static void test_engine_with_lazy_reads_and_a_memory_of_windows_equals_naive(voi
         "  - time: {window: 3h, read: {remember_empty: true, late: 0s}}\n"
         "  - time: {window: 3h, read: {remember_empty: true, late: 7h}, label: late}\n"
         "  - time: {window: 4h, read: {remember_empty: true, plan: parallel, at_once: 3}, label: wave}\n",
-        workload_text);
+        workload_text, duration());
     struct lab_scenario *scenario;
     struct sim_error error;
     if (!lab_scenario_parse("engine-test.yaml", text, strlen(text), NULL, 0, NULL, &scenario, &error))
@@ -211,9 +216,9 @@ static void test_engine_with_rows_out_of_order_equals_naive(void **state)
 static void test_engine_refuses_more_windows_than_a_key_can_keep(void **state)
 {
     (void)state;
-    const struct lab_override overrides[] = {{"arrivals.late={share: 5%, by: 2h}"},
-                                             {"arrivals.rate=10000/s"}};
-    struct lab_scenario *scenario = load_with("", overrides, 2);
+    const struct lab_override overrides[] = {
+        {"arrivals.late={share: 5%, by: 2h}"}, {"arrivals.rate=10000/s"}, {"duration=3d"}};
+    struct lab_scenario *scenario = load_with("", overrides, 3);
     struct lab_result *result;
     struct sim_error error;
     assert_false(lab_run(scenario, 1, NULL, &result, &error));

@@ -166,7 +166,7 @@ class FiguresTest(PageTest):
         for row in rows_of("tune", "tune-front"):
             self.assertAlmostEqual(float(row["cost in inserts per 1000 rows (log scale)"]) / costs[row["setting"]], 1,
                                    delta=1e-9)
-        for name in NAMES:
+        for name in self.names():
             self.open(name)
             self.assertEqual(self.browser.run("return [...document.querySelectorAll('section.chart')].filter("
                                               "chart => !chart.querySelector('.csv a[download]')).length"), 0)

@@ -9,7 +9,7 @@ import shlex
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from pages import NAMES, PageTest, program
+from pages import PageTest, program
 from share import SHARE, part
 
 PUT = """
@@ -112,7 +112,7 @@ class LiveTest(PageTest):
             self.assertEqual(mine, [each["rows"] for each in told["quantiles"]], (bits, threshold))
 
     def test_figures_without_scripts_are_those_with_them(self):
-        for name in NAMES:
+        for name in self.names():
             self.browser.scripts(False)
             try:
                 self.open(name)

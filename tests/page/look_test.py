@@ -4,7 +4,7 @@ emulation; the contrast of a text is that of its computed colour with what is pa
 picture of the page without its texts."""
 import unittest
 
-from pages import NAMES, PageTest
+from pages import PageTest
 from share import part
 
 CONTRAST_LEAST = 4.5
@@ -94,7 +94,7 @@ return image.decode().then(() => {
 
 class LookTest(PageTest):
     def test_page_fits_a_phone(self):
-        for name in NAMES:
+        for name in self.names():
             self.browser.size(360, 740, mobile=True)
             self.open(name)
             for width in (360, 412, 768):
@@ -109,7 +109,7 @@ class LookTest(PageTest):
                 self.assertEqual(wide, [], (name, width))
 
     def test_window_of_1280_shows_the_whole_table_and_a_phone_its_own_charts(self):
-        for name in NAMES:
+        for name in self.names():
             self.browser.size(1280, 900)
             self.open(name)
             self.browser.run("for (const each of document.querySelectorAll('details')) each.open = true")

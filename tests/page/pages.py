@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The runs whose pages the tests look at, made once, and the one browser that opens them."""
+import itertools
 import os
 import shutil
 import sqlite3
@@ -12,6 +13,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 
 from browser import Browser  # noqa: E402
 from program import PROGRAM, SOURCE, program_environment, without_warnings  # noqa: E402
+from share import SHARE  # noqa: E402
 
 # All five kinds, one above the limit; a label that HTML must not take for its own.
 STREAM = """\
@@ -108,6 +110,7 @@ def program(folder, *arguments):
 class PageTest(unittest.TestCase):
     """A test is given the pages by suite.py; it finds the reader's settings as they are at first."""
     pages = None
+    turns = itertools.count()
     maxDiff = None
 
     def setUp(self):
@@ -118,8 +121,12 @@ class PageTest(unittest.TestCase):
     def open(self, name):
         self.browser.open(self.pages.paths[name])
 
+    def names(self):
+        """Of the pages those that are looked at: all, or each test's next one in turn."""
+        return NAMES if SHARE == 1 else [NAMES[next(self.turns) % len(NAMES)]]
+
     def each_page(self):
         """Opens one page after the other."""
-        for name in NAMES:
+        for name in self.names():
             self.open(name)
             yield name
