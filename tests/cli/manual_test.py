@@ -170,7 +170,8 @@ class ManualTest(ProgramTest):
         self.check_fields("check", json.loads(out))
 
     def test_json_of_why_is_as_the_page_says(self):
-        self.write("small.yaml", SMALL + "agents: {count: 2}\nfaults: [{node_down: {node: 0, at: 1m, lasts: 1m}}]\n")
+        short = SMALL.replace("duration: 2d", "duration: 3h")
+        self.write("small.yaml", short + "agents: {count: 2}\nfaults: [{node_down: {node: 0, at: 1m, lasts: 1m}}]\n")
         self.check_fields("why", self.good_json("why", "small.yaml", "--json", "--quiet"))
 
     def test_json_of_sweep_and_merge_is_as_the_page_says(self):

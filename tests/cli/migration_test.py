@@ -6,6 +6,7 @@ import os
 import unittest
 
 from program import SOURCE, ProgramTest
+from share import part
 
 DOCUMENT = os.path.join(SOURCE, "docs", "migration.md")
 # A scenario, what else is said to it, and the columns: their names, and the metrics behind them.
@@ -48,7 +49,7 @@ class MigrationTest(ProgramTest):
     def test_the_document_has_the_figures(self):
         with open(DOCUMENT, encoding="utf-8") as file:
             text = file.read()
-        for name in TABLES:
+        for name in part(TABLES) if "UPDATE_DOCS" not in os.environ else TABLES:
             begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
             before, found, rest = text.partition(begin)
             self.assertTrue(found, name)

@@ -9,6 +9,7 @@ import re
 import unittest
 
 from program import ProgramTest
+from share import SHARE, part
 
 BOUND_NS = 10_000_000
 HEAD = """\
@@ -126,7 +127,7 @@ class OraclesTest(ProgramTest):
 
     def test_oracles_without_faults_are_as_the_event_trace_has_it(self):
         sums = collections.Counter()
-        for seed in range(1, 3):
+        for seed in part(range(1, 3)):
             counts = self.compare(HEAD.format(seed=seed) + STRATEGIES)
             for label in ("guarded", "safe"):
                 self.assertEqual(sum(counts[label].values()), 0, label)
@@ -140,12 +141,12 @@ class OraclesTest(ProgramTest):
 
     def test_oracles_under_faults_are_as_the_event_trace_has_it(self):
         sums = collections.Counter()
-        for seed in range(1, 4):
+        for seed in part(range(1, 4)):
             counts = self.compare(HEAD.format(seed=seed) + FAULTS + STRATEGIES)
             self.assertEqual(sum(counts["guarded"].values()), 0)
             for label in LABELS:
                 sums += counts[label]
-        for name in ORACLES:
+        for name in ORACLES if SHARE == 1 else ():
             self.assertGreater(sums[name], 0, name)
 
 

@@ -16,9 +16,10 @@
 #include <gsl/gsl_randist.h>
 #include <inttypes.h>
 
+#include "../share.h"
 #include "fit.h"
 
-#define DRAWS 300000
+#define DRAWS ((int)test_part(300000))
 #define BINS  256
 /* From the build with gcc -O3 on x86-64. */
 #define GOLDEN UINT64_C(0xd290347ad645ced4)
