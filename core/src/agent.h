@@ -46,6 +46,11 @@ struct known {
     int64_t learned_ns;
 };
 
+/* How numbers fill buckets: `rows` each, number `first` being the first of `bucket`. */
+struct filling {
+    int64_t bucket, first, rows;
+};
+
 /* What the agent has under way for one call of its host; operation.h has its life. */
 struct operation {
     uint32_t step; /* enum step, or one of the protocol's own */
@@ -72,8 +77,9 @@ struct operation {
     int64_t total;    /* of the counter column */
     int64_t end_ns;   /* BK_GUARDED, looking up an old start: of the bucket */
     struct known known;
-    struct known next; /* what the step writes to the state; mask: the columns written */
-    int64_t lock[2];   /* owner and end as last seen; both 0 in a row that was released */
+    struct known next;      /* what the step writes to the state; mask: the columns written */
+    struct filling filling; /* BK_SOURCE_LWT, BK_SOURCE_LEASE: of the numbers that the step takes */
+    int64_t lock[2];        /* owner and end as last seen; both 0 in a row that was released */
     struct bk_history_reader reader;
     enum bk_operation_status status;
 };
@@ -90,6 +96,7 @@ struct memory_entry {
  * BK_SOURCE_MEMORY the rows of a bucket, which the state may have left since. */
 struct local_count {
     int64_t next, end;
+    struct filling filling; /* of those numbers */
     uint64_t rows;
     int64_t bucket, counted_ns;
     bool is_counted; /* rows says all */

@@ -31,8 +31,9 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
         if (history->eras[i].strategy.kind != config->strategy.kind)
             return BK_ERROR_ERA_KIND;
     }
-    /* Where a count begins anew the key's state would have to say, and with agents it has no room for it. */
-    return config->strategy.kind == BK_COUNT && history->count > 1 ? BK_ERROR_ERA_KIND : BK_OK;
+    bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
+    /* At which number the new settings begin only a state tells that all agents read. */
+    return config->strategy.kind == BK_COUNT && history->count > 1 && !has_state ? BK_ERROR_ERA_KIND : BK_OK;
 }
 
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns)

@@ -184,6 +184,15 @@ static void reader_of(struct bk_codec *codec, struct bk_history_reader *reader)
     query_of(codec, &reader->query);
 }
 
+static void filling_of(struct bk_codec *codec, struct filling *filling)
+{
+    bk_codec_i64(codec, &filling->bucket);
+    bk_codec_i64(codec, &filling->first);
+    bk_codec_i64(codec, &filling->rows);
+    bk_codec_check(codec, filling->bucket >= 0 && filling->first >= 0 && filling->rows >= 0);
+    bk_codec_check(codec, filling->bucket <= BUCKET_LAST);
+}
+
 static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, struct operation *operation)
 {
     operation->step = bk_codec_below(codec, operation->step, bk_protocol(agent)->step_count);
@@ -205,6 +214,7 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
     bk_codec_i64(codec, &operation->end_ns);
     known_of(codec, &operation->known);
     known_of(codec, &operation->next);
+    filling_of(codec, &operation->filling);
     bk_codec_i64(codec, &operation->lock[BK_LOCK_OWNER]);
     bk_codec_i64(codec, &operation->lock[BK_LOCK_UNTIL]);
     reader_of(codec, &operation->reader);
@@ -282,6 +292,7 @@ static void local_of(struct bk_codec *codec, struct local_count *local)
 {
     bk_codec_i64(codec, &local->next);
     bk_codec_i64(codec, &local->end);
+    filling_of(codec, &local->filling);
     bk_codec_u64(codec, &local->rows);
     bk_codec_i64(codec, &local->bucket);
     bk_codec_i64(codec, &local->counted_ns);

@@ -43,7 +43,7 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
 {
     const struct local_count *local = local_of(agent, operation, now_ns);
     return local != NULL && is_counted(agent, operation, local) &&
-           local->rows < agent->config.strategy.of.count.rows;
+           local->rows < bk_agent_settings(agent, operation->row.time_ns)->of.count.rows;
 }
 
 static void ask(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
@@ -179,7 +179,7 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
     const struct known *known = bk_agent_cache_find(agent, now_ns, key);
     const struct local_count *local = known == NULL ? NULL : bk_agent_cache_local(agent, key);
     if (local == NULL || !local->is_counted || local->bucket != known->columns[BK_BUCKET] ||
-        local->rows >= agent->config.strategy.of.count.rows)
+        local->rows >= bk_agent_settings(agent, now_ns)->of.count.rows)
         return false;
     *bucket = local->bucket;
     *is_changing = false;

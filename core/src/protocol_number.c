@@ -12,6 +12,7 @@ enum number_step {
     STEP_OF_NUMBER
 };
 
+/* Of a counter column: settings that change would need a state that all agents read. */
 static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
 {
     struct bk_row row = {.sequence = (uint64_t)number};
@@ -20,24 +21,66 @@ static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
     return route.bucket;
 }
 
-static void place(const struct bk_agent *agent, struct operation *operation, int64_t number)
+/* Of the bytes of a checkpoint that nobody saved, numbers may lie outside of what their filling has room for.
+ */
+static int64_t bucket_in(const struct filling *filling, int64_t number)
 {
-    operation->bucket = bucket_of(agent, number);
+    if (filling->rows == 0 || number < filling->first)
+        return filling->bucket;
+    int64_t more = (number - filling->first) / filling->rows;
+    return more < BUCKET_LAST - filling->bucket ? filling->bucket + more : BUCKET_LAST;
+}
+
+static void place(struct operation *operation, int64_t bucket)
+{
+    operation->bucket = bucket;
     bk_operation_go(operation, STEP_PUT);
 }
 
+/* What a bucket's first number is as long as settings never changed; -1: beyond all numbers. */
+static int64_t first_unchanged(const struct bk_agent *agent, int64_t bucket)
+{
+    uint64_t rows = agent->config.history.eras[0].strategy.of.count.rows;
+    return (uint64_t)bucket > INT64_MAX / rows ? -1 : (int64_t)((uint64_t)bucket * rows);
+}
+
+/* The numbers that come next, by the settings of the row's time. The newest bucket ends here when it has that
+ * many, and when it is not one of these settings. */
+static struct filling filling_of(const struct bk_agent *agent, const struct operation *operation)
+{
+    const int64_t *known = operation->known.columns;
+    uint64_t rows = bk_agent_settings(agent, operation->row.time_ns)->of.count.rows;
+    struct filling filling = {known[BK_BUCKET], known[BK_NUMBER_FIRST],
+                              rows < (uint64_t)INT64_MAX ? (int64_t)rows : INT64_MAX};
+    int64_t given = known[BK_COUNTER];
+    if (filling.first == 0)
+        filling.first = first_unchanged(agent, filling.bucket);
+    if (filling.first < 0 || filling.first > given || given - filling.first >= filling.rows) {
+        filling.bucket++;
+        filling.first = given;
+    }
+    return filling;
+}
+
+/* With the settings of now, which may be others when the numbers are taken. */
 static void plan_take(struct bk_agent *agent, struct operation *operation)
 {
     int64_t wanted = agent->config.source == BK_SOURCE_LEASE ? (int64_t)agent->config.lease_rows : 1;
     int64_t given = operation->known.columns[BK_COUNTER];
-    if (given > INT64_MAX - 1 - wanted) {
-        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* no number is left */
+    struct filling filling = filling_of(agent, operation);
+    if (given > INT64_MAX - 1 - wanted ||
+        (given + wanted - 1 - filling.first) / filling.rows > BUCKET_LAST - filling.bucket) {
+        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* no number is left, or no bucket */
         return;
     }
+    int64_t bucket = bucket_in(&filling, given + wanted - 1);
+    int64_t first = filling.first + (bucket - filling.bucket) * filling.rows;
+    operation->filling = filling;
     operation->next = operation->known;
     operation->next.mask = COLUMNS_ALL;
     operation->next.columns[BK_COUNTER] = given + wanted;
-    operation->next.columns[BK_BUCKET] = bucket_of(agent, given + wanted - 1);
+    operation->next.columns[BK_BUCKET] = bucket;
+    operation->next.columns[BK_NUMBER_FIRST] = first == first_unchanged(agent, bucket) ? 0 : first;
     operation->step = NUMBER_TAKE;
     operation->is_retry = false;
 }
@@ -76,12 +119,14 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
 /* Of a lease: by a number that the agent has, or by more that one operation asks for. */
 static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    if (is_served(agent, operation, now_ns))
-        place(agent, operation, bk_agent_cache_local(agent, operation->key)->next++);
-    else if (bk_turns_is_taken(agent, operation))
+    if (is_served(agent, operation, now_ns)) {
+        struct local_count *local = bk_agent_cache_local(agent, operation->key);
+        place(operation, bucket_in(&local->filling, local->next++));
+    } else if (bk_turns_is_taken(agent, operation)) {
         operation->step = STEP_PARKED;
-    else
+    } else {
         take(agent, operation);
+    }
 }
 
 static void begin_read(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
@@ -92,7 +137,8 @@ static void begin_read(struct bk_agent *agent, struct operation *operation, int6
         bk_operation_look(agent, operation, now_ns);
 }
 
-/* The numbers are this agent's, and nobody else's. */
+/* The numbers are this agent's, and nobody else's. Those of a lease fill buckets by the settings that it was
+ * taken by, which the state goes by, and not by those of the rows that get them. */
 static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t first = operation->known.columns[BK_COUNTER];
@@ -104,8 +150,9 @@ static void taken(struct bk_agent *agent, struct operation *operation, int64_t n
     if (local != NULL) {
         local->next = first + 1;
         local->end = stored.columns[BK_COUNTER];
+        local->filling = operation->filling;
     }
-    place(agent, operation, first);
+    place(operation, bucket_in(&operation->filling, first));
 }
 
 /* The row's own increment is in it, and perhaps those of others: none of them knows. */
@@ -115,7 +162,7 @@ static void take_total(struct bk_agent *agent, struct operation *operation, int6
     if (operation->is_read)
         bk_agent_start_reader(agent, operation, bucket_of(agent, number));
     else
-        place(agent, operation, number);
+        place(operation, bucket_of(agent, number));
 }
 
 static void fail(struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown)
@@ -223,7 +270,7 @@ static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int
     const struct local_count *local = bk_agent_cache_local(agent, key);
     if (local == NULL || local->next >= local->end)
         return false;
-    *bucket = bucket_of(agent, local->next);
+    *bucket = bucket_in(&local->filling, local->next);
     *is_changing = false;
     return true;
 }

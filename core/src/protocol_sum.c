@@ -24,9 +24,10 @@ static void forget_last(struct known *known)
     known->columns[BK_SUM_ID] = INT64_MIN;
 }
 
-static bool is_enough(const struct bk_agent *agent, uint64_t rows)
+/* By the settings of the time of the row that counts. */
+static bool is_enough(const struct bk_agent *agent, const struct operation *operation, uint64_t rows)
 {
-    return rows >= agent->config.strategy.of.count.rows;
+    return rows >= bk_agent_settings(agent, operation->row.time_ns)->of.count.rows;
 }
 
 /* When the cache evicts a key, the agent forgets how many rows it has stored since it counted last, and when
@@ -84,7 +85,7 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
     operation->next.columns[BK_COUNTER] = sum;
     operation->next.columns[BK_SUM_TIME] = outcome->columns[BK_PLACE_TIME];
     operation->next.columns[BK_SUM_ID] = outcome->columns[BK_PLACE_ID];
-    if (known[BK_BUCKET] < BUCKET_LAST && is_enough(agent, (uint64_t)sum)) {
+    if (known[BK_BUCKET] < BUCKET_LAST && is_enough(agent, operation, (uint64_t)sum)) {
         operation->next.columns[BK_BUCKET]++;
         operation->next.columns[BK_COUNTER] = 0;
         forget_last(&operation->next);
@@ -107,7 +108,7 @@ static void take_rows(struct bk_agent *agent, struct operation *operation, const
 {
     if (agent->config.source == BK_SOURCE_INCREMENTAL && outcome->rows > 0)
         plan_sum(agent, operation, outcome);
-    else if (agent->config.source == BK_SOURCE_SCAN && is_enough(agent, outcome->rows))
+    else if (agent->config.source == BK_SOURCE_SCAN && is_enough(agent, operation, outcome->rows))
         bk_operation_go(operation, SUM_FRESH);
     else
         bk_operation_finish(operation, BK_OPERATION_OK);

@@ -266,7 +266,12 @@ static void what_does_not_fit_is_refused(void **unused)
     config.history = history_of(&ten, NULL, 0);
     assert_int_equal(bk_agent_check(&config), BK_OK);
     config.history = history_of(&ten, &four, DAY_NS);
-    assert_int_equal(bk_agent_check(&config), BK_ERROR_ERA_KIND);
+    config.lease_rows = config.every_rows = 1;
+    for (int source = BK_SOURCE_EXTERNAL; source <= BK_SOURCE_MEMORY; source++) {
+        config.source = (enum bk_source)source;
+        bool has_state = source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER;
+        assert_int_equal(bk_agent_check(&config), has_state ? BK_OK : BK_ERROR_ERA_KIND);
+    }
 }
 
 int main(void)

@@ -327,6 +327,98 @@ static void test_source_settings_that_cannot_be_are_refused(void **state)
     }
 }
 
+/* Three rows a bucket, from 2000 on two, from 3000 on five. */
+static struct actor changing(struct trace *trace, enum bk_source source)
+{
+    struct bk_agent_config config = source_config(source);
+    struct bk_strategy two, five;
+    bk_strategy_count(2, &two);
+    bk_strategy_count(5, &five);
+    assert_int_equal(bk_history_begin(&config.strategy, &config.history), BK_OK);
+    assert_int_equal(bk_history_change(&config.history, 2000, &two), BK_OK);
+    assert_int_equal(bk_history_change(&config.history, 3000, &five), BK_OK);
+    return actor_of(trace, "A", &config);
+}
+
+static void write_one(const struct actor *actor, int64_t now_ns)
+{
+    write_row(actor, now_ns, 7, false);
+    applied(actor, now_ns + 1, 0);
+    applied(actor, now_ns + 2, 0);
+}
+
+/* The state says with which number the newest bucket begins, once that is no multiple of three: bucket 1 ends
+ * with the two rows that it has, and bucket 3 goes on to have five. */
+static void test_lwt_fills_buckets_by_the_time_of_the_row_that_asks(void **state)
+{
+    (void)state;
+    struct trace trace = {.length = 0};
+    struct actor a = changing(&trace, BK_SOURCE_LWT);
+    write_row(&a, 1000, 7, false);
+    is_state(&a, 1001, 0, 1, 5, 0, 0);
+    applied(&a, 1002, 0);
+    applied(&a, 1003, 0);
+    trace.length = 0;
+    for (int64_t now_ns = 2000; now_ns < 2003; now_ns++)
+        write_one(&a, now_ns);
+    write_one(&a, 3000);
+    write_one(&a, 1990); /* a late one: by its settings bucket 3 has room as well */
+    ends(&a, "2000 A0 writes 7: set bucket=2 counter=7 last=0 next=0 if bucket=1 counter=6 last=0 next=0\n"
+             "2001 A0 applied: put 7.2\n"
+             "2002 A0 applied: ack 2, done ok\n"
+             "2001 A0 writes 7: set bucket=2 counter=8 last=0 next=0 if bucket=2 counter=7 last=0 next=0\n"
+             "2002 A0 applied: put 7.2\n"
+             "2003 A0 applied: ack 2, done ok\n"
+             "2002 A0 writes 7: set bucket=3 counter=9 last=8 next=0 if bucket=2 counter=8 last=0 next=0\n"
+             "2003 A0 applied: put 7.3\n"
+             "2004 A0 applied: ack 3, done ok\n"
+             "3000 A0 writes 7: set bucket=3 counter=10 last=8 next=0 if bucket=3 counter=9 last=8 next=0\n"
+             "3001 A0 applied: put 7.3\n"
+             "3002 A0 applied: ack 3, done ok\n"
+             "1990 A0 writes 7: set bucket=3 counter=11 last=8 next=0 if bucket=3 counter=10 last=8 next=0\n"
+             "1991 A0 applied: put 7.3\n"
+             "1992 A0 applied: ack 3, done ok\n");
+}
+
+/* All numbers of a lease fill buckets by the settings that it was taken by, as the state does, whoever gets
+ * them; the next one goes by others. New settings that come in between change nothing of what was asked. */
+static void test_lease_fills_buckets_by_the_row_that_took_it(void **state)
+{
+    (void)state;
+    struct trace trace = {.length = 0};
+    struct actor a = changing(&trace, BK_SOURCE_LEASE);
+    struct bk_strategy nine;
+    struct bk_history forgetful;
+    bk_strategy_count(9, &nine);
+    assert_int_equal(bk_history_begin(&nine, &forgetful), BK_OK);
+    write_row(&a, 1999, 7, false);
+    is_state(&a, 2000, 0, 0, 2, 0, 0);
+    applied(&a, 2001, 0);
+    applied(&a, 2002, 0);
+    for (int64_t now_ns = 2010; now_ns < 2013; now_ns++) {
+        write_row(&a, now_ns, 7, false);
+        applied(&a, now_ns + 1, 0);
+    }
+    write_row(&a, 2020, 7, false);
+    assert_int_equal(bk_agent_change(a.agent, &forgetful), BK_OK);
+    applied(&a, 2021, 0);
+    applied(&a, 2022, 0);
+    ends(&a, "1999 A0 writes 7: read state serially\n"
+             "2000 A0 is bucket=0 counter=2 last=0 next=0: set bucket=1 counter=6 last=0 next=0 if bucket=0 "
+             "counter=2 last=0 next=0\n"
+             "2001 A0 applied: put 7.0\n"
+             "2002 A0 applied: ack 0, done ok\n"
+             "2010 A0 writes 7: put 7.1\n"
+             "2011 A0 applied: ack 1, done ok\n"
+             "2011 A0 writes 7: put 7.1\n"
+             "2012 A0 applied: ack 1, done ok\n"
+             "2012 A0 writes 7: put 7.1\n"
+             "2013 A0 applied: ack 1, done ok\n"
+             "2020 A0 writes 7: set bucket=3 counter=10 last=8 next=0 if bucket=1 counter=6 last=0 next=0\n"
+             "2021 A0 applied: put 7.2\n"
+             "2022 A0 applied: ack 2, done ok\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +432,8 @@ int main(void)
         cmocka_unit_test(test_lease_refused_while_other_keys_took_the_cache_is_read_for_again),
         cmocka_unit_test(test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost),
         cmocka_unit_test(test_lease_outlives_the_copy_of_the_state),
+        cmocka_unit_test(test_lwt_fills_buckets_by_the_time_of_the_row_that_asks),
+        cmocka_unit_test(test_lease_fills_buckets_by_the_row_that_took_it),
         cmocka_unit_test(test_source_settings_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

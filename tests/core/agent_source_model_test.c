@@ -58,9 +58,23 @@ struct world {
     struct tally tally;
 };
 
-static uint64_t limit_of(const struct world *world)
+static uint64_t limit_at(const struct world *world, int64_t time_ns)
 {
-    return world->config.strategy.of.count.rows;
+    const struct bk_history *history = &world->config.history;
+    return history->eras[bk_history_era_at(history, time_ns)].strategy.of.count.rows;
+}
+
+/* Of the settings before the change and after it. */
+static uint64_t greatest_limit(const struct world *world)
+{
+    uint64_t before = limit_at(world, INT64_MIN), after = limit_at(world, INT64_MAX);
+    return before > after ? before : after;
+}
+
+static uint64_t least_limit(const struct world *world)
+{
+    uint64_t before = limit_at(world, INT64_MIN), after = limit_at(world, INT64_MAX);
+    return before < after ? before : after;
 }
 
 static bool is_after(const struct kept *row, int64_t time_ns, int64_t id)
@@ -87,9 +101,9 @@ static void check_stored(const struct world *world, uint64_t key, int64_t bucket
         known += row->is_stored && !row->was_on_its_way && row->key == key && row->bucket == bucket;
     }
     if (source == BK_SOURCE_LWT || source == BK_SOURCE_LEASE)
-        assert_true(stored_in(world, key, bucket) <= limit_of(world));
+        assert_true(stored_in(world, key, bucket) <= greatest_limit(world));
     if (source == BK_SOURCE_MEMORY)
-        assert_true(known <= limit_of(world));
+        assert_true(known <= greatest_limit(world));
 }
 
 /* No row is in the sum twice; all are that came in the order of their places; and a bucket is left when it is
@@ -101,7 +115,7 @@ static void check_state(struct world *world, uint64_t key, const struct state *b
     bool is_raised = bucket != before->columns[BK_BUCKET];
     world->tally.raises += is_raised;
     if (world->config.source == BK_SOURCE_SCAN || world->config.source == BK_SOURCE_INCREMENTAL)
-        assert_true(!is_raised || stored_in(world, key, bucket - 1) >= limit_of(world));
+        assert_true(!is_raised || stored_in(world, key, bucket - 1) >= least_limit(world));
     if (world->config.source != BK_SOURCE_INCREMENTAL)
         return;
     assert_true(!is_raised || bucket == before->columns[BK_BUCKET] + 1);
@@ -115,7 +129,7 @@ static void check_state(struct world *world, uint64_t key, const struct state *b
     }
     assert_true(counted <= up_to_last);
     assert_true(state->is_disordered || counted == up_to_last);
-    assert_true(counted < limit_of(world));
+    assert_true(counted < greatest_limit(world));
     world->tally.exact += !state->is_disordered;
 }
 
@@ -411,6 +425,7 @@ static struct bk_agent_config draw_config(struct draw *draw, enum bk_source sour
 {
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     assert_int_equal(bk_strategy_count(1 + draw_below(draw, 5), &config.strategy), BK_OK);
+    assert_int_equal(bk_history_begin(&config.strategy, &config.history), BK_OK);
     config.source = source;
     config.lease_rows = 1 + draw_below(draw, 5);
     config.every_rows = draw_below(draw, 4);
@@ -425,12 +440,23 @@ static struct bk_agent_config draw_config(struct draw *draw, enum bk_source sour
     return config;
 }
 
+/* Half of the time other settings hold from a date within the run on. */
+static void draw_change(struct draw *draw, struct bk_agent_config *config)
+{
+    struct bk_strategy next;
+    int64_t from_ns = 1000 + (int64_t)draw_below(draw, 1000);
+    assert_int_equal(bk_strategy_count(1 + draw_below(draw, 5), &next), BK_OK);
+    if (draw_below(draw, 2) == 0)
+        assert_int_equal(bk_history_change(&config->history, from_ns, &next), BK_OK);
+}
+
 static struct tally run_many(enum bk_source source, int agents_max, uint64_t seeds)
 {
     struct tally sum = {0};
     for (uint64_t seed = 0; seed < test_part(seeds); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw, source);
+        draw_change(&draw, &config);
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, (uint64_t)agents_max), seed);
         world->refuses = draw_below(&draw, 2) == 0;
         world->loses = draw_below(&draw, 2) == 0;
@@ -481,7 +507,7 @@ static void test_memory_of_one_writer_fills_no_bucket_beyond_its_rows(void **sta
 }
 
 /* Row after row, each driven to its end. */
-static void test_one_agent_without_failures_gives_row_n_bucket_n_by_rows(void **state)
+static void test_one_agent_without_failures_fills_each_bucket_and_then_the_next(void **state)
 {
     (void)state;
     const enum bk_source sources[] = {BK_SOURCE_COUNTER, BK_SOURCE_LWT, BK_SOURCE_LEASE, BK_SOURCE_MEMORY};
@@ -489,8 +515,11 @@ static void test_one_agent_without_failures_gives_row_n_bucket_n_by_rows(void **
     for (uint64_t seed = 0; seed < test_part(400); seed++) {
         struct draw draw = {seed};
         struct bk_agent_config config = draw_config(&draw, sources[seed % 4]);
+        if (config.source == BK_SOURCE_LWT || config.source == BK_SOURCE_MEMORY)
+            draw_change(&draw, &config);
         struct world *world = world_of(&config, 1, seed);
         uint64_t written[KEYS] = {0};
+        int64_t buckets[KEYS] = {0};
         /* With more keys than the cache holds a lease would be lost. */
         uint64_t keys = config.source == BK_SOURCE_LEASE ? 4 : KEYS;
         for (int i = 0; i < 60; i++) {
@@ -503,7 +532,12 @@ static void test_one_agent_without_failures_gives_row_n_bucket_n_by_rows(void **
             while (world->begun[0] > 0)
                 go_on(world, 0, operation);
             assert_int_equal(world->last_done.status, BK_OPERATION_OK);
-            assert_true(world->last_done.bucket == (int64_t)(written[key]++ / limit_of(world)));
+            if (written[key] >= limit_at(world, row.time_ns)) {
+                written[key] = 0;
+                buckets[key]++;
+            }
+            written[key]++;
+            assert_true(world->last_done.bucket == buckets[key]);
         }
         end(world, &sum);
     }
@@ -517,7 +551,7 @@ int main(void)
         cmocka_unit_test(test_incremental_counts_no_row_twice_and_all_that_come_in_order),
         cmocka_unit_test(test_scan_leaves_a_bucket_when_it_is_full),
         cmocka_unit_test(test_memory_of_one_writer_fills_no_bucket_beyond_its_rows),
-        cmocka_unit_test(test_one_agent_without_failures_gives_row_n_bucket_n_by_rows),
+        cmocka_unit_test(test_one_agent_without_failures_fills_each_bucket_and_then_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static void test_bytes_are_the_same_on_every_machine(void **state)
     size_t size = bk_agent_state_size(agent);
     assert_true(size <= sizeof bytes);
     assert_int_equal(bk_agent_save(agent, bytes, sizeof bytes), BK_OK);
-    const unsigned char head[] = {0x02, 0x61, 0x6b, 0x62, 3, 0, 0, 0, 0, 0, 0, 0, 0};
+    const unsigned char head[] = {0x03, 0x61, 0x6b, 0x62, 3, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_memory_equal(bytes, head, sizeof head);
     /* The last entry of the cache: key, mask, bucket and counter; then nothing remembered of windows. */
     const unsigned char tail[] = {5, 0, 0, 0, 0, 0, 0, 0, 15, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1};

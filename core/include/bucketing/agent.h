@@ -112,8 +112,10 @@ enum bk_source {
 struct bk_agent_config {
     struct bk_strategy strategy; /* must not have a greatest age (BK_ERROR_AGE) */
     struct bk_history
-        history; /* the eras of its settings, all of the strategy's kind, and at most one for BK_COUNT. With
-                    count 0 `strategy` holds for all times; otherwise only its kind is used */
+        history; /* the eras of its settings, all of the strategy's kind. With count 0 `strategy` holds for
+                    all times; otherwise only its kind is used. BK_COUNT: a bucket is full by the settings of
+                    the time of the row that asks; BK_SOURCE_EXTERNAL and BK_SOURCE_COUNTER keep no state
+                    that could tell where new settings begin, and have one era at most (BK_ERROR_ERA_KIND) */
     enum bk_coordination coordination; /* for kinds with bk_kind_fires(); must be BK_SINGLE for all others */
     enum bk_counter counter;
     enum bk_source source; /* BK_COUNT only; else BK_SOURCE_EXTERNAL */
@@ -183,9 +185,11 @@ enum bk_action_kind {
 enum bk_column { BK_BUCKET, BK_COUNTER, BK_LAST_CHANGE, BK_NEXT_CHANGE, BK_COLUMN_COUNT };
 enum bk_lock_column { BK_LOCK_OWNER, BK_LOCK_UNTIL };
 /* In a state row of BK_SOURCE_LWT or BK_SOURCE_LEASE, BK_COUNTER is how many numbers were given out so far,
- * and BK_BUCKET is the bucket of the last of them. In a state row of BK_SOURCE_INCREMENTAL, BK_COUNTER is how
- * many rows of BK_BUCKET were counted so far, and these two columns are the place of the last of them; both
- * INT64_MIN: none was counted. */
+ * BK_BUCKET is the bucket of the last of them, and BK_NUMBER_FIRST is the first number of that bucket; 0 when
+ * that is BK_BUCKET times the rows of the first era, as it is until settings change. In a state row of
+ * BK_SOURCE_INCREMENTAL, BK_COUNTER is how many rows of BK_BUCKET were counted so far, and these two columns
+ * are the place of the last of them; both INT64_MIN: none was counted. */
+enum bk_number_column { BK_NUMBER_FIRST = BK_LAST_CHANGE };
 enum bk_sum_column { BK_SUM_TIME = BK_LAST_CHANGE, BK_SUM_ID = BK_NEXT_CHANGE };
 /* A row's place within its partition, in the order of a timeuuid: time_ns, then its id as a signed number. */
 enum bk_place_column { BK_PLACE_TIME, BK_PLACE_ID };
@@ -344,8 +348,8 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  * by the old history, and continues by this one.
  *
  * @param history  copied; all its eras are of the strategy's kind
- * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND: nothing has
- *                 changed then
+ * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND (also where the
+ *                 source refuses eras): nothing has changed then
  *
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);

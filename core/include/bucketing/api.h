@@ -19,7 +19,7 @@
  * numbers.
  *
  *     version   BK_AGENT_LAYOUT   BK_IDGEN_LAYOUT
- *     0.1       2                 1
+ *     0.1       3                 1
  *
  * A service that is upgraded to another number starts with a new agent or client. A new agent has nothing
  * under way: rows that were not acknowledged are unknown to it, and the host writes them again. Numbers of a
@@ -35,7 +35,7 @@
 
 #define BK_VERSION "0.1.0"
 /* The layouts of checkpoints that this version writes and reads. */
-#define BK_AGENT_LAYOUT 2u
+#define BK_AGENT_LAYOUT 3u
 #define BK_IDGEN_LAYOUT 1u
 
 #ifdef __GNUC__

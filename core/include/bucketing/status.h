@@ -49,7 +49,8 @@ BK_BEGIN
     X(BK_ERROR_OPERATION, "the operation waits for no outcome")                                              \
     X(BK_ERROR_ERAS, "a history has from 1 to 8 eras")                                                       \
     X(BK_ERROR_ERA_TIME, "a change of settings must come later than the one before")                         \
-    X(BK_ERROR_ERA_KIND, "count, probabilistic and weighted can only be followed by their own kind")         \
+    X(BK_ERROR_ERA_KIND, "count, probabilistic and weighted can only be followed by their own kind, and "    \
+                         "agents whose count is external or a counter column keep their settings")           \
     X(BK_ERROR_BUCKET, "the bucket would be beyond 2^63 - 1")                                                \
     X(BK_ERROR_BATCH, "a batch needs at least one identifier")                                               \
     X(BK_ERROR_STRIPE, "a stripe must be from 1 to the number of stripes, which is at most 65536")           \

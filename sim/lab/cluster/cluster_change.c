@@ -103,7 +103,8 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    if (run->strategy->settings.change_count == 0)
+    /* Of a count only the key's state tells. */
+    if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_COUNT)
         return false;
     const struct bk_history *history = lab_settings_at(run, time_ns);
     const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];

@@ -12,6 +12,8 @@ static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "
 static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
 /* Of rows that are counted: how many, and the place of the last of them. */
 static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
+/* How many numbers were given, and the first of the bucket of the last of them. */
+static const char *const number_names[BK_COLUMN_COUNT] = {"bucket", "counter", "first", "next_change"};
 static const char *const lock_names[] = {"owner", "until"};
 
 bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
@@ -80,6 +82,7 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
     size_t used = 0;
     bool is_guarded = !is_lock && run->config.coordination == BK_GUARDED;
     bool is_sum = !is_lock && run->config.source == BK_SOURCE_INCREMENTAL;
+    bool is_number = !is_lock && lab_takes_numbers(run);
     buffer[0] = '\0';
     for (unsigned i = 0; i < (is_lock ? 2u : (unsigned)BK_COLUMN_COUNT); i++) {
         if ((mask >> i & 1) == 0)
@@ -87,10 +90,12 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
         bool is_time = is_lock      ? i == BK_LOCK_UNTIL
                        : is_guarded ? i != BK_GUARDED_BUCKET
                        : is_sum     ? i == BK_SUM_TIME
+                       : is_number  ? false
                                     : i == BK_LAST_CHANGE || i == BK_NEXT_CHANGE;
         const char *const *names = is_lock      ? lock_names
                                    : is_guarded ? guarded_names
                                    : is_sum     ? sum_names
+                                   : is_number  ? number_names
                                                 : column_names;
         const char *name = names[i], *comma = used > 0 ? ", " : "";
         int length;

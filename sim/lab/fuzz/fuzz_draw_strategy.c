@@ -79,14 +79,27 @@ static bool is_weighted(const struct lab_fuzz_plan *plan)
     return lab_draw_chance(&random, WEIGHTED_SHARE);
 }
 
+static enum bk_source draw_source(const struct lab_fuzz_plan *plan, struct sim_random *random)
+{
+    lab_draw_init(random, plan, LAB_DRAW_SOURCE);
+    return (enum bk_source)lab_draw_whole(random, 0, BK_SOURCE_MEMORY);
+}
+
+static bool may_change(const struct lab_fuzz_plan *plan, enum draw_kind kind)
+{
+    struct sim_random random;
+    if (kind == DRAW_COUNT && draw_source(plan, &random) < BK_SOURCE_LWT)
+        return false;
+    return kind != DRAW_UNBUCKETED && plan->has_duration && plan->duration_ns >= THEN_LEAST_NS;
+}
+
 /* Other settings of the same kind, once or twice; some without a date that all know ahead. */
 static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                       struct lab_writer *writer)
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
-    if (kind == DRAW_COUNT || kind == DRAW_UNBUCKETED || !plan->has_duration ||
-        plan->duration_ns < THEN_LEAST_NS)
+    if (!may_change(plan, kind))
         return;
     lab_draw_init(&random, plan, LAB_DRAW_THEN);
     sim_random_unit(&random); /* whether there are any */
@@ -99,6 +112,8 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
         lab_writer_add(writer, "        - {at: %s", lab_span_text(at_ns, span));
         if (kind == DRAW_HASH)
             lab_writer_add(writer, ", buckets: %" PRIu64, lab_draw_whole(&random, 1, 8));
+        else if (kind == DRAW_COUNT)
+            lab_writer_add(writer, ", rows: %" PRIu64, 1 + (uint64_t)lab_draw_log(&random, 2, 2 * mean_rows));
         else if (kind == DRAW_TIME)
             lab_writer_add(writer, ", window: %s", lab_span_text(draw_window(plan, &random), span));
         else if (is_weighted(plan))
@@ -117,8 +132,7 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
 static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct lab_writer *writer)
 {
     struct sim_random random;
-    lab_draw_init(&random, plan, LAB_DRAW_SOURCE);
-    enum bk_source source = (enum bk_source)lab_draw_whole(&random, 0, BK_SOURCE_MEMORY);
+    enum bk_source source = draw_source(plan, &random);
     uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
     /* Where keys are pushed out of a cache between two counts, small partitions show that they are counted.
      */

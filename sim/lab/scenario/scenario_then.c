@@ -33,6 +33,22 @@ bool lab_read_then(struct lab_reader *reader, const struct lab_field *field, con
     return true;
 }
 
+/* Where a count of other settings begins one writer keeps, or a state row that all agents read. */
+static bool check_count(struct lab_reader *reader, const struct lab_node *list, enum bk_source source,
+                        bool is_cluster)
+{
+    if (!is_cluster)
+        return source == BK_SOURCE_EXTERNAL ||
+               lab_fail_at(&reader->tree, &list->name_place,
+                           "without agents 'then' goes with counter: external alone; use that, or add "
+                           "'agents: {count: N}'");
+    return (source != BK_SOURCE_EXTERNAL && source != BK_SOURCE_COUNTER) ||
+           lab_fail_at(&reader->tree, &list->name_place,
+                       "agents with 'counter: %s' keep no state that could say at which number the new count "
+                       "begins; use lwt, lease, incremental, scan or memory, or remove agents",
+                       lab_setting_name(BK_COUNT, "counter", (int)source));
+}
+
 bool lab_then_complete(struct lab_reader *reader, const struct lab_node *settings,
                        const struct lab_strategy *strategy)
 {
@@ -41,13 +57,9 @@ bool lab_then_complete(struct lab_reader *reader, const struct lab_node *setting
     const struct lab_node *list = lab_node_find(settings, "then");
     if (strategy->settings.change_count == 0)
         return true;
-    if (is_cluster && strategy->settings.strategy.kind == BK_COUNT)
-        return lab_fail_at(&reader->tree, &list->name_place,
-                           "'then' of count needs one writer, whose state says where the new count begins; "
-                           "remove agents, or this");
-    if (strategy->settings.source != BK_SOURCE_EXTERNAL)
-        return lab_fail_at(&reader->tree, &list->name_place,
-                           "'then' goes with counter: external alone; use that, or remove this");
+    if (strategy->settings.strategy.kind == BK_COUNT &&
+        !check_count(reader, list, strategy->settings.source, is_cluster))
+        return false;
     if (strategy->settings.strategy.kind == BK_HASH &&
         strategy->settings.strategy.of.hash.buckets > LAB_CHANGED_BUCKETS_MAX)
         return lab_fail_value(reader, lab_node_find(settings, "buckets"),

@@ -56,7 +56,8 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
                           {"bucket", "given", "last_change", "next_change"},
                           .about =
                               "how many numbers each key has given to rows, and the bucket of the last of "
-                              "them; the changes stay 0"},
+                              "them; last_change is that bucket's first number once settings have changed "
+                              "(0: not), next_change stays 0"},
     [LAB_SIDE_SUM] = {"_state",
                       {"bucket", "counted", "last_time", "last_id"},
                       {NULL, NULL, " timestamp", " timeuuid"},

@@ -115,16 +115,27 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
                        partition->bucket, operation->row, partition->counted, threshold);
 }
 
+/* Whether settings may decide that the partition is full: those of its rows, of the row that took the lease
+ * which its numbers are of, and of the row that found it full and so went to the next one. */
+static bool may_fill(const struct lab_cluster_run *run, const struct lab_partition *partition, uint32_t era,
+                     bool is_most)
+{
+    enum bk_source source = run->config.source;
+    bool is_lease = source == BK_SOURCE_LEASE;
+    bool goes_on = is_lease || source == BK_SOURCE_LWT || source == BK_SOURCE_MEMORY;
+    return (is_most ? is_lease : goes_on) || partition == NULL || partition->eras == 0 ||
+           (partition->eras >> era & 1) != 0;
+}
+
 uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
                           bool is_most)
 {
     uint32_t count = run->strategy->settings.change_count + 1;
     uint64_t found = is_most ? 0 : UINT64_MAX;
-    if (run->config.strategy.kind == BK_COUNT)
-        return run->config.strategy.of.count.rows;
     for (uint32_t era = 0; era < count; era++) {
-        uint64_t threshold = bk_threshold(lab_era_settings(run, era));
-        bool is_of = partition == NULL || partition->eras == 0 || (partition->eras >> era & 1) != 0;
+        const struct bk_strategy *settings = lab_era_settings(run, era);
+        uint64_t threshold = settings->kind == BK_COUNT ? settings->of.count.rows : bk_threshold(settings);
+        bool is_of = may_fill(run, partition, era, is_most);
         if (is_of && (is_most ? threshold > found : threshold < found))
             found = threshold;
     }

@@ -136,7 +136,6 @@ void lab_filled_end(struct lab_cluster_run *run)
     bool has_numbers = run->config.strategy.kind == BK_COUNT && source <= BK_SOURCE_LEASE;
     if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED] || !has_numbers)
         return;
-    uint64_t rows = run->config.strategy.of.count.rows;
     uint64_t *missing = calloc(run->key_count, sizeof *missing); /* by key, in all its partitions so far */
     if (missing == NULL) {
         run->out_of_memory = true;
@@ -145,6 +144,7 @@ void lab_filled_end(struct lab_cluster_run *run)
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];
         uint32_t key = partition->key;
+        uint64_t rows = lab_threshold_of(run, partition, false);
         if (!is_numbered(run, partition) || partition->placed >= rows)
             continue;
         missing[key] += rows - partition->placed;

@@ -42,6 +42,15 @@ void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     operation->turn_ns = sim_queue_now(&run->queue);
 }
 
+/* A view tells where a row of now has room; one that waited may be of other settings. */
+static bool has_settings_of_now(const struct lab_cluster_run *run, uint32_t agent,
+                                const struct lab_host_operation *operation, int64_t now_ns)
+{
+    const struct bk_strategy *now = lab_agent_strategy(run, agent, now_ns);
+    return now->kind != BK_COUNT ||
+           now->of.count.rows == lab_agent_strategy(run, agent, operation->row_time_ns)->of.count.rows;
+}
+
 /* What the agent knows by now is enough for the operation: of guarded the grant holds the row's time, or the
  * time up to which a read has to see all rows (core's protocol_guarded.c), or names a later bucket than the
  * full one. */
@@ -59,7 +68,8 @@ static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
     } else if (run->config.coordination == BK_GUARDED && !operation->is_acknowledged) {
         at_ns = operation->row_time_ns;
     }
-    if (!bk_agent_view(host->agent, at_ns, operation->key, &bucket, &is_changing))
+    if (!has_settings_of_now(run, agent, operation, now_ns) ||
+        !bk_agent_view(host->agent, at_ns, operation->key, &bucket, &is_changing))
         return false;
     return !operation->is_acknowledged || bucket > operation->bucket;
 }

@@ -53,6 +53,12 @@ static uint64_t threshold(const struct step *step)
     return bk_threshold(lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns));
 }
 
+/* New settings may have come between what was planned and now. */
+static bool is_deployed_since(const struct step *step, int64_t since_ns)
+{
+    return step->run->agents[step->agent].deployed_ns >= since_ns;
+}
+
 static bool is_full(const struct step *step, int64_t count)
 {
     return count > 0 && (uint64_t)count >= threshold(step);
@@ -308,8 +314,7 @@ static void judge_guarded_total(const struct step *step)
     const struct lab_host_agent *host = &step->run->agents[step->agent];
     int64_t bucket;
     bool is_changing;
-    /* What is planned goes by the threshold at that time; new settings may have come between. */
-    if (host->deployed_ns >= operation->heard_ns)
+    if (is_deployed_since(step, operation->heard_ns)) /* what is planned goes by the threshold at that time */
         return;
     if (!is_full(step, step->heard->counter)) {
         demand(step, is_ended(step), "rolls its key before the threshold");
@@ -356,27 +361,56 @@ static void judge_grant(const struct step *step)
 
 /* --- Numbers. */
 
-static void judge_take(const struct step *step)
+/* Rows of a bucket by the settings of the row's time. */
+static uint64_t rows_at(const struct step *step)
 {
-    const struct bk_action *next = step->next;
-    const struct bk_agent_config *config = &step->run->config;
-    int64_t wanted = (int64_t)lab_numbers_at_once(step->run);
-    int64_t given = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
-    int64_t rows = (int64_t)config->strategy.of.count.rows;
-    demand(step,
-           next->columns[BK_COUNTER] == given + wanted &&
-               next->columns[BK_BUCKET] == (given + wanted - 1) / rows,
-           "takes other numbers than the next ones");
+    return lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns)->of.count.rows;
 }
 
+/* The first number of a bucket, as a state tells it. */
+static int64_t first_number(const struct step *step, int64_t bucket, const int64_t *state)
+{
+    const struct bk_history *history = &step->run->agents[step->agent].history;
+    int64_t rows = (int64_t)history->eras[0].strategy.of.count.rows;
+    return state[BK_NUMBER_FIRST] != 0 ? state[BK_NUMBER_FIRST] : bucket * rows;
+}
+
+/* The newest bucket is filled up, if it is not full by now; then the next ones. */
+static void judge_take(const struct step *step)
+{
+    static const int64_t none[BK_COLUMN_COUNT];
+    const struct bk_action *next = step->next;
+    const int64_t *from = next->if_mask != 0 ? next->expected : none;
+    int64_t given = from[BK_COUNTER], last = given + (int64_t)lab_numbers_at_once(step->run) - 1;
+    int64_t rows = (int64_t)rows_at(step), bucket = from[BK_BUCKET];
+    int64_t first = first_number(step, bucket, from);
+    demand(step, next->columns[BK_COUNTER] == last + 1, "takes other numbers than the next ones");
+    if (is_deployed_since(step, step->operation->begun_ns))
+        return;
+    if (first > given || first + rows <= given) {
+        first = given;
+        bucket++;
+    }
+    int64_t more = (last - first) / rows;
+    demand(step,
+           next->columns[BK_BUCKET] == bucket + more &&
+               first_number(step, bucket + more, next->columns) == first + more * rows,
+           "takes numbers, and stores another bucket than that of the last one");
+}
+
+/* Where settings change, the numbers of a lease are of several buckets that its update does not name. */
 static void judge_taken(const struct step *step)
 {
-    const struct bk_agent_config *config = &step->run->config;
-    int64_t wanted = (int64_t)lab_numbers_at_once(step->run);
+    const struct lab_cluster_run *run = step->run;
+    int64_t wanted = (int64_t)lab_numbers_at_once(run);
     int64_t first = step->operation->columns[BK_COUNTER] - wanted;
+    int64_t bucket = step->operation->columns[BK_BUCKET];
+    bool is_steady = run->strategy->settings.change_count == 0;
+    if (is_steady)
+        bucket = first / (int64_t)run->config.strategy.of.count.rows;
     demand(step,
            step->next->kind == BK_ACT_PUT_ROW &&
-               step->next->bucket == first / (int64_t)config->strategy.of.count.rows,
+               (is_steady || wanted == 1 ? step->next->bucket == bucket : step->next->bucket <= bucket),
            "has taken a number, and goes to another bucket");
 }
 
@@ -436,7 +470,7 @@ static void judge_rows(const struct step *step)
     const struct bk_action *next = step->next;
     uint64_t rows = step->heard->rows;
     if (config->source == BK_SOURCE_MEMORY) {
-        bool is_enough = rows >= config->strategy.of.count.rows;
+        bool is_enough = rows >= rows_at(step);
         uint64_t *found = kept_of(step);
         demand(step, next->kind != (is_enough ? BK_ACT_PUT_ROW : BK_ACT_WRITE_STATE),
                is_enough ? "has counted a full bucket, and goes there"
@@ -444,14 +478,14 @@ static void judge_rows(const struct step *step)
         if (found != NULL)
             *found = rows;
     } else if (config->source == BK_SOURCE_SCAN) {
-        demand(step, next->kind == (rows >= config->strategy.of.count.rows ? BK_ACT_READ_STATE : BK_ACT_DONE),
+        demand(step, next->kind == (rows >= rows_at(step) ? BK_ACT_READ_STATE : BK_ACT_DONE),
                "has counted the rows of its bucket, and does not do as their number says");
     } else if (config->source == BK_SOURCE_INCREMENTAL && rows == 0) {
         demand(step, is_ended(step), "has counted no row, and stores a sum");
     } else if (config->source == BK_SOURCE_INCREMENTAL) {
         int64_t before = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
         int64_t bucket = next->if_mask != 0 ? next->expected[BK_BUCKET] : 0;
-        bool rolls = (uint64_t)before + rows >= config->strategy.of.count.rows;
+        bool rolls = (uint64_t)before + rows >= rows_at(step);
         demand(step,
                next->kind == BK_ACT_CAS_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
                    next->columns[BK_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
