@@ -17,6 +17,9 @@ import time
 import latency
 
 HERE = pathlib.Path(__file__).parent
+sys.path.append(str(HERE.parent))
+from share import part  # noqa: E402
+
 DELAY_S = 0.002
 RESULT_VOID, RESULT_PREPARED, FAILED = struct.pack(">i", 1), struct.pack(">iH4s", 4, 4, b"name"), b"\0\0\0\0\0\5wrong"
 
@@ -134,7 +137,7 @@ def apart(pairs):
 
 
 def check_recordings(tool):
-    for path in sorted((HERE / "latency").glob("*.json")):
+    for path in part(sorted((HERE / "latency").glob("*.json"))):
         measured = json.loads(path.read_text(encoding="utf-8"))
         points, node = measured["points"], measured["node"]
         fitted = latency.settings(points, measured["nodes"], node["concurrency"])

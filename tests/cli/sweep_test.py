@@ -16,7 +16,7 @@ import time
 import unittest
 
 from program import SMALL, ProgramTest
-from share import SHARE, in_full
+from share import in_full
 
 IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
@@ -189,8 +189,9 @@ class SweepTest(ProgramTest):
         self.assertEqual(self.sweep(), whole)
         self.assert_each_job_once(jobs)
 
+    @in_full
     def test_sweep_that_is_killed_ends_with_the_same_digest(self):
-        self.kill_often(LONG, 2 if SHARE > 1 else 4, JOBS, 1)
+        self.kill_often(LONG, 4, JOBS, 1)
 
     def test_interrupted_sweep_keeps_what_is_finished(self):
         self.write("s.yaml", LONG.replace("seeds: 6", "seeds: 60"))

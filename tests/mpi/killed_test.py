@@ -134,6 +134,7 @@ class KilledTest(MpiTest):
             return 0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    @in_full
     def test_stream_run_of_which_a_rank_is_killed_leaves_nothing_behind(self):
         self.kill_in_run(LONG)
 
