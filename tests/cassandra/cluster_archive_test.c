@@ -7,6 +7,7 @@
  * and loaded. A field that says where another item is, or that one is there, may have no other value than its
  * own: each is refused. Stages, kinds and flags of operations and messages may sometimes be others; then the
  * loaded cluster, told to go on, ends, and its own assertions hold. */
+#include "../share.h"
 #include "cluster.h"
 
 #include <stdlib.h>
@@ -374,9 +375,10 @@ static void test_no_altered_cluster_does_harm(void **unused)
     start(&stand);
     go_on(&stand, 600);
     cass_set_down(stand.cluster, 2, true);
-    for (int moment = 0; moment < MOMENTS; moment++) {
+    int moments = (int)test_part(MOMENTS);
+    for (int moment = 0; moment < moments; moment++) {
         go_on(&stand, APART);
-        if (moment == MOMENTS / 2)
+        if (moment == moments / 2)
             cass_set_down(stand.cluster, 2, false);
         assert_true(is_taken_with(&stand, NULL, 0, NULL, 0));
         alter_links(&stand);
@@ -385,7 +387,7 @@ static void test_no_altered_cluster_does_harm(void **unused)
             alter_stages(&stand);
     }
     print_message("%ld altered clusters refused, %ld taken\n", stand.refused, stand.taken);
-    assert_true(stand.refused > 1000 && stand.taken > 100);
+    assert_true(stand.refused > (long)test_part(1000) && stand.taken > (long)test_part(100));
     stop(&stand);
 }
 

@@ -5,9 +5,10 @@
  * round trip is the sum of two uniforms on [0, 1], whose distribution function is known in closed form. The
  * client's own way there and back is constant. Each share is within 5.5 standard deviations with a chance of
  * a false alarm below 1e-7 for a random seed; the seed is fixed. */
+#include "../share.h"
 #include "cluster_harness.h"
 
-#define WRITES 100000
+#define WRITES ((int)test_part(100000))
 #define UNIT   1000000 /* ns */
 
 /* P(sum of two uniforms <= x). */

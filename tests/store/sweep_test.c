@@ -3,6 +3,7 @@
  * programs do; what is told of them is what they were. Method: made-up jobs in batches, with the file system
  * that fails at write 1, 2, 3 ..., with children that are killed, and with two programs at one sweep. */
 #define _DEFAULT_SOURCE
+#include "../share.h"
 #include "sweep_sample.h"
 
 #include <signal.h>
@@ -171,7 +172,7 @@ static void test_full_disk_keeps_a_batch_whole_or_not_at_all(void **state)
     int failed = 0;
     for (int is_old = 0; is_old < 2; is_old++) {
         bool has_struck = true;
-        for (long n = 0; has_struck; n++) {
+        for (long n = 0; has_struck; n = test_next_fault(n)) {
             struct sim_error error = {0};
             if (is_old)
                 sweep_must_store(folder.db, sweep, 0x005);
