@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reports/answer.h"
+#include "reports/horizon_text.h"
 #include "reports/model.h"
 #include "reports/output.h"
 #include "reports/render.h"
@@ -146,17 +147,37 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
     return ok;
 }
 
+/* A copy that outlives its arena. */
+static char *keep(struct report_arena *arena, const char *text)
+{
+    char *kept = strdup(text);
+    if (arena->out_of_memory) {
+        free(kept);
+        kept = NULL;
+    }
+    report_arena_free(arena);
+    return kept;
+}
+
 char *report_verdict(const struct lab_result *result)
 {
     struct report_arena arena;
     struct report_answer answer;
     report_arena_init(&arena);
     report_answer(result, &arena, &answer);
-    char *verdict = strdup(report_text(&arena, "%s %s", answer.verdict, answer.beware));
-    if (arena.out_of_memory) {
-        free(verdict);
-        verdict = NULL;
-    }
-    report_arena_free(&arena);
-    return verdict;
+    const char *horizons = report_horizons(result, &arena);
+    return keep(&arena, report_text(&arena, "%s %s%s%s", answer.verdict, answer.beware,
+                                    horizons[0] == 0 ? "" : " ", horizons));
+}
+
+struct report_horizon report_run_horizon(const struct lab_result *result)
+{
+    return report_horizon_of(result);
+}
+
+char *report_no_buckets_told(const struct report_horizon *horizon)
+{
+    struct report_arena arena;
+    report_arena_init(&arena);
+    return keep(&arena, report_no_buckets(horizon, &arena));
 }

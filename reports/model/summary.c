@@ -7,6 +7,7 @@
 
 #include "reports/answer.h"
 #include "reports/format.h"
+#include "reports/horizon_text.h"
 #include "reports/model.h"
 #include "reports/strategy.h"
 
@@ -147,6 +148,10 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
     }
     chart->sentences[chart->sentence_count++] = answer.verdict;
     chart->sentences[chart->sentence_count++] = answer.beware;
+    const char *horizons = report_horizons(result, arena);
+    if (horizons[0] != 0) {
+        chart->sentences[chart->sentence_count++] = horizons;
+    }
     chart->x = sizes.x;
     chart->x.title = report_text(arena, "%s per partition%s", is_bytes ? "bytes" : "rows",
                                  sizes.panels[0].y.is_log ? " (log counts)" : "");

@@ -12,6 +12,7 @@
 #include "kernel/time.h"
 #include "live.h"
 #include "reports/format.h"
+#include "reports/horizon_text.h"
 #include "sheet.h"
 
 /* XML's and HTML's readers both take what stands between for the content of the element. */
@@ -151,6 +152,10 @@ static void write_answer(struct report_sheet *sheet)
     } else {
         report_sheet_leaf(sheet, "p", "verdict", sheet->answer->verdict);
         report_sheet_leaf(sheet, "p", "beware", sheet->answer->beware);
+        const char *horizons = report_horizons(page->result, sheet->arena);
+        if (has(horizons)) {
+            report_sheet_leaf(sheet, "p", "beware", horizons);
+        }
     }
     report_sheet_close(sheet);
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool read_pilot(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
+bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result, struct sim_error *error)
 {
     const struct lab_scenario *scenario = contest->scenario;
     const struct lab_limits *limits = &scenario->limits;
@@ -55,7 +55,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    is_fine = is_fine && read_pilot(contest, result, error);
+    is_fine = is_fine && tune_contest_rows(contest, result, error);
     if (is_fine && contest->scenario->trace_path != NULL)
         is_fine = tune_growth_read(contest->scenario, result->start_ns, result->end_ns,
                                    contest->race.terms.confidence, &contest->growth, error);

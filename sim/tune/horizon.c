@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "kernel/time.h"
+#include "lab/choice.h"
+#include "lab/metric.h"
 #include "tune/contest.h"
 
 /* How many times the largest partition a limit is; infinity without any. */
@@ -63,4 +65,79 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     horizon.days =
         share > 0 ? tune_growth_rows_at(growth, days, 1 / (share * horizon.partitions)) : (double)INFINITY;
     return horizon;
+}
+
+static bool add(struct lab_strategy_result *strategy, const char *name, double days)
+{
+    return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
+}
+
+/* As if the run had been the one seed of a race. */
+static bool enter(const struct tune_contest *contest, const struct lab_result *result,
+                  const struct lab_strategy_result *strategy, struct tune_seen *seen,
+                  struct tune_entrant *out, struct sim_error *error)
+{
+    const struct lab_score score = lab_score_of(result, strategy);
+    *out = (struct tune_entrant){
+        .strategy = {.label = strategy->label, .settings = strategy->settings}, .seen = seen, .seeds = 1};
+    if (!tune_see(strategy, &result->prices, contest->race.terms.share, seen, error))
+        return false;
+    tune_entrant_describe(contest, out);
+    out->over.high = isnan(score.over_most) ? score.over : score.over_most;
+    if (out->has_distribution)
+        out->over.high = fmin(out->over.high, out->exact_share);
+    return true;
+}
+
+/* All rows of a key in one partition; NaN where rows expire, so that such partitions need not grow. */
+static double unbucketed_days(const struct tune_contest *contest, const struct lab_strategy_result *strategy)
+{
+    const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "keys.rows.max"),
+                            *bytes = lab_metrics_find(&strategy->metrics, "keys.bytes.max");
+    struct tune_seen seen = {.partitions = contest->rows.keys};
+    struct tune_entrant unbucketed = {.seen = &seen, .seeds = 1};
+    if (rows == NULL || bytes == NULL ||
+        bk_strategy_unbucketed(&unbucketed.strategy.settings.strategy) != BK_OK)
+        return (double)NAN;
+    seen.rows_most = (uint64_t)rows->value;
+    seen.bytes_most = (uint64_t)bytes->value;
+    tune_entrant_describe(contest, &unbucketed);
+    return unbucketed.is_endless ? tune_horizon_of(contest, &unbucketed).days : (double)NAN;
+}
+
+static bool add_all(const struct tune_contest *contest, const struct lab_result *result,
+                    struct lab_strategy_result *strategy, struct sim_error *error)
+{
+    struct tune_seen seen;
+    struct tune_entrant entrant;
+    if (strategy->settings.observed != WL_OBSERVED_AUTO)
+        return true;
+    if (!enter(contest, result, strategy, &seen, &entrant, error))
+        return false;
+    const struct tune_horizon horizon = tune_horizon_of(contest, &entrant);
+    return (add(strategy, "horizon.days", horizon.days) &&
+            (isnan(horizon.days) ||
+             add(strategy, "horizon.is_least", horizon.is_least && isfinite(horizon.days))) &&
+            add(strategy, "horizon.unbucketed_days", unbucketed_days(contest, strategy)) &&
+            (contest->growth.per_day == 0 ||
+             add(strategy, "horizon.doubles_days", tune_growth_doubles(&contest->growth)))) ||
+           sim_fail_memory(error);
+}
+
+bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
+                       struct sim_error *error)
+{
+    struct tune_contest contest = {.scenario = scenario, .race = {.terms = scenario->tune}};
+    const struct lab_limits *limits = &scenario->limits;
+    if ((limits->partition_rows == 0 && limits->partition_bytes == 0) || scenario->design.is_given ||
+        result->strategy_count == 0 ||
+        lab_metrics_find(&result->strategies[0].metrics, "keys.rows.max") == NULL)
+        return true;
+    bool is_fine = tune_contest_rows(&contest, result, error);
+    if (is_fine && scenario->trace_path != NULL)
+        is_fine = tune_growth_read(scenario, result->start_ns, result->end_ns, contest.race.terms.confidence,
+                                   &contest.growth, error);
+    for (size_t i = 0; is_fine && i < result->strategy_count; i++)
+        is_fine = add_all(&contest, result, &result->strategies[i], error);
+    return is_fine;
 }

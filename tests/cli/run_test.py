@@ -33,7 +33,7 @@ class RunTest(ProgramTest):
     def test_run_json_is_the_object_of_the_reference(self):
         result = self.good_json("run", "small.yaml", "--json", "--no-charts")
         self.assertEqual(list(result), ["run", "scenario", "seed", "digest", "rows", "strategies", "expect",
-                                        "warnings"])
+                                        "needs_buckets", "unbucketed_days_left", "warnings"])
         self.assertEqual((result["run"], result["scenario"], result["seed"], result["expect"]),
                          (1, "small", 7, []))
         self.assertRegex(result["digest"], r"\A[0-9a-f]{16}\Z")

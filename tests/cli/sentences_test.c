@@ -517,15 +517,15 @@ static void test_horizon_says_when_no_buckets_are_needed(void **state)
     made.scenario.limits.partition_rows = 0;
     made.contest.rows.lasts_ns = 3650 * SIM_DAY;
     expect_horizon(&made,
-                   "You need no buckets yet: unbucketed is within the limits for 40k years more at this "
-                   "rate. Come back when the largest partition has 1MB, half the limit.");
+                   "You need no buckets yet: unbucketed is within the limits for 40K years more at this "
+                   "rate. Come back when the largest partition has 1\u202FMB, half the limit.");
     static char trace[] = "x.csv";
     made.scenario.trace_path = trace;
     made.contest.growth = (struct tune_growth){.weeks = 521, .per_day = log(2) / 1825};
     expect_horizon(
         &made, "You need no buckets yet: unbucketed is within the limits for 57.8 years more at this "
                "trace's growth (its rate doubles every 5 years). Come back when the largest partition has "
-               "1MB, half the limit.");
+               "1\u202FMB, half the limit.");
     made.contest.growth.per_day = 0;
     made.seen[1][0].bytes_most = 2000000;
     expect_horizon(&made, "");

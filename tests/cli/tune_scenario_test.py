@@ -116,7 +116,27 @@ class TuneScenarioTest(ProgramTest):
         wanted = math.log1p(1e8 / all_rows * grown) / per_day
         self.assertAlmostEqual((answer["unbucketed_days_left"] + 60) / wanted, 1, delta=0.001)
         self.assertIn("at this trace's growth (its rate doubles every 365 days)", answer["horizon"])
+        # A run says the same of these rows, whether or not unbucketed is tried.
+        for strategies in ("[{time: {window: 10d}}]", "[unbucketed: {}, time: {window: 10d}]"):
+            run = self.good_json("run", "grow.yaml", "--json", "--no-charts", "--quiet", "--no-store", "--set",
+                                 f"strategies={strategies}")
+            self.assertEqual((run["needs_buckets"], run["unbucketed_days_left"]),
+                             (answer["needs_buckets"], answer["unbucketed_days_left"]))
+            metrics = run["strategies"][-1]["metrics"]
+            self.assertEqual(metrics["horizon.doubles_days"], answer["growth"]["doubles_days"])
+            self.assertEqual(metrics["keys.rows.max"], all_rows)
+        text = self.good("run", "grow.yaml", "--quiet", "--out", "run", "--format", "html", "--set",
+                         f"strategies={strategies}")
+        again = self.good("show", "2")
+        with open(os.path.join(self.folder, "run", "grow.html"), encoding="utf-8") as file:
+            page = file.read()
+        need = answer["horizon"][:answer["horizon"].index(" Of the ")]
+        self.assertTrue(need.startswith("You need no buckets yet: unbucketed is within the limits for "), need)
+        for told in (text, again, page):
+            self.assertIn(need + " When the first partition exceeds a limit: unbucketed after ", " ".join(told.split()))
+        self.assertIn(f"grow.yaml: note: {need}\n", self.good("check", "grow.yaml", "--no-store"))
         windows = next(each["horizon"] for each in answer["candidates"] if each["label"] == "time")
+        self.assertAlmostEqual(metrics["horizon.days"], windows["days"])
         self.assertGreater(windows["days"], 5 * 365)
         self.assertLess(windows["days"], 7 * 365)
 

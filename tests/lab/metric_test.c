@@ -4,6 +4,7 @@
  * are looked for in the table, and its names among the figures. With UPDATE_DOCS set the rows are written
  * into the reference. */
 #define _DEFAULT_SOURCE
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -174,16 +175,57 @@ static unsigned count_runs(const char *name)
     return count;
 }
 
+/* Whatever the strategy: the rows of the key that has most are the largest partition of unbucketed. */
+static void test_the_largest_key_is_that_of_unbucketed(void **state)
+{
+#define BOTH "strategies: [unbucketed: {}, time: {window: 1h}]\n"
+#define KEYS "keys: {count: 5, popularity: {zipf: 1}}\n"
+    static const struct {
+        const char *text;
+        double tolerance; /* of a key's thinned rows those with a time of so many bytes are expected ones */
+    } cases[] = {
+        {"duration: 1d\n" KEYS
+         "arrivals: {rate: 10/m}\nrow: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n" BOTH,
+         0},
+        {"duration: 1d\n" KEYS "arrivals: {rate: 100/m}\nengine: thinned\nrow: {bytes: 300}\n" BOTH, 0.001},
+        {"duration: 1h\n" KEYS "arrivals: {rate: 10/m}\nagents: {count: 2}\n" BOTH, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lab_scenario *scenario;
+        struct lab_result *result;
+        struct sim_error error;
+        assert_true(lab_scenario_parse("m.yaml", cases[i].text, strlen(cases[i].text), NULL, 0, NULL,
+                                       &scenario, &error));
+        assert_true(lab_run(scenario, 1, NULL, &result, &error));
+        double rows = lab_result_find(result, "unbucketed.partitions.all.rows.max")->value;
+        double bytes = lab_result_find(result, "unbucketed.partitions.all.bytes.max")->value;
+        assert_true(rows > lab_result_find(result, "time.partitions.all.rows.max")->value || i == 2);
+        for (size_t j = 0; j < 2; j++) {
+            const struct lab_metrics *metrics = &result->strategies[j].metrics;
+            assert_true(lab_metrics_find(metrics, "keys.rows.max")->value == rows);
+            assert_true(fabs(lab_metrics_find(metrics, "keys.bytes.max")->value / bytes - 1) <=
+                        cases[i].tolerance);
+        }
+        lab_result_destroy(result);
+        lab_scenario_destroy(scenario);
+    }
+}
+
 static void look_for(void *context, const char *name)
 {
-    /* Of files that were observed or watched, of a table, and of faults that end: tests of their own have
-     * them. */
+    /* Of files that were observed or watched, of the commands run and check, of a table, and of faults that
+     * end: tests of their own have them. */
     static const char *const elsewhere[] = {"drift.run",
                                             "drift.look",
                                             "drift.distance",
                                             "drift.allowed",
                                             "drift.over_least",
                                             "drift.over_most",
+                                            "horizon.days",
+                                            "horizon.is_least",
+                                            "horizon.unbucketed_days",
+                                            "horizon.doubles_days",
                                             "partitions.all.bytes.p75",
                                             "partitions.all.bytes.p95",
                                             "partitions.all.bytes.p98",
@@ -239,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_the_reference_has_the_rows_of_the_table),
         cmocka_unit_test(test_every_figure_has_a_row),
         cmocka_unit_test(test_every_row_has_figures),
+        cmocka_unit_test(test_the_largest_key_is_that_of_unbucketed),
         cmocka_unit_test(test_protocols_are_named_as_in_scenarios),
     };
     return cmocka_run_group_tests(tests, make_runs, clear_runs);

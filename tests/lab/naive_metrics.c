@@ -154,6 +154,28 @@ static void add_partitions(struct lab_metrics *out, const struct lab_limits *lim
     add_repair(out, naive);
 }
 
+/* All rows of the largest key as one partition. */
+static void add_keys(struct lab_metrics *out, const struct naive_input *input,
+                     const struct lab_scenario *scenario)
+{
+    uint64_t rows_most = 0, bytes_most = 0;
+    for (size_t i = 0; i < input->key_count; i++) {
+        const struct naive_key *key = &input->keys[i];
+        uint64_t bytes = 0;
+        for (size_t j = 0; j < key->count; j++)
+            bytes += key->rows[j].weight;
+        bytes += key->count == 0
+                     ? 0
+                     : lab_partition_bytes(&scenario->row_cost, strlen(key->name), key->count, bytes);
+        rows_most = key->count > rows_most ? key->count : rows_most;
+        bytes_most = bytes > bytes_most ? bytes : bytes_most;
+    }
+    if (rows_most == 0)
+        return;
+    add(out, (double)rows_most, "keys", "rows.max");
+    add(out, (double)bytes_most, "keys", "bytes.max");
+}
+
 static void add_writes(struct lab_metrics *out, const struct naive_input *input,
                        const struct naive_result *naive)
 {
@@ -309,6 +331,7 @@ void naive_metrics(const struct naive_input *input, const struct lab_scenario *s
                    const struct naive_result *naive, const struct naive_load *loads, struct lab_metrics *out)
 {
     add_partitions(out, &scenario->limits, naive);
+    add_keys(out, input, scenario);
     add_writes(out, input, naive);
     if (scenario->row_ttl_ns > 0 || scenario->deletes.share > 0)
         add_left(out, scenario, naive);

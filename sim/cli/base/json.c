@@ -11,6 +11,7 @@
 #include "cli/text.h"
 #include "kernel/grow.h"
 #include "lab/choice.h"
+#include "reports/reports.h"
 
 struct text {
     char *bytes; /* ends with a zero */
@@ -110,13 +111,16 @@ static json_t *expects_of(const struct lab_result *result)
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings)
 {
     json_t *object = json_object();
+    const double days = result->strategy_count == 0 ? (double)NAN : report_run_horizon(result).days_left;
     bool is_fine = cli_json_set(object, "run", run == 0 ? json_null() : json_integer(run)) &&
                    cli_json_set(object, "scenario", json_string(result->scenario_name)) &&
                    cli_json_set(object, "seed", cli_json_whole(result->seed)) &&
                    cli_json_set(object, "digest", hex(result->digest)) &&
                    cli_json_set(object, "rows", cli_json_whole(result->rows)) &&
                    cli_json_set(object, "strategies", strategies_of(result)) &&
-                   cli_json_set(object, "expect", expects_of(result));
+                   cli_json_set(object, "expect", expects_of(result)) &&
+                   cli_json_set(object, "needs_buckets", json_boolean(!(days >= REPORT_ENOUGH_DAYS))) &&
+                   cli_json_set(object, "unbucketed_days_left", cli_json_number(days));
     is_fine = cli_json_set(object, "warnings", warnings) && is_fine;
     return cli_json_complete(object, is_fine);
 }

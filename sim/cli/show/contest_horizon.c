@@ -2,29 +2,12 @@
 /* Says how long settings stay within the limits, and whether buckets are needed at all. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli/contest_answer.h"
 #include "cli/text.h"
 #include "kernel/time.h"
-#include "lab/quantity.h"
-
-#define DAYS_OF_YEAR 365.0
-#define PACE_SIZE    (2 * CLI_SPAN_SIZE + 64)
-
-/* What a horizon takes for granted: "rate", "trace's mean rate", "trace's growth (its rate doubles every 8.2
- * months)". */
-static void pace(const struct tune_contest *contest, char *buffer)
-{
-    char doubles[CLI_SPAN_SIZE];
-    bool is_trace = contest->scenario->trace_path != NULL;
-    if (contest->growth.per_day > 0) {
-        cli_span(tune_growth_doubles(&contest->growth), doubles);
-        snprintf(buffer, PACE_SIZE, "trace's growth (its rate doubles every %s)", doubles);
-    } else {
-        snprintf(buffer, PACE_SIZE, "%s", is_trace ? "trace's mean rate" : "rate");
-    }
-}
+#include "reports/reports.h"
 
 const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest)
 {
@@ -46,34 +29,26 @@ double cli_contest_unbucketed_days(const struct tune_contest *contest)
 
 bool cli_contest_needs_buckets(const struct tune_contest *contest)
 {
-    return !(cli_contest_unbucketed_days(contest) >= DAYS_OF_YEAR);
+    return !(cli_contest_unbucketed_days(contest) >= REPORT_ENOUGH_DAYS);
 }
 
 static void say_unbucketed(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
-    char left[CLI_SPAN_SIZE], size[CLI_NUMBER_SIZE], at[PACE_SIZE];
     const struct tune_entrant *unbucketed = cli_contest_unbucketed(contest);
     if (cli_contest_needs_buckets(contest))
         return;
-    const struct tune_seen *seen = &unbucketed->seen[0];
-    double rows = limits->partition_rows == 0 ? 0 : (double)seen->rows_most / (double)limits->partition_rows;
-    double bytes =
-        limits->partition_bytes == 0 ? 0 : (double)seen->bytes_most / (double)limits->partition_bytes;
-    double days = cli_contest_unbucketed_days(contest);
-    bool is_bytes = bytes >= rows;
-    cli_span(days, left);
-    pace(contest, at);
-    if (is_bytes)
-        lab_quantity_bytes_text(limits->partition_bytes / 2, size, sizeof size);
-    else
-        cli_grouped(limits->partition_rows / 2, size);
-    cli_say(
-        out,
-        "You need no buckets yet: unbucketed is within the limits for %s more at this %s. Come back when the "
-        "largest partition has %s%s, half the limit%s.",
-        isinf(days) ? "ever" : left, at, size, is_bytes ? "" : " rows",
-        rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
+    const struct report_horizon horizon = {.days_left = cli_contest_unbucketed_days(contest),
+                                           .doubles_days = tune_growth_doubles(&contest->growth),
+                                           .is_trace = contest->scenario->trace_path != NULL,
+                                           .limit_rows = limits->partition_rows,
+                                           .limit_bytes = limits->partition_bytes,
+                                           .rows_most = (double)unbucketed->seen[0].rows_most,
+                                           .bytes_most = (double)unbucketed->seen[0].bytes_most};
+    char *text = report_no_buckets_told(&horizon);
+    if (text != NULL)
+        cli_say(out, "%s", text);
+    free(text);
 }
 
 static void say_others(const struct tune_contest *contest, struct cli_saying *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a cluster run leaves behind: partitions as they are stored, loads, and where every row went. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cluster_run.h"
@@ -115,11 +116,17 @@ static void tally_partitions(struct lab_cluster_run *run)
 {
     struct lab_tally *tally = &run->tally;
     const struct lab_limits *limits = &run->scenario->limits;
+    struct cass_partition *keys =
+        calloc(run->key_count, sizeof *keys); /* the rows of each, wherever they stand */
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
         struct cass_partition_view view;
         cass_partition_at(run->cluster, i, &view);
         if (view.written_rows == 0)
             continue;
+        if (keys != NULL) {
+            keys[view.key].rows += view.written_rows;
+            lab_bytes_add(&keys[view.key].bytes, view.written_bytes);
+        }
         if (lab_rows_go(run->scenario)) {
             bool is_ttl = run->scenario->row_ttl_ns > 0;
             *(is_ttl ? &tally->rows_expired : &tally->rows_deleted) += view.tombstones;
@@ -133,6 +140,15 @@ static void tally_partitions(struct lab_cluster_run *run)
         const struct lab_key_name key = {"", 0, (uint64_t)view.key};
         lab_tally_largest(tally, &key, view.bucket, &partition);
     }
+    for (uint32_t key = 0; keys != NULL && key < run->key_count; key++) {
+        const struct cass_partition_view view = {
+            .key = key, .written_rows = keys[key].rows, .written_bytes = keys[key].bytes};
+        const struct cass_partition whole = weigh(run, &view);
+        if (view.written_rows > 0)
+            lab_tally_key(tally, &whole);
+    }
+    tally->out_of_memory = tally->out_of_memory || (keys == NULL && run->key_count > 0);
+    free(keys);
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
         struct lab_largest *largest = &tally->largest[unit];
         if (largest->size > 0)

@@ -55,3 +55,10 @@ void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones)
     if (live > 0)
         lab_histogram_add(&tally->live_rows, live, 1, live);
 }
+
+void lab_tally_key(struct lab_tally *tally, const struct cass_partition *whole)
+{
+    struct cass_partition *most = &tally->key_most;
+    most->rows = whole->rows > most->rows ? whole->rows : most->rows;
+    most->bytes = whole->bytes > most->bytes ? whole->bytes : most->bytes;
+}

@@ -56,6 +56,8 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
                                 &tally->late_rows,
                                 &tally->rows_into_closed,
                                 &tally->reopened,
+                                &tally->key_most.rows,
+                                &tally->key_most.bytes,
                                 &tally->payload_bytes,
                                 &tally->placement_digest};
     sim_archive_mark(archive, 0x54414c59);

@@ -27,6 +27,7 @@ void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint3
         if (lab_is_larger(largest->size, largest->key_index, largest->bucket, &into->largest[unit]))
             into->largest[unit] = *largest;
     }
+    lab_tally_key(into, &from->key_most);
     into->rows += from->rows;
     into->counter_increments += from->counter_increments;
     into->state_reads += from->state_reads;

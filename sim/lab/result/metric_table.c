@@ -26,7 +26,11 @@
 #define NO_DISK        "without `row.compression` and `--sample`"
 #define NO_WATCH       "but in runs that `watch` stores"
 #define NO_WATCH_LIMIT "but in runs that `watch` stores, and without a limit or the number of partitions"
-#define NO_TOMBS       "without `agents` or `reads`, and without `deletes` and `row.ttl`"
+#define NO_KEYS        "with `identifiers`, and of `observed`"
+#define NO_HORIZON_AT_ALL                                                                                    \
+    "without limits, with `table`, where rows expire within the run, and but in runs of `run` and `check`"
+#define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not tell"
+#define NO_TOMBS   "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
 const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.total", PARTITIONS), .absent = NO_ROWS,
@@ -62,6 +66,26 @@ const struct lab_metric_row lab_metric_table[] = {
                 "a reader meets"},
     {IN("Partitions"), ARE("partitions.row_weighted.bytes.*", BYTES, SIZES), TELLS(BYTES),
      .absent = "where nothing was written", .meaning = "the same in bytes"},
+    {IN("Partitions"), IS("keys.rows.max", ROWS), .absent = NO_KEYS,
+     .meaning = "rows of the key that has most: of the largest partition without buckets"},
+    {IN("Partitions"), IS("keys.bytes.max", BYTES), .absent = NO_KEYS,
+     .meaning = "the same in bytes, of the key that has most of these"},
+
+    {IN("Horizon"), IS("horizon.days", DAYS), .absent = NO_HORIZON,
+     .meaning = "from the first row until the first partition is expected above a limit, as the stream goes "
+                "on at its "
+                "rate, or a trace of four weeks or more at its growth; 106751, which is as far as times "
+                "reach, stands "
+                "for never"},
+    {IN("Horizon"), IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
+     .meaning = "1: none of the run's partitions, whose sizes are a matter of chance, is above, so "
+                "`horizon.days` is a "
+                "lower bound, with `limits.confidence`"},
+    {IN("Horizon"), IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
+     .meaning = "the same of one partition a key, whether or not `unbucketed` is among the strategies"},
+    {IN("Horizon"), IS("horizon.doubles_days", DAYS),
+     .absent = "but for a trace of four weeks or more that grows",
+     .meaning = "in this time the trace's rate doubles"},
 
     {IN("Drift"), IS("drift.run", NUMBER), .absent = NO_WATCH,
      .meaning = "the run that predicts: its strategy of the same label"},

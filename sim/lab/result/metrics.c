@@ -184,6 +184,9 @@ bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenar
     if (scenario->limits.tiny_rows != 0)
         ok = ok && add(out, "partitions", "tiny", (double)tally->tiny);
     ok = ok && add_all_sizes(out, tally);
+    if (tally->key_most.rows > 0)
+        ok = ok && add(out, "keys", "rows.max", (double)tally->key_most.rows) &&
+             add(out, "keys", "bytes.max", (double)tally->key_most.bytes);
     ok = ok && add(out, "writes", "rows", (double)tally->rows) &&
          add(out, "writes", "payload_bytes", (double)tally->payload_bytes) &&
          add(out, "writes", "counter_increments", (double)tally->counter_increments) &&

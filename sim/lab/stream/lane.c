@@ -239,10 +239,8 @@ uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
     return batch->bytes_before[to] - batch->bytes_before[from];
 }
 
-/* Its rows weigh `rows->bytes`; what stands around them, and a tombstone for each row that was deleted, comes
- * to it. */
-static struct cass_partition weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
-                                   const struct cass_partition *rows, uint64_t gone)
+struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
+                                     const struct cass_partition *rows, uint64_t gone)
 {
     struct cass_partition partition = *rows;
     const struct lab_row_cost *cost = &scenario->row_cost;
@@ -256,7 +254,8 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
                      uint64_t gone, int64_t first_ns, bool is_closed)
 {
-    const struct cass_partition whole = weigh(settings->scenario, key, rows, gone), *partition = &whole;
+    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone),
+                                *partition = &whole;
     if (lab_rows_go(settings->scenario))
         lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
     lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);

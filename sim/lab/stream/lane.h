@@ -125,6 +125,10 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
 void lab_lane_clear(struct lab_lane *lane);
 /* BK_HASH: the partition of a bucket, new when it has no rows; NULL without memory. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
+/* A partition whose rows weigh `rows->bytes`: what stands around them, and a tombstone for each row that was
+ * deleted, comes to it. */
+struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
+                                     const struct cass_partition *rows, uint64_t gone);
 /* Puts a partition that gets no more rows into the tally: rows and what they weigh, when it began, and
  * whether it is closed. */
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,

@@ -174,6 +174,7 @@ void lab_key_archive(struct lab_key *key, const struct lab_key_origin *origin, s
     sim_archive_mark(archive, 0x4b455920);
     sim_archive_u64(archive, &key->entity);
     sim_archive_u64_below(archive, &key->rows, LAB_COUNT_END);
+    sim_archive_u64(archive, &key->bytes);
     sim_archive_i64(archive, &key->birth_ns);
     sim_archive_i64(archive, &key->second_end_ns);
     sim_archive_u64(archive, &key->second_begin);

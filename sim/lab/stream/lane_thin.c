@@ -20,10 +20,8 @@ static uint64_t product(uint64_t rows, uint64_t bytes_each)
     return __builtin_mul_overflow(rows, bytes_each, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* What so many rows weigh that lie in [begin_ns, end_ns): those of each class of times by its share, evenly
- * with draws == NULL, else at random. */
-static uint64_t bytes_of(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
-                         struct sim_random *draws)
+uint64_t lab_thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
+                        struct sim_random *draws)
 {
     const struct lab_row_stamps *stamps = &thin->worker->stamps;
     uint64_t sum = 0, left = rows;
@@ -50,8 +48,8 @@ static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest
     double row_ns = (double)(rest->end_ns - rest->begin_ns) / (double)(rest->rows + rest->after);
     int64_t begin_ns = rest->begin_ns + (int64_t)(row_ns * (double)before);
     int64_t end_ns = begin_ns + (int64_t)(row_ns * (double)(rows - first));
-    uint64_t sum = first == 0 ? 0 : bytes_of(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
-    lab_bytes_add(&sum, bytes_of(thin, begin_ns, end_ns, rows - first, NULL));
+    uint64_t sum = first == 0 ? 0 : lab_thin_bytes(thin, rest->begin_ns, rest->begin_ns, 1, NULL);
+    lab_bytes_add(&sum, lab_thin_bytes(thin, begin_ns, end_ns, rows - first, NULL));
     return sum;
 }
 
@@ -238,9 +236,9 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
         if (cell->rows == 0)
             cell->first_ns = is_few ? locate(&rest, &thin->draws) : earliest(stretch, rows, &thin->draws);
         cell->rows += rows;
-        lab_bytes_add(&cell->bytes, is_few
-                                        ? bytes_of_next(thin, &rest, 1)
-                                        : bytes_of(thin, stretch->begin_ns, stretch->end_ns, rows, &times));
+        lab_bytes_add(&cell->bytes,
+                      is_few ? bytes_of_next(thin, &rest, 1)
+                             : lab_thin_bytes(thin, stretch->begin_ns, stretch->end_ns, rows, &times));
         cell->gone += stretch->is_gone ? rows : 0;
         sim_placement_add(&lane->placement, bucket, rows);
         take(&rest, rows);

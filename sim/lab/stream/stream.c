@@ -123,7 +123,7 @@ void lab_key_begin(struct lab_key *key, const struct lab_scenario *scenario, uin
                    int64_t start_ns)
 {
     key->entity = entity;
-    key->rows = 0;
+    key->rows = key->bytes = 0;
     key->birth_ns = 0;
     key->second_end_ns = INT64_MIN;
     key->second_begin = 0;
@@ -327,6 +327,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     else
         batch.most_in_second = mark_seconds(key, worker, count);
     lab_weigh_rows(worker, &batch, bytes_each);
+    lab_bytes_add(&key->bytes, lab_batch_bytes(&batch, 0, count));
     if (lab_rows_go(worker->scenario)) {
         mark_gone(key, worker, count);
         batch.gone_before = worker->gone_before;
@@ -382,6 +383,10 @@ void lab_key_end(struct lab_key *key, struct lab_lane *lanes, struct lab_worker 
     }
     for (size_t i = 0; i < worker->lane_count; i++)
         lab_lane_end(&lanes[i], &worker->settings[i], &worker->tallies[i], name, end_ns);
+    const struct cass_partition rows = {key->rows, key->bytes},
+                                whole = lab_lane_weigh(worker->scenario, name, &rows, 0);
+    for (size_t i = 0; key->rows > 0 && i < worker->lane_count; i++)
+        lab_tally_key(&worker->tallies[i], &whole);
 }
 
 void lab_key_read(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker)

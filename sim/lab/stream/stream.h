@@ -18,8 +18,8 @@
 /* A key under way: what its lanes share. */
 struct lab_key {
     uint64_t entity;
-    uint64_t rows;
-    int64_t birth_ns; /* the least of its rows' own times so far */
+    uint64_t rows, bytes; /* bytes: what the rows weigh */
+    int64_t birth_ns;     /* the least of its rows' own times so far */
     int64_t second_end_ns;
     uint64_t second_begin; /* number of the first row in the second under way */
     struct lab_read_clock reads[LAB_READ_KINDS];

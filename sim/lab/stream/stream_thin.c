@@ -108,6 +108,7 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
         piece->rows--;
     }
     key->rows += rows;
+    lab_bytes_add(&key->bytes, lab_thin_bytes(&thins[0], begin_ns, end_ns, rows, NULL));
     worker->rows += rows;
     lab_worker_tell(worker, rows, rows);
     walk->lane = 0;

@@ -69,6 +69,10 @@ bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *set
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch);
 
+/* lane_thin.c: what so many rows weigh that lie in [begin_ns, end_ns): those of each class of times by its
+ * share, evenly with draws == NULL, else at random. */
+uint64_t lab_thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
+                        struct sim_random *draws);
 /* The k-th in order of n points that are uniform in [begin_ns, end_ns), which holds a nanosecond at least. */
 static inline int64_t lab_thin_place(struct sim_random *draws, int64_t begin_ns, int64_t end_ns, uint64_t k,
                                      uint64_t n)

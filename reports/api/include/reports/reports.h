@@ -16,6 +16,7 @@
 #include "reports/file_format.h"
 #include "reports/front.h"
 #include "reports/heatmap.h"
+#include "reports/horizon.h"
 #include "reports/regions.h"
 
 struct report_files {
@@ -27,9 +28,15 @@ struct report_files {
  * SCENARIO-CHART.EXT (the scenario's name with everything but letters, digits, - and _ turned into -). */
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error);
-/* What the run answers, in the two sentences that its page begins with: which strategy to choose and why, and
- * what the others cost or what stands against them. malloc'ed, the caller's; NULL without memory. */
+/* What the run answers, in the sentences that its page begins with: which strategy to choose and why, what
+ * the others cost or what stands against them, and for how long they stay within the limits. malloc'ed, the
+ * caller's; NULL without memory. */
 char *report_verdict(const struct lab_result *result);
+/* "You need no buckets yet: ..."; "" where they are needed within a year. malloc'ed, the caller's; NULL
+ * without memory. */
+char *report_no_buckets_told(const struct report_horizon *horizon);
+/* Of a run that has a strategy. */
+struct report_horizon report_run_horizon(const struct lab_result *result);
 /* A line for each chart of the result that has nothing to show, and so is no file: "bucket-changes: no agent
  * was seen while a key's bucket changed". The lines are the caller's, as paths of report_write() are. */
 bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error);

@@ -19,7 +19,9 @@
 #include "cli/text.h"
 #include "cli/text_file.h"
 #include "cli/warnings.h"
+#include "reports/reports.h"
 #include "store/store.h"
+#include "tune/contest.h"
 
 #define SEEDS_DEFAULT 5u
 #define SEEDS_LEAST   3u
@@ -258,11 +260,18 @@ static bool take_run(void *context, size_t index, uint64_t offset, struct lab_re
     struct cli_gate *gate = context;
     struct cli_checked *item = &gate->items[index];
     (void)offset;
-    (void)error;
     item->result = result;
     item->elapsed_ms = elapsed_ms;
     item->created_unix_s = (int64_t)time(NULL);
-    return true;
+    if (!tune_horizons_add(item->scenario, result, error))
+        return false;
+    if (result->strategy_count == 0)
+        return true;
+    const struct report_horizon horizon = report_run_horizon(result);
+    char *text = report_no_buckets_told(&horizon);
+    bool is_fine = text != NULL && (text[0] == '\0' || cli_check_note(item, "%s", text));
+    free(text);
+    return is_fine || sim_fail_memory(error);
 }
 
 static bool compare(struct cli_gate *gate, struct sim_error *error)

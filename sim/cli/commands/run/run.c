@@ -21,6 +21,7 @@
 #include "cli/text.h"
 #include "cli/warnings.h"
 #include "store/store.h"
+#include "tune/contest.h"
 
 static const struct cli_option options[] = {
     {"seed", "N", "in place of the scenario's seed"},
@@ -312,7 +313,8 @@ static bool execute_all(struct batch *batch, struct sim_error *error)
     if (!cli_event_trace_begin(&batch->event_trace, error))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
-        if (execute_one(batch, &batch->jobs[i], error))
+        if (execute_one(batch, &batch->jobs[i], error) &&
+            tune_horizons_add(batch->jobs[i].scenario, batch->jobs[i].result, error))
             continue;
         /* An event trace that can no longer be written ends its run: then that is the error. */
         if (batch->event_trace.code == 0 || batch->signals.caught != 0) {

@@ -62,6 +62,9 @@ bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario 
 /* The race itself, and with a winner its margin and its lead; its progress is counted in runs. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
+/* What a run tells of its rows; of its first strategy. SIM_ERROR_INPUT where there are none. */
+bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result,
+                       struct sim_error *error);
 /* The label of the best setting of a kind, or, with BK_KIND_COUNT, of the recommended setting; NULL: none
  * stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
@@ -116,6 +119,10 @@ struct tune_horizon {
  * it is that of the largest. A window's rows grow with the rate, and its largest partition is taken for one
  * of the mean rate. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
+/* The same of a run, whose only seed is all that is known: adds the metrics horizon.* to its strategies. Of a
+ * trace of four weeks or more the file is read for its growth. */
+bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
+                       struct sim_error *error);
 
 /* --- flip.c: which kind is the cheapest elsewhere */
 

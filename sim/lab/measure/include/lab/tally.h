@@ -26,6 +26,8 @@ struct lab_tally {
     struct lab_slices slices;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     struct lab_largest largest[LAB_SIZE_UNITS];
+    struct cass_partition
+        key_most;           /* the most rows of a key, and the most bytes, as one partition would have them */
     uint64_t payload_bytes; /* of the rows' values alone */
     uint64_t rows, counter_increments, state_reads, state_writes;
     uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
@@ -75,6 +77,8 @@ void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limit
 /* Keeps it when it is the largest so far. */
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);
+/* All rows of a key, and what they would weigh in one partition. */
+void lab_tally_key(struct lab_tally *tally, const struct cass_partition *whole);
 void lab_tally_clear(struct lab_tally *tally);
 /* Both ways; loading takes one that was made for the same scenario, and lab_tally_clear() is due in any case.
  */

@@ -25,6 +25,7 @@
     X(IDENTIFIERS_PER_S, "identifiers/s")                                                                    \
     X(LEASES, "leases")                                                                                      \
     X(LOCKS, "locks")                                                                                        \
+    X(DAYS, "days")                                                                                          \
     X(EVENTS, "events")                                                                                      \
     X(NUMBER, "number")                                                                                      \
     X(VIOLATIONS, "see below")
@@ -35,6 +36,9 @@ enum lab_metric_unit {
 #undef LAB_METRIC_UNIT_ENUM
 };
 const char *lab_metric_unit_name(enum lab_metric_unit unit);
+
+/* As far as times reach: a span of so many days stands for never. */
+#define LAB_DAYS_MOST 106751.0
 
 /* Of which largest partition a figure speaks, so that `check` can name it. */
 enum lab_metric_largest { LAB_LARGEST_NONE, LAB_LARGEST_ROWS, LAB_LARGEST_BYTES, LAB_LARGEST_EITHER };
