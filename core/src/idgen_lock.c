@@ -74,7 +74,8 @@ static int64_t wait_of(struct bk_idgen *idgen)
     if (config->backoff == BK_IDGEN_CONSTANT)
         return base_ns;
     if (config->backoff == BK_IDGEN_RANDOM_TIMES) {
-        if (idgen->attempts == 1)
+        /* A checkpoint need not have one. */
+        if (idgen->attempts == 1 || idgen->first_wait_ns == 0)
             idgen->first_wait_ns = 1 + (int64_t)(draw(idgen, DRAW_WAIT) % (uint64_t)base_ns);
         return times(idgen->first_wait_ns, idgen->attempts);
     }

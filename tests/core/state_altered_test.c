@@ -325,6 +325,28 @@ static void test_a_client_asks_or_waits_and_not_both(void **unused)
     }
 }
 
+/* A random wait is drawn at a lease's first attempt; a checkpoint may say that there were more, and no draw.
+ */
+static void test_a_random_wait_that_a_client_lacks_is_drawn(void **unused)
+{
+    (void)unused;
+    struct bk_idgen_config config = client_config;
+    struct bk_idgen idgen, loaded;
+    struct bk_idgen_action action;
+    int64_t id;
+    config.backoff = BK_IDGEN_RANDOM_TIMES;
+    assert_int_equal(bk_idgen_init(&config, &idgen), BK_OK);
+    assert_int_equal(bk_idgen_take(&idgen, 1000, &id), BK_ERROR_EMPTY);
+    assert_true(bk_idgen_next(&idgen, &action));
+    idgen.attempts = 2;
+    struct bytes state = save_client(&idgen);
+    assert_int_equal(bk_idgen_load(&config, state.at, state.size, &loaded), BK_OK);
+    const struct bk_idgen_outcome held = {
+        .kind = BK_IDGEN_NOT_APPLIED, .found = true, .values = {8, INT64_MAX}};
+    assert_int_equal(bk_idgen_outcome(&loaded, 1000, &held), BK_OK);
+    assert_in_range(bk_idgen_deadline(&loaded), 1000 + 2, 1000 + 2 * config.backoff_base_ns);
+}
+
 /* What a client has in hand ends at INT64_MAX. */
 static void test_identifiers_in_hand_are_the_stripes(void **unused)
 {
@@ -375,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_a_read_whose_query_is_none_is_refused),
         cmocka_unit_test(test_a_checkpoint_that_is_too_long_is_refused),
         cmocka_unit_test(test_a_client_asks_or_waits_and_not_both),
+        cmocka_unit_test(test_a_random_wait_that_a_client_lacks_is_drawn),
         cmocka_unit_test(test_identifiers_in_hand_are_the_stripes),
         cmocka_unit_test(test_a_client_stores_an_identifier_of_its_stripe),
     };

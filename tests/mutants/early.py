@@ -12,11 +12,11 @@ import json
 import subprocess
 import tempfile
 
-PROTOCOLS = {"single": "", "locked": ", coordination: locked", "three-state": ", coordination: three-state, lead: 10s"}
+PROTOCOLS = {"single": "", "locked": ", coordination: locked", "three-state": ", coordination: three-state, lead: 4s"}
 
 
 def shares(program, counter, options, seeds):
-    strategies = ", ".join(f"{{probabilistic: {{bits: 2, threshold: 8, counter: {counter}, label: {name}{more}}}}}"
+    strategies = ", ".join(f"{{probabilistic: {{bits: 2, threshold: 3, counter: {counter}, label: {name}{more}}}}}"
                            for name, more in PROTOCOLS.items())
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run([program, "fuzz", "--set", f"strategies=[{strategies}]", *options, "--seeds",

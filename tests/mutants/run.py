@@ -10,11 +10,11 @@ and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it m
 
 Mutants of the stream engine, stream-*, and of the mock's Paxos and hints, model-*, are sought by the test program that
 PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on protocols.yaml, which has every
-protocol, those with key- on the same with rows routed by key, those with evict- on evict.yaml, whose keys outnumber the
-cache's entries, those with change- on changes.yaml, whose settings change, those with lock- on lock.yaml, those with
-loss- on paxos.yaml, whose replicas lose Paxos state all the time, those with range- with reads of a range, and those
-with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy and its build stay in BUILD_DIR,
-so a second run is quick.
+protocol, those with key- on crash.yaml, whose rows are routed by key and whose agents crash, those with evict- on
+evict.yaml, whose keys outnumber the cache's entries, those with change- on changes.yaml, whose settings change, those
+with lock- on lock.yaml, those with loss- on paxos.yaml, whose replicas lose Paxos state all the time, those with range-
+with reads of a range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy
+and its build stay in BUILD_DIR, so a second run is quick.
 
 A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first word of
 the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch has a line
@@ -36,7 +36,7 @@ QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-i
          "mock-quorum-one-short", "count-unknown-is-won"]
 # What `fuzz` is given beside the seeds, by the first word of a mutant's name.
 BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evict.yaml"],
-         "lock": ["lock.yaml"], "loss": ["paxos.yaml"], "key": ["protocols.yaml", "--set", "agents.routing=key"],
+         "lock": ["lock.yaml"], "loss": ["paxos.yaml"], "key": ["crash.yaml"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]

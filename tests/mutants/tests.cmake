@@ -22,6 +22,12 @@ if(Python3_FOUND)
   add_test(NAME mutants/evict_campaign COMMAND ${evict} --seeds 1..2000)
   set_tests_properties(mutants/evict PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/evict_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
+  # Rows by key, and agents that crash all the time.
+  set(crash bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/crash.yaml --quiet --out mutants_crash)
+  add_test(NAME mutants/crash COMMAND ${crash} --seeds 1..40)
+  add_test(NAME mutants/crash_campaign COMMAND ${crash} --seeds 1..4000)
+  set_tests_properties(mutants/crash PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/crash_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # Locks that last short and long, and each counter under them.
   set(lock bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/lock.yaml --quiet --out mutants_lock)
   add_test(NAME mutants/lock COMMAND ${lock} --seeds 1..40)

@@ -15,7 +15,7 @@
 /* Shares of the seeds. */
 #define IDENTIFIERS    0.05
 #define THEN           0.08
-#define CLOCK_STEP     0.15
+#define CLOCK_STEP     0.25
 #define EVICTION       0.3
 #define COUNT_EVICTION 0.6
 #define TWIN           0.1
@@ -23,10 +23,42 @@
 #define BY_KEY         0.12
 #define TOPOLOGY       0.15
 #define ANY_LEVELS     0.1
+#define LONG           0.1
 #define KEYS_MANY      16u
-#define CACHE_SET      4u /* a cache has no fewer entries */
+/* Where readers remember empty windows: so few that each reads each key often. */
+#define KEYS_READ   2u
+#define AGENTS_READ 3u
+#define CACHE_SET   4u /* a cache has no fewer entries */
 /* Bursts are still within what a scenario takes. */
 #define RATE_MAX 1e6
+/* Most seeds are short, as more of them find more in the same time. But lists of several pages, caches that
+ * are full and windows that are both empty and read take many rows. */
+static const struct lab_fuzz_length short_seed = {.rows = {60, 250},
+                                                  .keys = 3,
+                                                  .duration_ns = {12 * SIM_SECOND, 6 * SIM_MINUTE},
+                                                  .partition_rows = {3, 20},
+                                                  .operations = 8,
+                                                  .caches = {15, 1000},
+                                                  .windows = 30,
+                                                  .latest_rows = {3, 20},
+                                                  .latest = 0.4,
+                                                  .ranges = 0.3,
+                                                  .faults = 3,
+                                                  .identifiers = 500,
+                                                  .batch = 15};
+static const struct lab_fuzz_length long_seed = {.rows = {300, 1500},
+                                                 .keys = 4,
+                                                 .duration_ns = {40 * SIM_SECOND, 20 * SIM_MINUTE},
+                                                 .partition_rows = {8, 200},
+                                                 .operations = 32,
+                                                 .caches = {30, 2000},
+                                                 .windows = 50,
+                                                 .latest_rows = {5, 60},
+                                                 .latest = 0.2,
+                                                 .ranges = 0.1,
+                                                 .faults = 6,
+                                                 .identifiers = 3000,
+                                                 .batch = 40};
 /* No run is longer: a time and such a span still have a sum. */
 #define SPAN_MAX (100 * 365 * SIM_DAY)
 
@@ -72,6 +104,8 @@ static void plan_character(struct lab_fuzz_plan *figures, const struct lab_node 
     bool may_change = reads == NULL || (child(reads, "range") == NULL && child(reads, "all") == NULL);
     figures->has_then =
         strategies == NULL ? lab_draw_chance(&random, THEN) && may_change : changes_settings(strategies);
+    lab_draw_init(&random, figures, LAB_DRAW_LENGTH);
+    figures->length = lab_draw_chance(&random, LONG) ? &long_seed : &short_seed;
     figures->may_expire = child(root, "deletes") == NULL;
     figures->may_delete = child(root, "row") == NULL;
 }
@@ -111,13 +145,14 @@ static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_
 /* Rows are what a seed costs, so their number is drawn, and the rate follows from it. */
 static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *root)
 {
+    const struct lab_fuzz_length *length = figures->length;
     struct sim_random random;
     uint32_t keys;
-    bool counts = !figures->has_strategies && lab_draw_counts(figures);
+    bool counts = lab_draw_counts(figures);
     lab_draw_init(&random, figures, LAB_DRAW_ROWS);
-    double rows = lab_draw_log(&random, 300, 1500);
+    double rows = lab_draw_log(&random, length->rows[0], length->rows[1]);
     lab_draw_init(&random, figures, LAB_DRAW_KEYS);
-    figures->keys = lab_draw_whole(&random, 1, 4);
+    figures->keys = lab_draw_whole(&random, 1, lab_draw_remembers(figures) ? KEYS_READ : length->keys);
     /* With more keys than the one set of a small cache holds, states are pushed out. */
     figures->cache_entries = 16;
     lab_draw_init(&random, figures, LAB_DRAW_EVICTION);
@@ -133,7 +168,7 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
         figures->keys = 0; /* nobody knows them before the run */
     bool has_rate = !is_trace && fact_rate(child(root, "arrivals"), "rate", &figures->rate_per_s);
     lab_draw_init(&random, figures, LAB_DRAW_DURATION);
-    figures->duration_ns = lab_draw_span(&random, 40 * SIM_SECOND, 20 * SIM_MINUTE);
+    figures->duration_ns = lab_draw_span(&random, length->duration_ns[0], length->duration_ns[1]);
     figures->has_duration = fact_span(root, "duration", &figures->duration_ns) || !is_trace;
     if (has_rate && child(root, "duration") == NULL)
         figures->duration_ns = lab_draw_rounded(rows / figures->rate_per_s * 1e9);
@@ -206,16 +241,20 @@ static void plan_agents(struct lab_fuzz_plan *figures, const struct lab_node *ag
 {
     struct sim_random random;
     lab_draw_init(&random, figures, LAB_DRAW_AGENTS);
-    figures->agents = lab_draw_chance(&random, 0.1) ? 1 : (uint32_t)lab_draw_whole(&random, 2, 8);
+    figures->agents =
+        lab_draw_chance(&random, 0.1)
+            ? 1
+            : (uint32_t)lab_draw_whole(&random, 2, lab_draw_remembers(figures) ? AGENTS_READ : 8);
     lab_draw_init(&random, figures, LAB_DRAW_ONE_WRITER);
-    if (lab_draw_chance(&random, ONE_WRITER) && !figures->has_strategies && lab_draw_counts(figures))
+    if (lab_draw_chance(&random, ONE_WRITER) && lab_draw_counts(figures))
         figures->agents = 1;
     fact_whole(agents, "count", &figures->agents);
 
     lab_draw_init(&random, figures, LAB_DRAW_CACHE);
     bool is_cached = !lab_draw_chance(&random, 0.1);
-    figures->cache_ttl_ns =
-        lab_draw_span(&random, share(figures, 2000, SIM_SECOND), share(figures, 30, SIM_MINUTE)) * is_cached;
+    figures->cache_ttl_ns = lab_draw_span(&random, share(figures, figures->length->caches[1], SIM_SECOND),
+                                          share(figures, figures->length->caches[0], SIM_MINUTE)) *
+                            is_cached;
     fact_span(agents, "cache_ttl", &figures->cache_ttl_ns);
 
     lab_draw_init(&random, figures, LAB_DRAW_CLOCK);
@@ -255,7 +294,7 @@ static void draw_agents(const struct lab_fuzz_plan *figures, struct lab_writer *
     lab_draw_init(&random, figures, LAB_DRAW_OPERATIONS);
     lab_writer_add(writer, "agents:\n  count: %u\n  cache_ttl: %s\n  cache_entries: %u\n  operations: %d\n",
                    figures->agents, lab_span_text(figures->cache_ttl_ns, span), figures->cache_entries,
-                   32 << lab_draw_whole(&random, 0, 3));
+                   (int)figures->length->operations << lab_draw_whole(&random, 0, 3));
     lab_draw_init(&random, figures, LAB_DRAW_TWIN);
     if (lab_draw_chance(&random, TWIN))
         lab_writer_add(writer, "  twin: %.1f%%\n", lab_draw_log(&random, 0.1, 10));
@@ -307,7 +346,10 @@ static void draw_any_levels(const struct lab_fuzz_plan *figures, struct sim_rand
     const char *write = lab_draw_chance(random, 0.1) ? "ANY" : names[lab_draw_whole(random, 0, most)];
     const char *read = names[lab_draw_whole(random, 0, most)],
                *state = names[lab_draw_whole(random, 0, most)];
-    bool is_local = lab_draw_chance(random, 0.3);
+    bool is_local = lab_draw_chance(random, 0.3), is_alone = lab_draw_chance(random, 0.5);
+    /* A read of one row's replica shows whether a write waited for all. */
+    if (is_alone && strcmp(write, "THREE") == 0)
+        read = "ONE";
     lab_writer_add(writer, "  consistency: {write: %s, read: %s, state: %s, serial: %s}\n", write, read,
                    state, is_local ? "LOCAL_SERIAL" : "SERIAL");
 }

@@ -22,6 +22,7 @@
 #define KIND_SHARE   0.35
 #define JUMP_SHARE   0.12 /* a clock beyond its bound excuses much */
 #define LOSS_SHARE   0.06 /* as does a state, or a guarantee, that is lost */
+#define PAXOS_SHARE  0.12 /* few of these are seen */
 #define CHECKPOINTS  0.4
 
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind)
@@ -39,8 +40,10 @@ static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind
     bool is_loss = kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_STATE_RESTORED;
     if (is_loss && (plan->has_identifiers || plan->keys == 0))
         return false;
-    if (is_loss || kind == LAB_FAULT_PAXOS_LOSS)
+    if (is_loss)
         return draws[kind] < LOSS_SHARE;
+    if (kind == LAB_FAULT_PAXOS_LOSS)
+        return draws[kind] < PAXOS_SHARE;
     if (kind == LAB_FAULT_CLOCK_JUMP)
         return draws[kind] < JUMP_SHARE;
     if (character < QUIET_SEEDS + MILD_SEEDS)
@@ -57,9 +60,15 @@ static bool has_kinds(const struct lab_fuzz_plan *plan)
     return false;
 }
 
+/* At most so long. */
+static int64_t part_of(const struct lab_fuzz_plan *plan, int64_t parts)
+{
+    return plan->duration_ns / parts < LASTS_MAX ? plan->duration_ns / parts : LASTS_MAX;
+}
+
 static int64_t longest_of(const struct lab_fuzz_plan *plan)
 {
-    return plan->duration_ns / 6 < LASTS_MAX ? plan->duration_ns / 6 : LASTS_MAX;
+    return part_of(plan, plan->length->faults);
 }
 
 static bool is_at_once(enum lab_fault_kind kind)
@@ -73,9 +82,12 @@ static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, str
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     sim_random_init(&random, plan->seed ^ (uint64_t)at_ns, SIM_FUZZ, LAB_DRAW_CHECKPOINT);
-    if (lab_draw_chance(&random, CHECKPOINTS))
-        lab_writer_add(writer, ", checkpoint: %s",
-                       lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_of(plan)), span));
+    bool has_checkpoint = lab_draw_chance(&random, CHECKPOINTS) || plan->has_then;
+    /* One from before the settings changed. */
+    int64_t age_ns = plan->has_then ? lab_draw_span(&random, part_of(plan, 20), part_of(plan, 2))
+                                    : lab_draw_span(&random, 10 * SIM_MS, longest_of(plan));
+    if (has_checkpoint)
+        lab_writer_add(writer, ", checkpoint: %s", lab_span_text(age_ns, span));
 }
 
 static void draw_network_partition(const struct lab_fuzz_plan *plan, struct sim_random *random,

@@ -6,9 +6,7 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 
-/* Of all clients together, so that a seed costs what others cost. */
-#define IDENTIFIERS 3000
-#define SAFE_SHARE  0.8
+#define SAFE_SHARE 0.8
 
 /* Most leases end before their lock by more than the clocks differ. */
 static int64_t draw_lease(const struct lab_fuzz_plan *plan, struct sim_random *random, int64_t lasts_ns)
@@ -25,7 +23,7 @@ void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writ
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_THINK);
-    double mean_ns = (double)plan->duration_ns * plan->agents / IDENTIFIERS;
+    double mean_ns = (double)plan->duration_ns * plan->agents / (double)plan->length->identifiers;
     int64_t think_ns = lab_draw_rounded(mean_ns * lab_draw_log(&random, 0.5, 2));
     lab_writer_add(writer, "duration: %s\n", lab_span_text(plan->duration_ns, span));
     lab_writer_add(writer, "identifiers: {think: %s}\n", lab_span_text(think_ns, span));
@@ -59,7 +57,8 @@ void lab_fuzz_draw_idgen(const struct lab_fuzz_plan *plan, struct lab_writer *wr
     char lasts[LAB_SPAN_SIZE], lease[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_IDGEN);
     const char *lock = locks[lab_draw_whole(&random, 0, 1)];
-    uint64_t batch = lab_draw_whole(&random, 1, 40), stripes = lab_draw_chance(&random, 0.3) ? 2 : 1;
+    uint64_t batch = lab_draw_whole(&random, 1, plan->length->batch),
+             stripes = lab_draw_chance(&random, 0.3) ? 2 : 1;
     int64_t least_ns = 4 * plan->clock_bound_ns > 200 * SIM_MS ? 4 * plan->clock_bound_ns : 200 * SIM_MS;
     int64_t lasts_ns = lab_draw_span(&random, least_ns, 4 * least_ns);
     int64_t lease_ns = draw_lease(plan, &random, lasts_ns);

@@ -18,6 +18,7 @@
 #define COUNTS         0.08 /* in addition to those below */
 #define SMALL_COUNTS   0.6
 #define WINDOWS_SHORT  12
+#define REMEMBERS      0.8 /* of those of windows */
 #define PLAN_SHARE     0.15
 
 enum draw_kind {
@@ -35,14 +36,15 @@ enum draw_kind {
 static const struct {
     enum draw_kind kind;
     uint32_t percent;
-} shares[] = {{DRAW_GUARDED, 34}, {DRAW_THREE_STATE, 34}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
-              {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 3},    {DRAW_UNBUCKETED, 2}};
+} shares[] = {{DRAW_GUARDED, 33}, {DRAW_THREE_STATE, 33}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
+              {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 5},    {DRAW_UNBUCKETED, 2}};
 
 /* Where readers remember which windows were empty, these are so short that many are. */
 static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random)
 {
     int64_t parts = lab_draw_remembers(plan) ? WINDOWS_SHORT : 1;
-    int64_t least_ns = plan->duration_ns / 50 / parts, most_ns = plan->duration_ns / 4 / parts;
+    int64_t least_ns = plan->duration_ns / plan->length->windows / parts,
+            most_ns = plan->duration_ns / 4 / parts;
     return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
 }
 
@@ -54,10 +56,11 @@ static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, 
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_PLAN);
+    bool remembers = lab_draw_remembers(plan);
     bool has_plan = lab_draw_chance(&random, kind == DRAW_HASH ? 0.6 : PLAN_SHARE);
     uint64_t choice = lab_draw_whole(&random, 0, 2), at_once = lab_draw_whole(&random, 1, 12);
     lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
-    bool remembers = kind == DRAW_TIME && lab_draw_chance(&random, 0.5); /* as lab_draw_remembers() has it */
+    sim_random_unit(&random); /* whether they are remembered */
     int64_t late_ns = lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 4);
     if (!has_plan && !remembers)
         return;
@@ -162,6 +165,11 @@ static enum draw_kind draw_kind(const struct lab_fuzz_plan *plan)
     return shares[i].kind;
 }
 
+static double draw_mean(const struct lab_fuzz_plan *plan, struct sim_random *random)
+{
+    return lab_draw_log(random, plan->length->partition_rows[0], plan->length->partition_rows[1]);
+}
+
 /* How many rows a partition gets: of weighted that is so where a row has 1KB, which is the default, and some
  * add more than 1. */
 static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer)
@@ -175,7 +183,7 @@ static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct
         return;
     }
     lab_draw_init(&random, plan, LAB_DRAW_SIZE);
-    lab_draw_log(&random, 8, 200);
+    draw_mean(plan, &random);
     uint64_t bits = lab_draw_whole(&random, 0, 5);
     while (bits > 0 && (double)(UINT64_C(1) << bits) > mean_rows)
         bits--;
@@ -239,7 +247,7 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
     char span[LAB_SPAN_SIZE];
     enum draw_kind kind = draw_kind(plan);
     lab_draw_init(&random, plan, LAB_DRAW_SIZE);
-    double mean_rows = lab_draw_log(&random, 8, 200);
+    double mean_rows = draw_mean(plan, &random);
     lab_writer_add(writer, "strategies:\n");
     switch (kind) {
     case DRAW_GUARDED:
@@ -270,12 +278,13 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
 
 bool lab_draw_counts(const struct lab_fuzz_plan *plan)
 {
-    return draw_kind(plan) == DRAW_COUNT;
+    return !plan->has_strategies && draw_kind(plan) == DRAW_COUNT;
 }
 
 bool lab_draw_remembers(const struct lab_fuzz_plan *plan)
 {
     struct sim_random random;
     lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
-    return draw_kind(plan) == DRAW_TIME && lab_draw_chance(&random, 0.5);
+    return !plan->has_strategies && !plan->has_then && draw_kind(plan) == DRAW_TIME &&
+           lab_draw_chance(&random, REMEMBERS);
 }

@@ -8,17 +8,18 @@
 #include "kernel/time.h"
 
 /* Shares of the seeds. */
-#define BURSTS          0.3
-#define LATE            0.12
-#define EARLY           0.1
-#define LATE_REMEMBERED 0.6 /* of those whose readers remember empty windows */
-#define RESOLUTION      0.1
-#define BACKFILL        0.04
-#define TTL             0.08
-#define DELETES         0.08
-#define LATEST          0.8
-#define RANGE           0.15
-#define ALL             0.08
+#define BURSTS           0.3
+#define LATE             0.12
+#define EARLY            0.1
+#define LATE_REMEMBERED  0.8 /* of those whose readers remember empty windows */
+#define READS_REMEMBERED 5   /* times as many reads */
+#define RESOLUTION       0.1
+#define BACKFILL         0.04
+#define TTL              0.08
+#define DELETES          0.08
+#define LATEST           0.8
+#define RANGE            0.15
+#define ALL              0.08
 
 #define SPAN_MAX (365 * SIM_DAY)
 
@@ -113,6 +114,9 @@ static void draw_ends(const struct lab_fuzz_plan *plan, struct lab_writer *write
 
 static double rate_of_reads(const struct lab_fuzz_plan *plan, struct sim_random *random, double most)
 {
+    /* Who remembers empty windows reads them before a late row comes, and after. */
+    if (lab_draw_remembers(plan))
+        most *= READS_REMEMBERED;
     double rate = plan->rate_per_s * lab_draw_log(random, most / 10, most);
     return rate < 1e-3 ? 1e-3 : rate;
 }
@@ -120,6 +124,7 @@ static double rate_of_reads(const struct lab_fuzz_plan *plan, struct sim_random 
 /* Where settings change, the newest rows alone are read. */
 static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
+    const struct lab_fuzz_length *length = plan->length;
     struct sim_random latest, range, all;
     char span[LAB_SPAN_SIZE], age[LAB_SPAN_SIZE];
     lab_draw_init(&latest, plan, LAB_DRAW_READS);
@@ -132,8 +137,8 @@ static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writ
         return;
     lab_writer_add(writer, "reads:\n");
     if (has_latest) {
-        uint64_t rows = lab_draw_whole(&latest, 5, 60);
-        double rate = rate_of_reads(plan, &latest, 0.2);
+        uint64_t rows = lab_draw_whole(&latest, length->latest_rows[0], length->latest_rows[1]);
+        double rate = rate_of_reads(plan, &latest, length->latest);
         lab_writer_add(writer, "  latest: {rows: %" PRIu64 ", rate: %.4f/s%s}\n", rows, rate,
                        lab_draw_chance(&latest, 0.3) ? ", plan: pair" : "");
     }
@@ -142,7 +147,7 @@ static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writ
         int64_t age_ns = lab_draw_chance(&range, 0.5)
                              ? 0
                              : lab_draw_span(&range, plan->duration_ns / 500, plan->duration_ns / 8);
-        double rate = rate_of_reads(plan, &range, 0.1);
+        double rate = rate_of_reads(plan, &range, length->ranges);
         lab_writer_add(writer, "  range: {span: %s, age: %s, rate: %.4f/s}\n", lab_span_text(span_ns, span),
                        lab_span_text(age_ns, age), rate);
     }

@@ -65,11 +65,28 @@ enum lab_draw {
     LAB_DRAW_ONE_WRITER,
     LAB_DRAW_TWIN,
     LAB_DRAW_BACKOFF,
+    LAB_DRAW_LENGTH,
     LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
+};
+
+/* How much a seed has of what takes time: in partitions small enough, few rows roll as often as many. */
+struct lab_fuzz_length {
+    double rows[2];
+    uint64_t keys; /* at most */
+    int64_t duration_ns[2];
+    double partition_rows[2]; /* the mean */
+    uint64_t operations;      /* of an agent at once, at least */
+    int64_t caches[2],
+        windows; /* the longest and shortest copies, the shortest window, as parts of the run */
+    uint64_t latest_rows[2];
+    double latest, ranges;       /* reads a row, at most */
+    uint64_t identifiers, batch; /* identifiers of all clients, and of a batch at most */
+    int64_t faults;              /* the longest of them, as a part of the run */
 };
 
 struct lab_fuzz_plan {
     uint64_t seed;
+    const struct lab_fuzz_length *length;
     bool has_duration; /* false: of a trace that is run whole */
     int64_t duration_ns;
     double rate_per_s; /* of all keys together */
