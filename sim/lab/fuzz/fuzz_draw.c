@@ -31,8 +31,8 @@
 #define CACHE_SET   4u /* a cache has no fewer entries */
 /* Bursts are still within what a scenario takes. */
 #define RATE_MAX 1e6
-/* Most seeds are short, as more of them find more in the same time. But lists of several pages, caches that
- * are full and windows that are both empty and read take many rows. */
+/* Most seeds are short, as more of them find more in the same time. More hints than a page holds, and large
+ * partitions, take many rows. */
 static const struct lab_fuzz_length short_seed = {.rows = {60, 250},
                                                   .keys = 3,
                                                   .duration_ns = {12 * SIM_SECOND, 6 * SIM_MINUTE},

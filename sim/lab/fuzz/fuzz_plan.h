@@ -76,12 +76,12 @@ struct lab_fuzz_length {
     int64_t duration_ns[2];
     double partition_rows[2]; /* the mean */
     uint64_t operations;      /* of an agent at once, at least */
-    int64_t caches[2],
-        windows; /* the longest and shortest copies, the shortest window, as parts of the run */
+    int64_t caches[2];        /* the longest and the shortest life of a copy, as parts of the run */
+    int64_t windows;          /* the shortest, likewise */
+    int64_t faults;           /* the longest, likewise */
     uint64_t latest_rows[2];
     double latest, ranges;       /* reads a row, at most */
     uint64_t identifiers, batch; /* identifiers of all clients, and of a batch at most */
-    int64_t faults;              /* the longest of them, as a part of the run */
 };
 
 struct lab_fuzz_plan {
