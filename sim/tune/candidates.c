@@ -19,7 +19,6 @@
 #include "tune/weighted.h"
 
 #define NUMBERS_SIZE 40
-#define SIZES_DRAWN  4096
 
 static size_t size_of(enum lab_setting_type type)
 {
@@ -334,9 +333,9 @@ static double increments_least(const struct tune_contest *contest, const struct 
     struct sim_random random;
     double sum = 0, unit = (double)strategy->of.weighted.bytes;
     sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
-    for (unsigned i = 0; i < SIZES_DRAWN; i++)
+    for (unsigned i = 0; i < TUNE_SIZES_DRAWN; i++)
         sum += fmin(1, (double)sim_size_draw(&scenario->workload.row_bytes, &random) / unit);
-    return 1000 * sum / SIZES_DRAWN;
+    return 1000 * sum / TUNE_SIZES_DRAWN;
 }
 
 /* Each read asks one partition at least, of hash all, and what brings an increment is known. */

@@ -14,6 +14,8 @@
 /* Of windows, those are tried that are up to so many times too short for the busiest key's mean rate. */
 #define WINDOW_ROOM 100.0
 #define HASH_MOST   65536.0
+/* Up to this threshold bytes are tried in fine steps. */
+#define WEIGHTED_FINE 2u
 
 /* Where no partition may be over a limit, a tenth of one of all that the seeds make is expected to be. */
 static double risk_of(const struct tune_contest *contest)
@@ -60,14 +62,31 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
     return count;
 }
 
+/* `rest` of tune_weighted_above_about(), by so many draws; infinity where a trace alone has the sizes. */
+static double rest_of(const struct tune_contest *contest)
+{
+    const struct lab_scenario *scenario = contest->scenario;
+    struct sim_random random;
+    double sum = 0, squares = 0;
+    if (scenario->trace_path != NULL && !scenario->has_row_bytes)
+        return (double)INFINITY;
+    sim_random_init(&random, scenario->seed, SIM_ROW_BYTES, UINT64_MAX);
+    for (unsigned i = 0; i < TUNE_SIZES_DRAWN; i++) {
+        double bytes = (double)sim_size_draw(&scenario->workload.row_bytes, &random);
+        sum += bytes;
+        squares += bytes * bytes;
+    }
+    return sum > 0 ? squares / (2 * sum) : 0;
+}
+
 /* The most bytes an increment with which partitions stay within the limit but for the risk. */
-static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double risk)
+static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double rest, double risk)
 {
     uint64_t low = 0, high = limit + 1;
     while (high - low > 1) {
         const struct tune_weighted distribution = {
             .bytes = low + (high - low) / 2, .threshold = threshold, .row_bytes = 1};
-        if (tune_weighted_above_most(&distribution, limit) <= risk)
+        if (tune_weighted_above_about(&distribution, limit, fmin(rest, (double)distribution.bytes)) <= risk)
             low = distribution.bytes;
         else
             high = distribution.bytes;
@@ -85,19 +104,32 @@ static uint64_t round_down(uint64_t value, unsigned digits)
     return value / unit * unit;
 }
 
-/* Bytes for thresholds of powers of two, as the distribution of rows of any sizes allows, and half of them.
- */
+/* To two digits, or, where they would lose more than 2 %, to three. */
+static uint64_t round_bytes(uint64_t value)
+{
+    uint64_t rounded = round_down(value, 2);
+    return value - rounded > value / 50 ? round_down(value, 3) : rounded;
+}
+
+/* Bytes for thresholds of powers of two, as the distribution allows, and parts of them: they leave room for
+ * what it does not know, and for what few partitions do not show. A tenth fewer bytes halve the chance. With
+ * large thresholds increments cost the more, so one setting of each will do. */
 static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
                              struct bk_strategy *out)
 {
+    const double rest = rest_of(contest);
+    const double all[] = {1, 0.9, 0.75, 0.5}, few[] = {isinf(rest) ? 1 : 0.85, 0.5};
     size_t count = 0;
     uint64_t limit = (uint64_t)fmin(contest->rows.limit_rows * contest->rows.mean_payload, 1e15);
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
     uint64_t last = is_cluster ? THRESHOLD_MOST_CLUSTER : THRESHOLD_MOST, step = is_cluster ? 4 : 2;
     for (uint64_t threshold = 1; threshold <= last; threshold *= step) {
-        uint64_t most = round_down(bytes_that_hold(threshold, limit, risk_of(contest)), 2);
-        for (uint64_t part = 1; part <= 2; part++) {
-            uint64_t bytes = most / part;
+        const uint64_t most = bytes_that_hold(threshold, limit, rest, risk_of(contest));
+        const bool is_fine = !is_cluster && threshold <= WEIGHTED_FINE;
+        const double *parts = is_fine ? all : few;
+        const size_t part_count = is_fine ? sizeof all / sizeof *all : is_cluster ? 2 : 1;
+        for (size_t i = 0; i < part_count; i++) {
+            uint64_t bytes = round_bytes((uint64_t)((double)most * parts[i]));
             if (bytes > 0 && count < TUNE_LADDER_MAX &&
                 bk_strategy_weighted(bytes, threshold, &out[count]) == BK_OK)
                 out[count++].max_age_ns = template->max_age_ns;

@@ -162,10 +162,15 @@ double tune_weighted_below_most(const struct tune_weighted *distribution, uint64
                                                     : gsl_cdf_gamma_P(mu, (double)distribution->threshold, 1);
 }
 
-/* The row that goes beyond these bytes may be as large as distribution->bytes, so the rows before it have
- * chances that sum up to mu at least. */
+/* The rows before the one that goes beyond these bytes have chances that sum up to mu. */
+double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest)
+{
+    double mu = ((double)bytes - rest) / (double)distribution->bytes;
+    return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
+}
+
+/* That row may be as large as distribution->bytes. */
 double tune_weighted_above_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
-    double mu = (double)bytes / (double)distribution->bytes - 1;
-    return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
+    return tune_weighted_above_about(distribution, bytes, (double)distribution->bytes);
 }

@@ -240,6 +240,28 @@ static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
     check_bounds(&distribution);
 }
 
+/* Of small rows: exactly known of one size, and of two sizes by what was made. The bound is two times as
+ * high. */
+static void test_small_rows_of_known_sizes_are_about_as_told(void **state)
+{
+    (void)state;
+    const struct tune_weighted same = {1000, 20, 10}, two = {10000, 5, 0};
+    for (uint64_t bytes = 25000; bytes <= 36000; bytes += 1000)
+        assert_true(fabs(tune_weighted_above_about(&same, bytes, 5) / tune_weighted_above(&same, bytes) - 1) <
+                    0.06);
+    const double first = (1000.0 + 19 * 20) / 20, second = (1000.0 * 1000 + 19 * 400) / 20;
+    const double rest = second / (2 * first);
+    make_partitions(&two, mixed, 14);
+    for (uint64_t bytes = 60000; bytes <= 120000; bytes += 5000) {
+        double above = 0, about = tune_weighted_above_about(&two, bytes, rest);
+        for (size_t i = 0; i < PARTITIONS; i++)
+            above += sizes[i] > bytes;
+        assert_true(fabs(above - PARTITIONS * about) <=
+                    0.1 * PARTITIONS * about + 8 * sqrt(PARTITIONS * about));
+        assert_true(tune_weighted_above_most(&two, bytes) > 1.3 * about);
+    }
+}
+
 /* Above the unit rows overshoot: by what Lorden's inequality allows on average. */
 static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
 {
@@ -266,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_quantile_is_the_least_that_reaches),
         cmocka_unit_test(test_rows_of_one_size_follow_the_distribution),
         cmocka_unit_test(test_rows_of_any_size_up_to_the_unit_keep_the_bounds),
+        cmocka_unit_test(test_small_rows_of_known_sizes_are_about_as_told),
         cmocka_unit_test(test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

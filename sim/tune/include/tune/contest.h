@@ -81,7 +81,8 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
 
 /* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, best first */
 
-#define TUNE_LADDER_MAX 64
+#define TUNE_LADDER_MAX  64
+#define TUNE_SIZES_DRAWN 4096 /* where the mean of a function of a row's size is wanted */
 size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
                    struct bk_strategy *out);
 

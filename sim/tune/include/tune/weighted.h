@@ -36,5 +36,8 @@ double tune_weighted_below_most(const struct tune_weighted *distribution,
                                 uint64_t bytes); /* >= P(S < bytes) */
 double tune_weighted_above_most(const struct tune_weighted *distribution,
                                 uint64_t bytes); /* >= P(S > bytes) */
+/* About P(S > bytes), where the row that goes beyond has `rest` bytes within them on average: of independent
+ * sizes b E(b^2) / 2 E(b), the mean age of a renewal process. */
+double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest);
 
 #endif
