@@ -30,6 +30,8 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
     for (uint32_t i = 0; i < history->count; i++) {
         if (history->eras[i].strategy.kind != config->strategy.kind)
             return BK_ERROR_ERA_KIND;
+        if (history->eras[i].strategy.max_age_ns != 0)
+            return BK_ERROR_AGE;
     }
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
     /* At which number the new settings begin only a state tells that all agents read. */

@@ -13,11 +13,13 @@ struct place {
     struct bk_era_start start;
 };
 
-/* Where an era with a greatest age begins only the state of each key could tell. */
+/* A count begins anew at a row of the date, and with a greatest age at a row of a line as well: its state
+ * keeps one of the two. */
 static enum bk_status check_strategy(const struct bk_strategy *strategy)
 {
     enum bk_status status = bk_strategy_check(strategy);
-    return status == BK_OK && strategy->max_age_ns != 0 ? BK_ERROR_AGE : status;
+    bool is_aged_count = status == BK_OK && strategy->kind == BK_COUNT && strategy->max_age_ns != 0;
+    return is_aged_count ? BK_ERROR_AGE : status;
 }
 
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out)
@@ -37,6 +39,12 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
 static bool keeps_state(enum bk_kind kind)
 {
     return kind == BK_COUNT || bk_kind_fires(kind);
+}
+
+/* Since when the newest bucket has rows only a state of an aged era tells. */
+static bool begins_to_age(const struct bk_strategy *last, const struct bk_strategy *next)
+{
+    return keeps_state(last->kind) && last->max_age_ns == 0 && next->max_age_ns != 0;
 }
 
 static int64_t highest_before(const struct bk_era *era, int64_t until_ns)
@@ -65,6 +73,8 @@ enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, co
         return BK_ERROR_ERA_TIME;
     if (keeps_state(last->strategy.kind) && next->kind != last->strategy.kind)
         return BK_ERROR_ERA_KIND;
+    if (begins_to_age(&last->strategy, next))
+        return BK_ERROR_AGE;
     struct bk_era era = {from_ns, last->shift, *next};
     if (!keeps_state(last->strategy.kind))
         /* A window lasts a microsecond at least and a hash has 2^31 buckets at most: far from overflow. */
@@ -96,6 +106,8 @@ enum bk_status bk_history_check(const struct bk_history *history)
             return BK_ERROR_ERA_TIME;
         if (keeps_state(kind) && era->strategy.kind != kind)
             return BK_ERROR_ERA_KIND;
+        if (i > 0 && begins_to_age(&before->strategy, &era->strategy))
+            return BK_ERROR_AGE;
         int64_t shift = i == 0 ? 0 : before->shift;
         if (i > 0 && !keeps_state(kind))
             shift = highest_before(before, era->from_ns) + 1 - lowest_from(&era->strategy, era->from_ns);
@@ -339,8 +351,9 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
         return BK_ERROR_STATE;
     struct bk_effect done;
     status = bk_advance(strategy, &key, row, &done);
-    /* A row that does not fire leaves the count as it is, also one above the threshold. */
-    if (status == BK_OK && done.counter_increments > 0)
+    /* A row that neither fires nor begins a bucket leaves the count as it is, also one above the threshold.
+     */
+    if (status == BK_OK && (done.counter_increments > 0 || done.state_writes > 0))
         state->key = key;
     if (status == BK_OK && effect != NULL)
         *effect = done;

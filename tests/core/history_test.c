@@ -664,6 +664,59 @@ static void wrong_changes_are_refused(void **unused)
     assert_false(bk_history_read_next(&history, &reader, &step));
 }
 
+/* Rows of chance 2^-32 do not fire; lines are the multiples of 1000. */
+static void aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date(void **state)
+{
+    (void)state;
+    struct bk_strategy rare, full, plain, count;
+    struct bk_history history, copy;
+    struct bk_history_state key;
+    const struct {
+        struct bk_row row;
+        int64_t bucket;
+        bool begins;
+    } rows[] = {
+        {{100, 0, 0, 0}, 0, true},            /* a new key's first one */
+        {{900, 0, 0, 0}, 0, false},           /* */
+        {{1000, 0, 0, 0}, 1, true},           /* beyond the line */
+        {{1700, 0, 0, 0}, 1, false},          /* of the new era: the bucket stays */
+        {{1800, 0, 0, 0}, 1, false},          /* */
+        {{1900, 0, UINT64_MAX, 0}, 1, false}, /* fires, and 1 is the threshold */
+        {{1950, 0, 0, 0}, 2, true},           /* */
+        {{5500, 0, 0, 0}, 3, true},           /* slept through lines, and leaves no empty bucket */
+        {{1400, 0, 0, 0}, 3, false},          /* late, by the settings of its time */
+        {{5999, 0, 0, 0}, 3, false},          /* */
+        {{6000, 0, UINT64_MAX, 0}, 4, true},  /* begins a bucket and fills it */
+        {{6001, 0, 0, 0}, 5, true},
+    };
+    bk_strategy_probabilistic(32, 9, &rare);
+    bk_strategy_probabilistic(16, 1, &full);
+    plain = full;
+    assert_int_equal(bk_strategy_max_age(1000, &rare), BK_OK);
+    assert_int_equal(bk_strategy_max_age(1000, &full), BK_OK);
+    assert_int_equal(bk_history_begin(&rare, &history), BK_OK);
+    assert_int_equal(bk_history_change(&history, 1500, &full), BK_OK);
+    memset(&key, 0, sizeof key);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bk_route route;
+        assert_int_equal(bk_history_route(&history, &key, &rows[i].row, &route), BK_OK);
+        assert_int_equal(route.bucket, rows[i].bucket);
+        assert_int_equal(route.begins, rows[i].begins);
+        assert_int_equal(bk_history_advance(&history, &key, &rows[i].row, NULL), BK_OK);
+    }
+    /* An age may end with an era, and not begin with one; a count's era has none. */
+    assert_int_equal(bk_history_change(&history, 7000, &plain), BK_OK);
+    assert_int_equal(bk_history_change(&history, 8000, &full), BK_ERROR_AGE);
+    copy = history;
+    copy.eras[1].strategy = copy.eras[0].strategy = plain;
+    assert_int_equal(bk_history_check(&copy), BK_OK);
+    copy.eras[2].strategy = full;
+    assert_int_equal(bk_history_check(&copy), BK_ERROR_AGE);
+    bk_strategy_count(5, &count);
+    assert_int_equal(bk_strategy_max_age(1000, &count), BK_OK);
+    assert_int_equal(bk_history_begin(&count, &history), BK_ERROR_AGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -679,6 +732,7 @@ int main(void)
         cmocka_unit_test(the_last_bucket_is_never_passed),
         cmocka_unit_test(the_last_number_is_like_any_other),
         cmocka_unit_test(eras_outside_a_span_are_not_asked),
+        cmocka_unit_test(aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date),
         cmocka_unit_test(wrong_changes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

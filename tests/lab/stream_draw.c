@@ -329,12 +329,15 @@ static void say_then(struct draw *draw, const char *kind)
     say(draw, "]");
 }
 
-/* What any strategy may have: one of `then` and `read`, and max_age. */
+/* What any strategy may have: one of `then` and `read`, and max_age; a count has it without `then`. */
 static void say_rest(struct draw *draw, const char *kind, bool may_age, bool may_change, uint64_t index)
 {
     bool is_time = strcmp(kind, "time") == 0, is_hash = strcmp(kind, "hash") == 0;
     if (may_change && draw->has_then && chance(draw, 60)) {
         say_then(draw, kind);
+        /* Of every other strategy, and of no draw, so that those of others stay as they are. */
+        if (may_age && strcmp(kind, "count") != 0 && index % 2 == 0)
+            say(draw, ", max_age: %" PRId64 "ns", 1000 + draw->reach_ns / (int64_t)(5 + 9 * index));
     } else {
         if (may_age && chance(draw, 30))
             say(draw, ", max_age: %" PRId64 "ns", part_of(draw, draw->reach_ns, 3, 700));

@@ -348,8 +348,8 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  * by the old history, and continues by this one.
  *
  * @param history  copied; all its eras are of the strategy's kind
- * @return         BK_OK; BK_ERROR_NULL, those of bk_history_check(), BK_ERROR_ERA_KIND (also where the
- *                 source refuses eras): nothing has changed then
+ * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_AGE, those of bk_history_check(), BK_ERROR_ERA_KIND (also
+ * where the source refuses eras): nothing has changed then
  *
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);

@@ -12,7 +12,9 @@
  * followed by their own kind, since only a key's state shows which bucket the key had reached at the date:
  * - BK_PROBABILISTIC and BK_WEIGHTED stay in the same bucket, with the same counter. The settings of a row's
  * own time decide whether it fires and whether the counter is full; when the new threshold is lower than the
- * counter, the next row that fires rolls the key.
+ * counter, the next row that fires rolls the key. Their eras may have a greatest age, each its own; an age
+ * may end with an era, but not begin with one (BK_ERROR_AGE), since the state before does not tell whether
+ * the newest bucket has rows. Of BK_COUNT no era of a history has one.
  * - BK_COUNT is ordered by sequence numbers, not by times. The first row of a key at or after the date opens
  * the era, at its own number and in the bucket above the newest; rows are counted from that number on. The
  * state keeps this number, and agents must agree on it as they agree on the sequence.
@@ -71,7 +73,7 @@ struct bk_history_state {
  *
  * @param first  copied
  * @param out    set whole; zeroed on errors
- * @return       BK_OK; those of bk_strategy_check(), BK_ERROR_AGE (of any greatest age),
+ * @return       BK_OK; those of bk_strategy_check(), BK_ERROR_AGE (of a count's greatest age),
  *               BK_ERROR_NULL */
 enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_history *out);
 /* Adds an era: from a date on, other settings place the rows.
@@ -81,8 +83,8 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
  * @param next     copied
  * @return         BK_OK; those of bk_history_check(), BK_ERROR_ERA_TIME (not later than the change
  *                 before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or
- *                 BK_WEIGHTED), BK_ERROR_ERAS (no room), BK_ERROR_BUCKET (bucket numbers would pass
- *                 2^63 - 1): nothing is changed then */
+ *                 BK_WEIGHTED), BK_ERROR_AGE (of a count, or where an age would begin), BK_ERROR_ERAS (no
+ * room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1): nothing is changed then */
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next);
 /* Checks a struct that came from elsewhere. Returns BK_OK when the two functions above could have made it;
  * otherwise their errors, BK_ERROR_ERAS for a count out of range, or BK_ERROR_BUCKET for another shift than
@@ -93,7 +95,8 @@ enum bk_status bk_history_check(const struct bk_history *history);
 uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns);
 
 /* As bk_route(), bk_fires() and bk_advance(). A route holds within its era; the route of a row that opens an
- * era holds only for that row's sequence number. bk_history_fires() is true for such a row too. With
+ * era holds only for that row's sequence number. bk_history_fires() is true for such a row too. With a
+ * greatest age also call bk_history_advance() for each row whose route `begins` a bucket. With
  * BK_COUNT, call bk_history_advance() for such a row, and for every row with a new highest sequence number,
  * before the next row is routed. Opening an era is a write of the state. A history of one era behaves as its
  * strategy does. Errors: as for bk_route(); BK_ERROR_ERAS, BK_ERROR_BUCKET (the row's bucket would pass 2^63

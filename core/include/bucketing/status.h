@@ -27,8 +27,9 @@ BK_BEGIN
     X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
-    X(BK_ERROR_AGE, "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted " \
-                    "have one, and agents and histories refuse it")                                          \
+    X(BK_ERROR_AGE,                                                                                          \
+      "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted "               \
+      "have one, and agents refuse it, as histories do where a count has it or it would begin")              \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \

@@ -93,7 +93,8 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
                                   "only agents see; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->settings.strategy.max_age_ns != 0)
             return lab_fail_value(reader, lab_node_find(settings, "max_age"),
-                                  "agents keep no ages; remove this, or 'agents'");
+                                  "agents roll a key behind the row that fills its bucket, and none does "
+                                  "before a row at a line; remove this, or 'agents', or use 'time'");
         if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

@@ -62,13 +62,20 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
+/* The age holds for all eras. */
 static bool check_max_age(struct lab_reader *reader, const struct lab_node *node,
-                          const struct lab_settings *settings)
+                          struct lab_settings *settings)
 {
-    if (settings->strategy.max_age_ns == 0)
+    const struct bk_strategy *strategy = &settings->strategy;
+    if (strategy->max_age_ns == 0)
         return true;
-    if (lab_node_find(node, "then") != NULL)
-        return fail_name(reader, lab_node_find(node, "then"), "conflicts with 'max_age'; remove one of them");
+    if (strategy->kind == BK_COUNT && lab_node_find(node, "then") != NULL)
+        return fail_name(
+            reader, lab_node_find(node, "then"),
+            "conflicts with 'max_age': a key's state keeps where the count began, at the date or "
+            "at a line; remove one of them");
+    for (uint32_t i = 0; i < settings->change_count; i++)
+        settings->changes[i].strategy.max_age_ns = strategy->max_age_ns;
     return settings->source == BK_SOURCE_EXTERNAL ||
            lab_fail_value(reader, lab_node_find(node, "max_age"),
                           "only 'counter: external' has one; remove this, or 'counter'");

@@ -242,8 +242,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         assert(status == BK_OK);
         bool is_last = eras->regime + 1 == settings->regimes->count;
         int64_t until_ns = is_last ? INT64_MAX : settings->regimes->items[eras->regime + 1].from_ns;
-        size_t end =
-            route.scope == BK_SCOPE_ROW ? from + 1 : stretch(history, batch, from, to, &route, until_ns);
+        bool is_alone = route.scope == BK_SCOPE_ROW || route.begins;
+        size_t end = is_alone ? from + 1 : stretch(history, batch, from, to, &route, until_ns);
         struct era_partition *partition = partition_of(eras, tally, route.bucket);
         if (partition == NULL)
             return;

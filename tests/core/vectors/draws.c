@@ -92,7 +92,7 @@ void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_
         bool is_free = kind == BK_UNBUCKETED || kind == BK_TIME || kind == BK_HASH;
         if (is_free && !same_kind)
             kind = (enum bk_kind)draw_below(draw, BK_KIND_COUNT);
-        struct bk_strategy next = vectors_draw_strategy(draw, kind, false);
+        struct bk_strategy next = vectors_draw_strategy(draw, kind, last->strategy.max_age_ns != 0);
         int64_t from_ns =
             (last->from_ns > now_ns ? last->from_ns : now_ns) + (int64_t)draw_below(draw, 3000) + 1;
         bk_history_change(history, from_ns, &next);

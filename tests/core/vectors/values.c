@@ -269,7 +269,8 @@ static void read_history(FILE *out, struct draw *draw, const struct bk_history *
 
 void vectors_history(FILE *out, struct draw *draw, int which)
 {
-    struct bk_strategy first = vectors_draw_strategy(draw, (enum bk_kind)which, false);
+    struct bk_strategy first =
+        vectors_draw_strategy(draw, (enum bk_kind)which, bk_kind_fires((enum bk_kind)which));
     struct bk_history history;
     struct bk_history_state state;
     int64_t now_ns = draw_begin(draw);
