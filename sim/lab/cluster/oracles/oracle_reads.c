@@ -125,11 +125,11 @@ static void judge_asked(const struct place *place)
     judge_limit(place);
 }
 
-/* What may leave two dates for one bucket: a state that was lost is written anew, and a date of three states
+/* What may leave two dates for one bucket: a state that went back is written anew, and a date of three states
  * is planned by two at once, or is not the one that came to be stored. */
 static uint32_t may_date_anew(const struct lab_cluster_run *run)
 {
-    uint32_t causes = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
+    uint32_t causes = lab_may_go_back(run);
     if (run->config.coordination == BK_THREE_STATE)
         causes |= UINT32_C(1) << LAB_CONDITION_WEAK_LEVELS | UINT32_C(1) << LAB_CONDITION_PAXOS_LOST |
                   UINT32_C(1) << LAB_CONDITION_CHANGES_AT_ONCE | UINT32_C(1) << LAB_CONDITION_UNKNOWN_WRITE |

@@ -129,8 +129,16 @@ static bool is_too_early(const struct step *step)
            step->operation->row_time_ns > lab_until(clock_ns, run->config.clock_bound_ns);
 }
 
+uint32_t lab_may_go_back(const struct lab_cluster_run *run)
+{
+    uint32_t lost = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
+    if (run->config.coordination == BK_GUARDED)
+        lost |= UINT32_C(1) << LAB_CONDITION_WEAK_LEVELS | UINT32_C(1) << LAB_CONDITION_PAXOS_LOST;
+    return lost;
+}
+
 /* The agent has heard of a grant that reaches beyond the time: its view shows one that is two grants long or
- * more, and not beyond the one that is stored. */
+ * more, and not beyond the one that is stored. Of a state that may have gone back nobody can tell. */
 static bool knows_beyond(const struct step *step, int64_t time_ns)
 {
     const struct lab_cluster_run *run = step->run;
@@ -138,6 +146,8 @@ static bool knows_beyond(const struct step *step, int64_t time_ns)
     uint32_t key = step->operation->key;
     int64_t until_ns = run->keys[key].state[BK_GUARDED_UNTIL], bucket;
     bool is_changing, is_known;
+    if (lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue)) & lab_may_go_back(run))
+        return true;
     do {
         is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
         time_ns = lab_until(time_ns, run->config.grant_ns);
@@ -537,21 +547,13 @@ struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint
     return known;
 }
 
-/* What may take a state back that was committed: two grants of one bucket then have different starts. */
-static uint32_t may_go_back(const struct lab_cluster_run *run)
-{
-    uint32_t lost = UINT32_C(1) << LAB_CONDITION_STATE_LOST;
-    if (run->config.coordination == BK_GUARDED)
-        lost |= UINT32_C(1) << LAB_CONDITION_WEAK_LEVELS | UINT32_C(1) << LAB_CONDITION_PAXOS_LOST;
-    return lost;
-}
-
 void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct lab_known_bucket *before)
 {
     struct lab_known_bucket after = lab_known_bucket(run, agent, operation);
     uint32_t met = lab_conditions_at(run, operation->key, INT64_MIN, sim_queue_now(&run->queue));
-    if (before->is_known && after.is_known && after.bucket < before->bucket && (met & may_go_back(run)) == 0)
+    if (before->is_known && after.is_known && after.bucket < before->bucket &&
+        (met & lab_may_go_back(run)) == 0)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 " knows of bucket %" PRId64
                          ", hears an older answer, and goes back to bucket %" PRId64,
