@@ -55,11 +55,12 @@ struct filling {
 struct operation {
     uint32_t step; /* enum step, or one of the protocol's own */
     bool is_read, ack_due, waits_for_outcome, is_retry, fired, counted, was_unknown;
-    bool is_listed;     /* turns.c: it may concern others on its key */
-    bool is_outdated;   /* begun by a history that was replaced since */
-    bool adds;          /* what is written to the counter has this row in it */
-    bool is_placed;     /* the row is stored */
-    bool is_new_key;    /* BK_GUARDED: a read found no state row */
+    bool is_listed;   /* turns.c: it may concern others on its key */
+    bool is_outdated; /* knows nothing of empty windows: its history was replaced since it began, or its agent
+                         stored a row of the key while it waited */
+    bool adds;        /* what is written to the counter has this row in it */
+    bool is_placed;   /* the row is stored */
+    bool is_new_key;  /* BK_GUARDED: a read found no state row */
     bool start_is_kept; /* BK_GUARDED: of the row's bucket, in the table of starts */
     uint32_t tries;     /* of the action as it stands, after the first */
     uint32_t lost;      /* conditional updates that somebody else got ahead of, in counting or in locking */

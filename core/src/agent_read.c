@@ -136,11 +136,13 @@ void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation, con
 
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
 {
+    if (agent->memory_sets == 0)
+        return;
     struct memory_entry *entry = memory_find(agent, key);
     if (entry != NULL)
         bk_empties_forget(&entry->empties, bucket);
     /* An answer that is under way may be older than the row. */
-    for (uint32_t i = 0; agent->memory_sets > 0 && i < agent->config.operations; i++) {
+    for (uint32_t i = 0; i < agent->config.operations; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
         if (operation->is_read && operation->waits_for_outcome && operation->key == key)
             operation->is_outdated = true;

@@ -11,23 +11,13 @@
 #include "reports/format.h"
 #include "reports/strategy.h"
 
-#define DAYS_OF_YEAR 365.0
-
 /* So many strategies are named. */
 enum { NAMED_MAX = 6 };
 
 /* "9.31 years" */
 static const char *span(struct report_arena *arena, double days)
 {
-    const double hours = 24 * days;
-    const char *unit = days >= 2 * DAYS_OF_YEAR ? "year"
-                       : hours >= 48            ? "day"
-                       : hours >= 1             ? "hour"
-                                                : "minute";
-    const char *number = report_number(arena, days >= 2 * DAYS_OF_YEAR ? days / DAYS_OF_YEAR
-                                              : hours >= 48            ? days
-                                              : hours >= 1             ? hours
-                                                                       : 60 * hours);
+    const char *unit, *number = report_number(arena, sim_span_told(days, &unit));
     return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }
 

@@ -151,3 +151,10 @@ int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *h
     *out_ns = time_ns - zone_ns;
     return 0;
 }
+
+double sim_span_told(double days, const char **unit)
+{
+    const double hours = 24 * days;
+    *unit = days >= 2 * 365 ? "year" : hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
+    return days >= 2 * 365 ? days / 365 : hours >= 48 ? days : hours >= 1 ? hours : 60 * hours;
+}

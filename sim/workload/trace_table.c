@@ -122,8 +122,7 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
             table->format->delimiter != '\0'
                 ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave it out"
                 : "write the header 'timestamp_ms,key,bytes' and rows below it, or say what parts the "
-                  "columns, as "
-                  "in delimiter: tab");
+                  "columns, as in delimiter: tab");
     return fail(
         table, line, error,
         "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, key: %s}",

@@ -349,7 +349,7 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
  *
  * @param history  copied; all its eras are of the strategy's kind
  * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_AGE, those of bk_history_check(), BK_ERROR_ERA_KIND (also
- * where the source refuses eras): nothing has changed then
+ *                 where the source refuses eras): nothing has changed then
  *
  * Cost: linear in operations and remember_keys. */
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history);
@@ -363,7 +363,8 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
  * @return           BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action is under way for it: nothing
  *                   has changed then
  *
- * Cost: as bk_agent_write(), and once more for each operation on the key that was parked until this outcome.
+ * Cost: as bk_agent_write(), and once more for each operation on the key that was parked until this outcome;
+ * with remember_keys, of a row that is stored, linear in config.operations besides.
  */
 enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t operation,
                                 const struct bk_outcome *outcome);

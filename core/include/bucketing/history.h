@@ -84,7 +84,7 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
  * @return         BK_OK; those of bk_history_check(), BK_ERROR_ERA_TIME (not later than the change
  *                 before), BK_ERROR_ERA_KIND (another kind after BK_COUNT, BK_PROBABILISTIC or
  *                 BK_WEIGHTED), BK_ERROR_AGE (of a count, or where an age would begin), BK_ERROR_ERAS (no
- * room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1): nothing is changed then */
+ *                 room), BK_ERROR_BUCKET (bucket numbers would pass 2^63 - 1): nothing is changed then */
 enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, const struct bk_strategy *next);
 /* Checks a struct that came from elsewhere. Returns BK_OK when the two functions above could have made it;
  * otherwise their errors, BK_ERROR_ERAS for a count out of range, or BK_ERROR_BUCKET for another shift than

@@ -9,6 +9,7 @@
 
 #include "kernel/shorten.h"
 #include "kernel/text.h"
+#include "kernel/time.h"
 
 #define LINE_COLUMNS 80
 #define UNIT_COUNT   6 /* powers of 1000 that have a suffix */
@@ -202,9 +203,7 @@ void cli_grouped(uint64_t value, char *buffer)
 void cli_span(double days, char *buffer)
 {
     char number[CLI_NUMBER_SIZE];
-    double hours = 24 * days;
-    const char *unit = days >= 2 * 365 ? "year" : hours >= 48 ? "day" : hours >= 1 ? "hour" : "minute";
-    double value = days >= 2 * 365 ? days / 365 : hours >= 48 ? days : hours >= 1 ? hours : 60 * hours;
-    cli_compact(value, 3, number);
+    const char *unit;
+    cli_compact(sim_span_told(days, &unit), 3, number);
     snprintf(buffer, CLI_SPAN_SIZE, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }

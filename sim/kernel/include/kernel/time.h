@@ -26,4 +26,7 @@ int sim_time_parse(const char *text, int64_t *out_ns);
  * is taken for UTC and told by *has_zone; a blank may stand for the T. Returns 0, or -1 as above. */
 int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
+/* A span as one says it: how many of the unit it is, "minute", "hour", "day" or "year" (of 365 days). */
+double sim_span_told(double days, const char **unit);
+
 #endif

@@ -101,6 +101,11 @@ uint32_t lab_conditions_at(const struct lab_cluster_run *run, uint32_t key, int6
     return mask;
 }
 
+uint32_t lab_conditions_met(const struct lab_cluster_run *run, uint32_t key)
+{
+    return lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
+}
+
 /* Of two sets of excuses of which one holds the other, the smaller one says all. */
 static void add_set(struct lab_violation *violation, uint32_t set)
 {

@@ -104,7 +104,7 @@ uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)
 /* What an agent remembers of windows by a clock that jumped stays wrong when the jump is over. */
 static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 {
-    uint32_t met = lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
+    uint32_t met = lab_conditions_met(run, key);
     return run->config.remember_keys == 0 || (met >> LAB_CONDITION_CLOCK_JUMP & 1) == 0;
 }
 

@@ -145,7 +145,7 @@ static bool starts_before_range(const struct place *place, int64_t bucket)
     uint32_t key = place->operation->key;
     const struct lab_cluster_key *state = &run->keys[key];
     bool is_dated = run->config.coordination == BK_GUARDED || run->config.coordination == BK_THREE_STATE;
-    if ((lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue)) & may_date_anew(run)) != 0)
+    if ((lab_conditions_met(run, key) & may_date_anew(run)) != 0)
         return true;
     return is_dated && (size_t)bucket < state->change_count && state->changes[bucket] != 0 &&
            state->changes[bucket] < place->query.from_ns;

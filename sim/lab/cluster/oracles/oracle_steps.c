@@ -146,7 +146,7 @@ static bool knows_beyond(const struct step *step, int64_t time_ns)
     uint32_t key = step->operation->key;
     int64_t until_ns = run->keys[key].state[BK_GUARDED_UNTIL], bucket;
     bool is_changing, is_known;
-    if (lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue)) & lab_may_go_back(run))
+    if (lab_conditions_met(run, key) & lab_may_go_back(run))
         return true;
     do {
         is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
@@ -551,9 +551,8 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
                      const struct lab_known_bucket *before)
 {
     struct lab_known_bucket after = lab_known_bucket(run, agent, operation);
-    uint32_t met = lab_conditions_at(run, operation->key, INT64_MIN, sim_queue_now(&run->queue));
     if (before->is_known && after.is_known && after.bucket < before->bucket &&
-        (met & lab_may_go_back(run)) == 0)
+        (lab_conditions_met(run, operation->key) & lab_may_go_back(run)) == 0)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 " knows of bucket %" PRId64
                          ", hears an older answer, and goes back to bucket %" PRId64,

@@ -295,6 +295,8 @@ void lab_condition_closes(struct lab_cluster_run *run, enum lab_condition condit
 uint32_t lab_conditions_at(const struct lab_cluster_run *run, uint32_t key, int64_t from_ns, int64_t to_ns);
 /* What may take a state back that was committed: two grants of one bucket then have different starts. */
 uint32_t lab_may_go_back(const struct lab_cluster_run *run);
+/* Bit c: LAB_CONDITION_c has reached the key by now. */
+uint32_t lab_conditions_met(const struct lab_cluster_run *run, uint32_t key);
 /* Of these, those that the oracle's guarantee excepts. */
 uint32_t lab_excuses_of(const struct lab_cluster_run *run, enum lab_oracle oracle, uint32_t key,
                         int64_t from_ns, int64_t to_ns);
