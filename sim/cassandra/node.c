@@ -101,6 +101,16 @@ void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t ser
     cass_schedule(cluster, start + service_ns, EVENT_SERVED, message->to, index, 0);
 }
 
+int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node)
+{
+    assert(node < cluster->node_count);
+    const int64_t *heap = cluster->free_at + (size_t)node * cluster->config.concurrency;
+    int64_t latest = now_ns(cluster);
+    for (uint32_t i = 0; i < cluster->config.concurrency; i++)
+        latest = at_least(latest, heap[i]);
+    return latest;
+}
+
 void cass_node_served(struct cass_cluster *cluster, uint32_t index)
 {
     struct message *message = message_at(cluster, index);

@@ -357,6 +357,29 @@ static void test_node_serves_first_come_first_served(void **state)
     harness_stop(&h);
 }
 
+static void test_node_that_was_slow_ends_what_it_began(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = harness_config();
+    config.write_ns = SIM_MS;
+    config.concurrency = 1;
+    harness_start(&h, &config);
+    cass_set_slow(h.cluster, 0, 100);
+    struct cass_statement write = set_column(CASS_ONE, 7, 0, 42);
+    harness_send(&h, 0, 0, &write);
+    harness_send(&h, 0, 0, &write);
+    harness_run_for(&h, 50 * SIM_MS);
+    cass_set_slow(h.cluster, 0, 1);
+    assert_int_equal(cass_node_served_by_ns(h.cluster, 0), START + (1 + 2 * 100) * SIM_MS);
+    assert_int_equal(cass_node_served_by_ns(h.cluster, 1), START + 50 * SIM_MS);
+    harness_run_for(&h, 50 * SIM_MS);
+    assert_int_equal(peek(&h, 0, 7, 0), -1);
+    harness_run_for(&h, 2 * SIM_MS);
+    assert_int_equal(peek(&h, 0, 7, 0), 42);
+    harness_stop(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_columns_ttl_ends_to_the_second),
         cmocka_unit_test(test_semantics_4_a_paused_node_neither_serves_nor_answers),
         cmocka_unit_test(test_node_serves_first_come_first_served),
+        cmocka_unit_test(test_node_that_was_slow_ends_what_it_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

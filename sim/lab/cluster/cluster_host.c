@@ -280,7 +280,7 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
         lab_event_trace_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
     /* A start that is missing is asked for again like one that could not be read. */
-    operation->failures += lab_has_failed(outcome.kind) || operation->action == BK_ACT_READ_START;
+    operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
     lab_lock_heard(run, agent, operation);

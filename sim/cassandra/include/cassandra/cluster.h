@@ -226,6 +226,9 @@ uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t clien
 void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
 /* Service times times factor; 1: well. */
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
+/* When it will have served all that it has taken up: what it took up while it was slow goes on to take long.
+ */
+int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node);
 /* A node that answers every request to a replica with an error, as with a broken disk. */
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
 /* A GC pause from now on. */

@@ -107,21 +107,32 @@ void lab_conserved_end(struct lab_cluster_run *run)
         judge_counters(run);
 }
 
+/* A node that is slow begins what takes it long, and ends that in its own time, though it is slow no more. */
+static int64_t served_by_ns(const struct lab_cluster_run *run)
+{
+    int64_t latest_ns = sim_queue_now(&run->queue);
+    for (uint32_t node = 0; node < cass_node_count(run->cluster); node++) {
+        int64_t by_ns = cass_node_served_by_ns(run->cluster, node);
+        latest_ns = by_ns > latest_ns ? by_ns : latest_ns;
+    }
+    return latest_ns;
+}
+
 /* When all that is owed has to be there: after what is under way ends, and hints are looked at; for each page
  * of them as long as a contended message takes, and for each of them its service; and a node may pause. Where
  * messages are lost, as long as a run may drain. */
 static int64_t delivered_by_ns(const struct lab_cluster_run *run)
 {
     const struct cass_cluster_config *config = &run->scenario->network;
-    int64_t now_ns = sim_queue_now(&run->queue);
+    int64_t served_ns = served_by_ns(run);
     if (config->loss > 0)
-        return lab_until(lab_until(now_ns, LAB_DRAIN_NS), run->oracles.lag_ns);
+        return lab_until(lab_until(served_ns, LAB_DRAIN_NS), run->oracles.lag_ns);
     uint64_t owed = run->oracles.copies_due;
     owed += hints_may_hold_rows(run) ? run->oracles.acknowledged * run->oracles.replicas : 0;
     int64_t copies = (int64_t)(owed < INT32_MAX ? owed : INT32_MAX);
     int64_t page_ns = lab_times(PAGE_TRIPS, lab_longest_trip_ns(run->scenario));
-    int64_t until_ns =
-        lab_until(lab_until(now_ns, run->oracles.lag_ns), lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
+    int64_t until_ns = lab_until(lab_until(served_ns, run->oracles.lag_ns),
+                                 lab_times(LOOKS_AT_HINTS, config->hint_retry_ns));
     until_ns =
         lab_until(until_ns, config->timeout_write_ns + config->timeout_read_ns + config->timeout_counter_ns);
     until_ns =
@@ -157,8 +168,10 @@ void lab_conserved_delivered(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
     const struct cass_cluster_config *config = &run->scenario->network;
-    /* Who was gone for longer than hints are kept need not get them. */
-    if (oracles->hints_may_be_lost || lab_health_unhealthy_ns(run) > config->hint_window_ns ||
+    int64_t behind_ns = served_by_ns(run) - sim_queue_now(&run->queue);
+    /* Who was gone for longer than hints are kept, or is so far behind, need not get them. */
+    if (oracles->hints_may_be_lost ||
+        lab_until(lab_health_unhealthy_ns(run), behind_ns) > config->hint_window_ns ||
         config->loss > LOSS_DELIVERED || !deliver(run))
         return;
     if (hints_may_hold_rows(run))

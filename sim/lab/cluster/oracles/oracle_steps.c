@@ -14,7 +14,6 @@
 #define ANEW_MAX    64u
 #define BIT(column) (UINT32_C(1) << (column))
 #define NOT_KNOWN   UINT64_MAX
-#define ALL_COLUMNS (BIT(BK_COLUMN_COUNT) - 1)
 
 /* What an operation has heard, and what its agent does next. */
 struct step {
@@ -101,7 +100,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                      const struct bk_action *next, bool is_again)
 {
     const struct step step = {run, agent, operation, &operation->outcome, next};
-    if (!lab_has_failed(operation->outcome.kind) || operation->action == BK_ACT_DONE)
+    if (!lab_request_failed(run, operation) || operation->action == BK_ACT_DONE)
         return;
     if (is_lwt_count(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
         bool is_due = operation->unknown_updates++ < run->scenario->agents.counter_retries;
@@ -281,7 +280,7 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
         return;
     }
     bool is_right = is_write == (due.mask != 0) && (is_write || is_ended(step));
-    is_right = is_right && (!is_write || next->mask == (is_first ? ALL_COLUMNS : due.mask));
+    is_right = is_right && (!is_write || next->mask == (is_first ? LAB_ALL_COLUMNS : due.mask));
     for (int i = 0; is_right && is_write && i < BK_COLUMN_COUNT; i++)
         is_right = (next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i];
     demand(step, is_right,

@@ -44,15 +44,34 @@ static bool is_same_action(const struct lab_cluster_run *run, const struct lab_h
            (lab_contends_for_rows(run) && is_of_state(operation->action) && is_of_state(next->kind));
 }
 
-/* A start that is missing is asked for again like one that could not be read, and so is a grant whose state
- * row is gone. */
-static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+/* Of two updates that both took effect at one microsecond, the row holds cells of either: it is none that an
+ * update can have written. */
+static bool is_mixed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    const int64_t *state = operation->outcome.columns;
+    if (operation->outcome.mask != LAB_ALL_COLUMNS)
+        return false;
+    bool is_right = state[BK_GUARDED_START] < state[BK_GUARDED_UNTIL] &&
+                    (state[BK_GUARDED_BUCKET] > 0) == (state[BK_GUARDED_START] > state[BK_GUARDED_BEFORE]) &&
+                    (state[BK_GUARDED_BUCKET] > 1) == (state[BK_GUARDED_BEFORE] > INT64_MIN);
+    return !is_right && (lab_conditions_met(run, operation->key) & lab_may_go_back(run)) != 0;
+}
+
+bool lab_request_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct bk_outcome *outcome = &operation->outcome;
-    bool is_gone = outcome->kind == BK_OUTCOME_NOT_APPLIED && outcome->mask == 0 &&
-                   operation->action == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED;
-    return lab_has_failed(outcome->kind) || is_gone ||
-           (operation->action == BK_ACT_READ_START && outcome->kind == BK_OUTCOME_APPLIED);
+    bool is_lost = outcome->kind == BK_OUTCOME_NOT_APPLIED && operation->action == BK_ACT_CAS_STATE;
+    bool is_gone = is_lost && outcome->mask == 0;
+    bool is_told = is_lost || (outcome->kind == BK_OUTCOME_APPLIED && operation->action == BK_ACT_READ_STATE);
+    return lab_has_failed(outcome->kind) ||
+           (run->config.coordination == BK_GUARDED && (is_gone || (is_told && is_mixed(run, operation))));
+}
+
+/* A start that is missing is asked for again like one that could not be read. */
+static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    return lab_request_failed(run, operation) ||
+           (operation->action == BK_ACT_READ_START && operation->outcome.kind == BK_OUTCOME_APPLIED);
 }
 
 static struct wait random_around(int64_t mean_ns)

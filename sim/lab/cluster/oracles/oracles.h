@@ -21,6 +21,7 @@ struct lab_host_operation;
 struct bk_action;
 
 #define LAB_NO_PARTITION UINT32_MAX
+#define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMN_COUNT) - 1) /* of a state row */
 /* Instead of a bucket: the row was refused before it had one; the row has none yet. */
 #define LAB_UNPLACED INT64_MIN
 #define LAB_PENDING  (INT64_MIN + 1)
@@ -374,6 +375,9 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
 /* Before its row is acknowledged an operation may have to win an update from other agents. */
 bool lab_contends_for_rows(const struct lab_cluster_run *run);
 int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
+/* The operation's last request was refused or not answered; or, of guarded, an update found no row, or it was
+ * told of one that no update can have written. It is tried again. */
+bool lab_request_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* Its first action since it began, or since it heard what had become of the last one. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
