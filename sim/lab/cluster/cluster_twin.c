@@ -2,10 +2,11 @@
 /* restored: an agent that was restored from its own checkpoint asks for the same as one that never stopped.
  *
  * Each agent has a twin that is told the same at the same times by the same clock, and whose
- * actions nobody carries out. After a drawn share of the agent's steps the twin is saved and loaded in its
- * own place. An agent depends on nothing but what it is told, so the twin has the same answers,
- * actions and deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ as soon as
- * that field matters. The agent itself is never restored, so what the twin has once lost stays lost. */
+ * actions nobody carries out. After a drawn share of the agent's steps, and of its actions, the twin is saved
+ * and loaded in its own place. An agent depends on nothing but what it is told, so the twin has the same
+ * answers, actions and deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ
+ * as soon as that field matters. The agent itself is never restored, so what the twin has once lost stays
+ * lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,10 +110,22 @@ void lab_twin_changed(struct lab_cluster_run *run, uint32_t number)
         part(run, number, LAB_NO_KEY, "does not take new settings");
 }
 
+/* Of all steps of an agent at one moment, or of none. */
+static bool is_due(const struct lab_cluster_run *run, uint32_t number)
+{
+    uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
+    double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
+    return draw < run->scenario->agents.twin_share;
+}
+
 void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_action *action)
 {
     struct bk_action other;
     struct bk_agent *twin = run->agents[number].twin;
+    if (twin != NULL && is_due(run, number)) {
+        restore(run, number, twin); /* with what it has still to ask */
+        twin = run->agents[number].twin;
+    }
     if (twin == NULL)
         return;
     if (!bk_agent_next(twin, &other))
@@ -124,11 +137,9 @@ void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct b
 
 bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t number)
 {
-    uint64_t moment = (uint64_t)sim_queue_now(&run->queue) ^ (uint64_t)number << 52;
-    double draw = (double)(sim_hash(run->scenario->seed, SIM_TWIN, moment) >> 11) * 0x1p-53;
-    bool is_due = draw < run->scenario->agents.twin_share;
-    run->oracles.verdict.probes[LAB_PROBE_RESTORED] += is_due;
-    return is_due;
+    bool is_now = is_due(run, number);
+    run->oracles.verdict.probes[LAB_PROBE_RESTORED] += is_now;
+    return is_now;
 }
 
 void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
