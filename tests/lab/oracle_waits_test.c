@@ -55,7 +55,10 @@ static uint32_t act(struct stand *stand, uint32_t agent, const struct wait_case 
     operation.asked_ns = stand_time(stand, asked_ns);
     operation.heard_ns = stand_time(stand, asked_ns + what->spent_ns);
     stand_wait_until(stand, asked_ns + what->spent_ns + waited_ns);
-    lab_waits_acted(&stand->run, agent, &operation, &(struct bk_action){.kind = what->next});
+    struct bk_action next = {.kind = what->next};
+    if (what->next == BK_ACT_DONE)
+        next.status = BK_OPERATION_REFUSED;
+    lab_waits_acted(&stand->run, agent, &operation, &next);
     assert_false(operation.is_awaited);
     return operation.tried;
 }

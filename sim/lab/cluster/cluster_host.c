@@ -131,6 +131,7 @@ void lab_agents_destroy(struct lab_cluster_run *run)
         free(run->agents[i].memory);
         free(run->agents[i].checkpoint);
         free(run->agents[i].uncounted);
+        lab_empties_forgotten(run, i, false);
         lab_twin_destroy(&run->agents[i]);
         free(run->agents[i].operations);
     }
@@ -285,6 +286,7 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
     operation->heard_ns = sim_queue_now(&run->queue);
     lab_lock_heard(run, agent, operation);
     lab_copies_heard(run, agent, operation);
+    lab_empties_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
     const struct lab_known_bucket known = lab_known_bucket(run, agent, operation);
@@ -357,6 +359,7 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     agent->uncounted = NULL;
     agent->stored.is_known = false;
     lab_copies_forgotten(run, number);
+    lab_empties_forgotten(run, number, true);
     /* Most operations have never been under way, and their pages are not to be touched. */
     for (uint32_t i = 0; i < run->operation_count && run->operations_active > 0; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
@@ -513,6 +516,8 @@ static bool is_possible(const struct lab_cluster_run *run, const struct lab_host
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
 {
+    if (operation->bucket != bucket)
+        lab_lives_placed(run, operation->key, operation->begun_ns);
     if (operation->bucket == LAB_UNPLACED) {
         lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
     } else if (operation->bucket != bucket) {
@@ -582,6 +587,7 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
     run->keys[operation->key].acknowledged++;
     lab_reads_acknowledged(run, operation);
     lab_reads_stored(run, agent, operation);
+    lab_lives_acknowledged(run, operation->key, operation->begun_ns);
     lab_oracles_acknowledged(run, operation);
     lab_delete_plan(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],

@@ -93,6 +93,7 @@ bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
                       agent->checkpoint_bytes, &agent->agent) != BK_OK ||
         bk_agent_change(agent->agent, &agent->history) != BK_OK)
         return false;
+    lab_empties_forgotten(run, number, false);
     lab_condition_set(run, LAB_CONDITION_OLD_CHECKPOINT);
     run->oracles.verdict.probes[LAB_PROBE_CHECKPOINT]++;
     lab_event_trace_add(run, LAB_TOLD(FAULTS, LAB_NO_KEY, number), "agent %u resumes from its checkpoint",

@@ -153,15 +153,21 @@ void lab_read_step_done(struct lab_host_operation *operation)
     operation->done.scanned += operation->step_scanned;
 }
 
-/* That the read surely finds: of those, less what anybody has asked to delete by now. Which rows have expired
- * nobody keeps, nor of which times the deleted ones were. */
+/* That the read surely finds: of those, less what anybody has asked to delete by now. Of which times the
+ * deleted and the expired ones were nobody keeps. */
 static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                         uint64_t excused)
 {
     uint64_t rows = operation->done.due, deleted = run->keys[operation->key].deletes_asked;
     uint64_t wanted = run->scenario->reads.kinds[LAB_READ_LATEST].rows;
-    if (run->scenario->row_ttl_ns > 0 || (operation->read == LAB_READ_RANGE && deleted > 0))
+    bool goes = run->scenario->row_ttl_ns > 0;
+    if (operation->read == LAB_READ_RANGE && (goes || deleted > 0))
         return 0;
+    if (goes) {
+        uint64_t since = run->keys[operation->key].acknowledged - rows,
+                 left = lab_lives_left(run, operation->key);
+        rows = left > since ? left - since : 0;
+    }
     return lab_findable_due(rows, deleted + excused, operation->read == LAB_READ_LATEST ? wanted : rows);
 }
 
@@ -174,7 +180,7 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     }
     struct lab_read_done *done = &operation->done;
     uint64_t judged = left_of(run, operation, operation->beyond);
-    done->due = left_of(run, operation, 0);
+    done->due = run->scenario->row_ttl_ns > 0 ? 0 : left_of(run, operation, 0);
     const struct bk_strategy *strategy = &run->config.strategy;
     done->kind = operation->read;
     done->order = action->order;
@@ -189,6 +195,7 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
     lab_read_count(&run->tally.reads, done, 1);
     if (done->rows < judged && !done->is_cut)
         lab_findable_read(run, operation, judged);
+    lab_expired_read(run, operation);
     uint64_t spent = (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
     lab_histogram_add(&run->latency[LAB_LATENCY_READ], spent, 1, 1);
     if (lab_read_kind_count(run->scenario) > 1) {

@@ -9,11 +9,11 @@
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have other fields: archive them");
-/* The archive leaves out an agent's copies: after loading, the oracle judges only copies asked for from then
- * on. */
+/* The archive leaves out an agent's copies and empty windows: after loading, the oracles judge only copies
+ * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
-                      208,
+                      240,
                   "agents have other fields: archive them");
 
 /* Made of the agent, which it is alike. */
@@ -230,6 +230,8 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
     if (agent->is_up)
         checkpoint_of(run, archive, number);
     twin_of(run, archive, number);
+    if (archive->is_loading)
+        lab_empties_forgotten(run, number, false);
     for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
         operation_of(run, archive, &agent->operations[i]);
     count_parked(run, agent);

@@ -8,7 +8,7 @@
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 272,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 448,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 456,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -336,6 +336,8 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
 {
     struct lab_oracles *oracles = &run->oracles;
     sim_archive_mark(archive, 0x6f726163);
+    if (archive->is_loading) /* when rows expire is left out: from then on nobody knows */
+        lab_lives_destroy(oracles);
     partitions_of(run, archive);
     for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)
         ledger_of(run, archive, i);

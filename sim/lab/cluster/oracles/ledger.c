@@ -153,6 +153,7 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
+    lab_lives_stored(run, (uint32_t)key);
     balance_add(partition, row, true);
     copies_fall_due(oracles, partition, row);
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
@@ -205,6 +206,8 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (oracles->table == NULL || oracles->keys == NULL)
         return false;
     oracles->key_count = run->key_count;
+    if (!lab_lives_begin(run))
+        return false;
     for (uint32_t i = 0; i < run->key_count; i++) {
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
         sim_placement_init(&oracles->keys[i].window.placement);
@@ -296,6 +299,7 @@ void lab_oracles_destroy(struct lab_cluster_run *run)
         free(oracles->keys[i].window.buckets);
         free(oracles->keys[i].newest);
     }
+    lab_lives_destroy(oracles);
     free(oracles->keys);
     free(oracles->partitions);
     free(oracles->table);

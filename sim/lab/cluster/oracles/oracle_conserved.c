@@ -68,6 +68,7 @@ static void judge_partitions(struct lab_cluster_run *run)
                         view.bucket, stored, view.rows, view.tombstones);
     }
     const struct lab_deletes_open *deletes = &run->deletes;
+    lab_expired_end(run, tombstones);
     if (run->scenario->deletes.share > 0 && (tombstones < deletes->confirmed || tombstones > deletes->asked))
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
                     "%" PRIu64 " deletes were asked and %" PRIu64 " confirmed, and there are %" PRIu64

@@ -69,8 +69,8 @@ static bool is_same_try(const struct lab_host_operation *operation, const struct
 }
 
 /* Two operations of one owner could not be told apart. */
-static bool is_alone(const struct lab_cluster_run *run, uint32_t agent,
-                     const struct lab_host_operation *operation)
+bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation)
 {
     for (uint32_t i = 0; i < run->operation_count; i++) {
         const struct lab_host_operation *other = &run->agents[agent].operations[i];
@@ -99,17 +99,19 @@ static bool is_end_right(const struct lab_cluster_run *run, const struct lab_hos
     return is_bounded || (waits >= mean / 2 && waits <= mean + mean / 2 + (was_held ? 1 : 0));
 }
 
-/* Whether the condition says what the row told last, of a lock that is free, or has run out by then. */
+/* Whether the condition says what the row told last, of a lock that is free, or has run out by then; of
+ * another, or of none, it only asks whether there is one. */
 static bool is_condition_right(const struct lab_host_operation *operation, const struct bk_action *next,
                                int64_t begins_ns)
 {
     const struct bk_outcome *told = &operation->outcome;
-    if (next->if_mask == 0)
-        return true; /* it takes no lock that there is */
-    return operation->lock.step == LAB_LOCK_ASKED && told->mask != 0 && next->if_mask == next->mask &&
-           next->expected[BK_LOCK_OWNER] == told->columns[BK_LOCK_OWNER] &&
-           next->expected[BK_LOCK_UNTIL] == told->columns[BK_LOCK_UNTIL] &&
-           (next->expected[BK_LOCK_OWNER] == 0 || next->expected[BK_LOCK_UNTIL] <= begins_ns);
+    bool is_free = operation->lock.step == LAB_LOCK_ASKED && told->kind == BK_OUTCOME_NOT_APPLIED &&
+                   told->mask != 0 &&
+                   (told->columns[BK_LOCK_OWNER] == 0 || told->columns[BK_LOCK_UNTIL] <= begins_ns);
+    if (!is_free || next->if_mask == 0)
+        return !is_free && next->if_mask == 0;
+    return next->if_mask == next->mask && next->expected[BK_LOCK_OWNER] == told->columns[BK_LOCK_OWNER] &&
+           next->expected[BK_LOCK_UNTIL] == told->columns[BK_LOCK_UNTIL];
 }
 
 static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -123,15 +125,17 @@ static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_o
         if (!is_same_try(operation, next))
             violate(run, agent, operation, "it asks for the lock again, and not as it did in the failed try");
     } else {
-        if (lock->step == LAB_LOCK_NONE && !is_alone(run, agent, operation))
+        if (lock->step == LAB_LOCK_NONE && !lab_lock_is_alone(run, agent, operation))
             violate(run, agent, operation, "it asks for the lock beside another row of its agent");
         if (next->columns[BK_LOCK_OWNER] != (int64_t)agent + 1)
             violate(run, agent, operation, "it asks for the lock in another's name");
         if (!is_end_right(run, operation, next, &begins_ns))
             violate(run, agent, operation, "it asks for a lock that ends earlier or later than is set");
         if (!is_condition_right(operation, next, begins_ns))
-            violate(run, agent, operation,
-                    "it takes over a lock that it was not told of, or that still lasts");
+            violate(
+                run, agent, operation,
+                "it takes over a lock that it was not told of, or that still lasts; or it leaves one that is "
+                "free");
         if (lock->held > run->scenario->agents.retries)
             violate(run, agent, operation, "it asks for a lock that another holds more often than is set");
     }

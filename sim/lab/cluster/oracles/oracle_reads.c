@@ -49,17 +49,30 @@ static int64_t oldest_ns(const struct bk_query *query)
     return query->kind == BK_QUERY_RANGE && query->from_ns > birth_ns ? query->from_ns : birth_ns;
 }
 
+/* The windows that are left out between two steps, above the first, or below the last. */
+static void judge_spared(const struct place *place, int64_t low, int64_t high)
+{
+    if (place->run->config.remember_keys > 0)
+        demand(place, lab_empties_know(place->run, place->agent, place->operation->key, low, high),
+               "leaves out a window that its agent has not found empty after its rows had come");
+}
+
 static void judge_first(const struct place *place)
 {
     const struct bk_strategy *strategy = &place->run->config.strategy;
     int64_t high = place->next->step.bucket_high, due = high;
-    if (!is_plain(place) || place->run->config.remember_keys > 0)
+    if (!is_plain(place))
         return;
     if (strategy->kind == BK_TIME)
         due = window_of(place, newest_ns(&place->query));
     else if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
         due = strategy->kind == BK_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
-    demand(place, high == due, "begins at another bucket than its newest");
+    if (place->run->config.remember_keys == 0)
+        demand(place, high == due, "begins at another bucket than its newest");
+    else if (high <= due)
+        judge_spared(place, high + 1, due);
+    else
+        demand(place, false, "begins above its newest bucket");
 }
 
 /* Each bucket of a hash is asked for as many rows as are wanted, unless they are asked one after another. */
@@ -89,6 +102,8 @@ void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct 
     host->stored.is_known = run->config.remember_keys > 0 && !operation->is_moved;
     host->stored.key = operation->key;
     host->stored.bucket = operation->bucket;
+    if (host->stored.is_known)
+        lab_empties_stored(run, agent, operation);
 }
 
 /* The row that the agent itself stored last is in a window that it leaves out. */
@@ -121,6 +136,7 @@ static void judge_asked(const struct place *place)
                step->bucket_high == operation->step_low - 1 || !is_plain(place) ||
                    place->run->config.remember_keys > 0,
                "leaves out a bucket");
+        judge_spared(place, step->bucket_high + 1, operation->step_low - 1);
     }
     judge_limit(place);
 }
@@ -160,9 +176,11 @@ static bool may_end(const struct place *place)
     if (place->query.kind == BK_QUERY_LATEST && !asks_each(place) &&
         operation->walk.rows >= place->query.rows)
         return true;
-    if (kind == BK_TIME)
-        return place->run->config.remember_keys > 0 ||
-               operation->step_low == window_of(place, oldest_ns(&place->query));
+    if (kind == BK_TIME) {
+        int64_t floor = window_of(place, oldest_ns(&place->query));
+        judge_spared(place, floor, operation->step_low - 1);
+        return place->run->config.remember_keys > 0 || operation->step_low == floor;
+    }
     bool is_in_time_order = kind != BK_HASH && is_range;
     return operation->step_low == 0 ||
            (is_in_time_order &&

@@ -96,6 +96,32 @@ static uint32_t retries_of(const struct lab_cluster_run *run, const struct lab_h
     }
 }
 
+/* What a failed request ends with, when it is not made again. */
+static bool is_end_right(const struct step *step)
+{
+    const struct lab_host_operation *operation = step->operation;
+    enum bk_operation_status status = step->next->status;
+    if (operation->is_read)
+        return status == BK_OPERATION_REFUSED || status == BK_OPERATION_UNKNOWN;
+    if (operation->is_acknowledged)
+        return status == BK_OPERATION_OK;
+    return status == (operation->was_unknown ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
+}
+
+/* After its last try an operation ends. But who may have added to a counter for the row's number goes on to
+ * read it, and who may have a lock gives it back. */
+static void judge_given_up(const struct step *step)
+{
+    const struct lab_host_operation *operation = step->operation;
+    if (operation->action == BK_ACT_ADD_COUNTER && step->heard->kind == BK_OUTCOME_UNKNOWN &&
+        step->run->config.source == BK_SOURCE_COUNTER)
+        demand(step, step->next->kind == BK_ACT_READ_COUNTER,
+               "may have its number, and does not read which it is");
+    else if (!has_locked(operation))
+        demand(step, is_ended(step) && is_end_right(step),
+               "has no try left, and goes on, or ends with another word than that it failed");
+}
+
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again)
 {
@@ -109,6 +135,8 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                       : "counts again after an unknown outcome, more often than is set");
         return;
     }
+    if (!is_again)
+        judge_given_up(&step);
     uint32_t retries = retries_of(run, operation);
     if (retries == UINT32_MAX)
         return;
@@ -266,6 +294,20 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
     return out;
 }
 
+/* Of `locked`: who finds the count full asks for the lock, unless another operation of its agent does. */
+static void judge_roll_begins(const struct step *step, int64_t count)
+{
+    bool is_due = is_full(step, count);
+    if (is_deployed_since(step, step->operation->heard_ns))
+        return;
+    if (is_due && lab_lock_is_alone(step->run, step->agent, step->operation))
+        demand(step, step->next->kind == BK_ACT_CAS_LOCK, "finds the count full, and asks for no lock");
+    else
+        demand(step, is_ended(step),
+               is_due ? "asks for a lock that its agent is about"
+                      : "asks for a lock, and the count is not full");
+}
+
 /* A first write sets all columns. */
 static void judge_written(const struct step *step, const int64_t *state, bool is_first, int64_t total)
 {
@@ -277,6 +319,8 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
         return;
     if (due.mask == 0 && step->run->config.coordination == BK_LOCKED) {
         demand(step, !is_write, "writes a count that does not follow from the state as it was read");
+        if (step->operation->bucket >= state[BK_BUCKET])
+            judge_roll_begins(step, total - state[BK_COUNTER]);
         return;
     }
     bool is_right = is_write == (due.mask != 0) && (is_write || is_ended(step));
@@ -604,16 +648,17 @@ static void judge_answer(const struct step *step)
         else if (is_counted_protocol(run) && operation->is_acknowledged && operation->fires)
             judge_total(step);
         return;
-    case BK_ACT_CAS_STATE:
-        if (is_count && lab_takes_numbers(run))
-            judge_taken(step);
-        return;
     case BK_ACT_COUNT_ROWS:
         judge_rows(step);
         return;
+    case BK_ACT_CAS_STATE:
     case BK_ACT_WRITE_STATE:
-        if (is_count && source == BK_SOURCE_MEMORY)
+        if (is_count && lab_takes_numbers(run))
+            judge_taken(step);
+        else if (is_count && source == BK_SOURCE_MEMORY)
             judge_raised(step);
+        else if (run->config.coordination == BK_LOCKED && !has_locked(operation))
+            judge_roll_begins(step, operation->columns[BK_COUNTER]);
         return;
     default:
         return;

@@ -236,6 +236,7 @@ struct lab_oracles {
     uint32_t whole_run;     /* bit c: LAB_CONDITION_c holds for all keys and times */
     struct lab_spans spans;
     struct lab_doubts doubts;
+    struct lab_lives *lives; /* of oracle_expired.c, by key; NULL: rows do not expire, or nobody knows when */
     uint32_t except[LAB_ORACLE_COUNT]; /* of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];
     struct lab_verdict verdict;
@@ -385,6 +386,9 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
 void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *next);
 void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
+/* No other operation of the agent is about the key's lock. */
+bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation);
 /* What follows a request that failed, before it is known as the next try; then any next action. */
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again);
@@ -395,6 +399,17 @@ void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
 /* The agent has stored the operation's row, which its next reads will not leave out. */
 void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation);
+/* What an agent learns of empty windows: a step of a read was answered, a row is stored; it begins a life;
+ * it has a memory that nobody has seen it fill. Then a read leaves out these windows, from high down to low.
+ */
+void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation);
+void lab_empties_stored(struct lab_cluster_run *run, uint32_t agent,
+                        const struct lab_host_operation *operation);
+void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_known);
+/* False: one of them is not known to be empty. */
+bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t low,
+                      int64_t high);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
 /* What an agent's copies of states are at most as young as: it has heard an outcome, and not yet acted on it;
@@ -436,6 +451,20 @@ void lab_replicas_end(struct lab_cluster_run *run);
 void lab_conserved_delivered(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
 void lab_live_end(struct lab_cluster_run *run);
+
+/* --- oracle_expired.c: rows that expire. */
+bool lab_lives_begin(struct lab_cluster_run *run);
+void lab_lives_destroy(struct lab_oracles *oracles);
+/* A row's write began then, and it may be stored from now on; the same, and it is acknowledged; some replica
+ * holds it. */
+void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
+void lab_lives_acknowledged(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
+void lab_lives_stored(struct lab_cluster_run *run, uint32_t key);
+/* Of so many rows of a key that were acknowledged, those that surely have not expired. */
+uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key);
+/* A read found rows. */
+void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+void lab_expired_end(struct lab_cluster_run *run, uint64_t expired);
 
 /* --- increments.c: of counter columns. */
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);

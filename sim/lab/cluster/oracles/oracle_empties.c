@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* available, windows that a reader leaves out. core's agent.h has the rule: an agent remembers a window of a
+ * key as empty when it has asked the whole window for rows, `late` or more after its end by its own clock,
+ * and found none; and it forgets that when it stores a row there itself. So each window that a read leaves
+ * out was found empty so.
+ *
+ * What each agent may leave out is kept for each life of it, in a table that only grows; of more than a few
+ * thousand windows, of an agent that resumes from a checkpoint, and of a run that is resumed nothing is
+ * judged. */
+#include <stdlib.h>
+
+#include "cluster_run.h"
+#include "kernel/random.h"
+
+#define SLOTS_LEAST 64u
+#define SLOTS_MOST  (1u << 15)
+/* Of a long stretch that is left out, so many windows from its newest. */
+#define JUDGED_MOST 256
+
+static struct lab_empty *slot_of(const struct lab_host_agent *host, uint32_t key, int64_t window)
+{
+    size_t mask = host->empties.capacity - 1;
+    size_t at = sim_mix64((uint64_t)window ^ sim_mix64(key)) & mask;
+    while (host->empties.slots[at].is_used &&
+           (host->empties.slots[at].key != key || host->empties.slots[at].window != window))
+        at = (at + 1) & mask;
+    return &host->empties.slots[at];
+}
+
+void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_known)
+{
+    struct lab_host_agent *host = &run->agents[agent];
+    free(host->empties.slots);
+    host->empties.slots = NULL;
+    host->empties.count = host->empties.capacity = 0;
+    host->empties.is_unknown = !is_known;
+}
+
+/* False: there is no room. */
+static bool grow(struct lab_cluster_run *run, uint32_t agent)
+{
+    struct lab_host_agent *host = &run->agents[agent];
+    struct lab_empty *old = host->empties.slots;
+    size_t before = host->empties.capacity, capacity = before == 0 ? SLOTS_LEAST : 2 * before;
+    struct lab_empty *slots = capacity > SLOTS_MOST ? NULL : calloc(capacity, sizeof *slots);
+    if (slots == NULL) {
+        run->out_of_memory = run->out_of_memory || capacity <= SLOTS_MOST;
+        lab_empties_forgotten(run, agent, false);
+        return false;
+    }
+    host->empties.slots = slots;
+    host->empties.capacity = capacity;
+    for (size_t i = 0; i < before; i++) {
+        if (old[i].is_used)
+            *slot_of(host, old[i].key, old[i].window) = old[i];
+    }
+    free(old);
+    return true;
+}
+
+static void learn(struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t window)
+{
+    struct lab_host_agent *host = &run->agents[agent];
+    if (2 * host->empties.count >= host->empties.capacity && !grow(run, agent))
+        return;
+    struct lab_empty *slot = slot_of(host, key, window);
+    host->empties.count += !slot->is_used;
+    *slot = (struct lab_empty){.is_used = true, .is_empty = true, .key = key, .window = window};
+}
+
+static struct bk_route window_at(const struct lab_cluster_run *run, int64_t time_ns)
+{
+    struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route = {0};
+    bk_route(&run->config.strategy, NULL, &row, &route);
+    return route;
+}
+
+void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
+                       const struct lab_host_operation *operation)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    const struct bk_outcome *outcome = &operation->outcome;
+    if (run->config.remember_keys == 0 || operation->action != BK_ACT_READ_ROWS ||
+        outcome->kind != BK_OUTCOME_APPLIED || outcome->empty == 0 || host->empties.is_unknown)
+        return;
+    struct bk_query query;
+    lab_read_query(run->scenario, run->strategy, operation->read, operation->walk.now_ns,
+                   operation->walk.birth_ns, &query);
+    /* Windows that had ended, and their late rows come; by a clock that jumped meanwhile, nobody knows. */
+    int64_t clock_ns = lab_agent_clock_at(run, agent, operation->asked_ns);
+    bool is_known = host->disturbed_ns < operation->begun_ns;
+    int64_t low = INT64_MIN,
+            end = is_known ? window_at(run, clock_ns - run->config.late_ns).bucket : INT64_MAX;
+    if (query.kind == BK_QUERY_RANGE) { /* asked from their beginning to their end */
+        struct bk_route first = window_at(run, query.from_ns), last = window_at(run, query.until_ns);
+        low = first.bucket + (query.from_ns > first.from_ns);
+        end = last.bucket < end ? last.bucket : end;
+    }
+    for (int i = 0; i < 64; i++) {
+        int64_t window = operation->step_low + i;
+        if ((outcome->empty >> i & 1) != 0 && window >= low && window < end && !host->empties.is_unknown)
+            learn(run, agent, operation->key, window);
+    }
+}
+
+void lab_empties_stored(struct lab_cluster_run *run, uint32_t agent,
+                        const struct lab_host_operation *operation)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    if (host->empties.capacity > 0)
+        slot_of(host, operation->key, operation->bucket)->is_empty = false;
+}
+
+bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t low,
+                      int64_t high)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    if (host->empties.is_unknown || high < low)
+        return true;
+    if (host->empties.capacity == 0)
+        return false;
+    for (int64_t window = high; window >= low && high - window < JUDGED_MOST; window--) {
+        if (!slot_of(host, key, window)->is_empty)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* conserved, rows that expire. A row's time to live, in whole seconds and rounded up, begins in the second in
+ * which its coordinator takes the first put: not before its operation began, nor after a replica stored it.
+ * So of each key the rows of each second are counted: those begun, those begun and acknowledged, and those
+ * stored. Begun a time to live ago a row may have expired, stored then it has. The rows that the cluster
+ * says have expired are no fewer and no more than those; a read finds no more than may be left, and, where
+ * rows are findable, no fewer than surely are.
+ *
+ * Seconds of which all rows have expired are added up, so a key keeps as many as a time to live has. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cluster_run.h"
+#include "kernel/grow.h"
+#include "kernel/time.h"
+
+/* Nothing is said of a read that takes longer. */
+#define READ_LASTS_S 60
+
+struct second {
+    int64_t second;
+    uint64_t begun, acknowledged, stored;
+};
+
+struct lab_lives {
+    struct second *seconds; /* rising */
+    size_t count, capacity;
+    struct second before; /* of all older ones together */
+};
+
+bool lab_lives_begin(struct lab_cluster_run *run)
+{
+    if (run->scenario->row_ttl_ns <= 0)
+        return true;
+    run->oracles.lives = calloc(run->key_count, sizeof *run->oracles.lives);
+    return run->oracles.lives != NULL || run->key_count == 0;
+}
+
+void lab_lives_destroy(struct lab_oracles *oracles)
+{
+    for (uint32_t i = 0; oracles->lives != NULL && i < oracles->key_count; i++)
+        free(oracles->lives[i].seconds);
+    free(oracles->lives);
+    oracles->lives = NULL;
+}
+
+static void add(struct second *into, const struct second *more)
+{
+    into->begun += more->begun;
+    into->acknowledged += more->acknowledged;
+    into->stored += more->stored;
+}
+
+static int64_t now_s(const struct lab_cluster_run *run)
+{
+    return sim_queue_now(&run->queue) / SIM_SECOND;
+}
+
+/* What began in this second, or before it, has expired by that one. */
+static int64_t gone_by(const struct lab_cluster_run *run, int64_t second)
+{
+    return second - (run->scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
+}
+
+/* Half of the seconds or more have expired, and reads of then have ended: they become one. */
+static void compact(const struct lab_cluster_run *run, struct lab_lives *lives)
+{
+    size_t gone = 0;
+    int64_t last = gone_by(run, now_s(run) - READ_LASTS_S);
+    while (gone < lives->count && lives->seconds[gone].second <= last)
+        gone++;
+    if (gone < 16 || gone < lives->count / 2)
+        return;
+    for (size_t i = 0; i < gone; i++)
+        add(&lives->before, &lives->seconds[i]);
+    lives->before.second = lives->seconds[gone - 1].second;
+    for (size_t i = gone; i < lives->count; i++)
+        lives->seconds[i - gone] = lives->seconds[i];
+    lives->count -= gone;
+}
+
+/* NULL: nothing is kept, or there is no memory. Mostly it is the last one. */
+static struct second *second_of(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
+{
+    if (run->oracles.lives == NULL)
+        return NULL;
+    struct lab_lives *lives = &run->oracles.lives[key];
+    int64_t second = time_ns / SIM_SECOND;
+    compact(run, lives);
+    size_t at = lives->count;
+    for (; at > 0 && lives->seconds[at - 1].second >= second; at--) {
+        if (lives->seconds[at - 1].second == second)
+            return &lives->seconds[at - 1];
+    }
+    if (at == 0 && (lives->before.begun | lives->before.stored) != 0 && second <= lives->before.second)
+        return &lives->before;
+    if (!sim_grow(&lives->seconds, &lives->capacity, lives->count + 1, sizeof *lives->seconds)) {
+        run->out_of_memory = true;
+        return NULL;
+    }
+    for (size_t i = lives->count++; i > at; i--)
+        lives->seconds[i] = lives->seconds[i - 1];
+    lives->seconds[at] = (struct second){.second = second};
+    return &lives->seconds[at];
+}
+
+void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
+{
+    struct second *second = second_of(run, key, begun_ns);
+    if (second != NULL)
+        second->begun++;
+}
+
+void lab_lives_acknowledged(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns)
+{
+    struct second *second = second_of(run, key, begun_ns);
+    if (second != NULL)
+        second->acknowledged++;
+}
+
+void lab_lives_stored(struct lab_cluster_run *run, uint32_t key)
+{
+    struct second *second = second_of(run, key, sim_queue_now(&run->queue));
+    if (second != NULL)
+        second->stored++;
+}
+
+/* Of the seconds that lie a time to live before this one, and of earlier ones; or of all others. */
+static struct second sum_of(const struct lab_cluster_run *run, uint32_t key, int64_t by_s, bool is_gone)
+{
+    const struct lab_lives *lives = &run->oracles.lives[key];
+    struct second sum = {0};
+    if (is_gone)
+        sum = lives->before;
+    for (size_t i = 0; i < lives->count; i++) {
+        if ((lives->seconds[i].second <= gone_by(run, by_s)) == is_gone)
+            add(&sum, &lives->seconds[i]);
+    }
+    return sum;
+}
+
+uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key)
+{
+    return run->oracles.lives == NULL ? 0 : sum_of(run, key, now_s(run), false).acknowledged;
+}
+
+void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    int64_t begun_s = operation->begun_ns / SIM_SECOND;
+    if (run->oracles.lives == NULL || now_s(run) - begun_s >= READ_LASTS_S)
+        return;
+    uint64_t most = sum_of(run, operation->key, begun_s, false).stored;
+    if (operation->done.rows > most)
+        lab_violate(run, LAB_ORACLE_CONSERVED, operation->key, 1,
+                    "a read found %" PRIu64 " rows, and all but %" PRIu64 " had expired when it began",
+                    operation->done.rows, most);
+}
+
+void lab_expired_end(struct lab_cluster_run *run, uint64_t expired)
+{
+    struct second gone = {0};
+    for (uint32_t i = 0; run->oracles.lives != NULL && i < run->oracles.key_count; i++) {
+        struct second sum = sum_of(run, i, now_s(run), true);
+        add(&gone, &sum);
+    }
+    if (run->oracles.lives != NULL && (expired < gone.stored || expired > gone.begun))
+        lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
+                    "%" PRIu64 " rows have expired, and of %" PRIu64 " begun a time to live ago %" PRIu64
+                    " were stored by then",
+                    expired, gone.begun, gone.stored);
+}
