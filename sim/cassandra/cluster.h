@@ -657,6 +657,8 @@ void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
 void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);
 void cass_count_shard(struct cass_cluster *cluster, uint32_t message);
 void cass_count_timeout(struct cass_cluster *cluster, uint32_t operation);
+/* Whether this is a leader's part of an increment that another node coordinates. */
+bool cass_count_is_forwarded(const struct cass_operation *operation);
 void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 
 /* lock.c: locks of a key on a node, first come, first served */

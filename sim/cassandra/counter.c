@@ -124,8 +124,15 @@ void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
     body->shard = *own;
     operation->body = body_index;
     operation->stage = STAGE_WRITE;
+    /* The others are asked by a write, and its timeout is the shorter one. */
+    cass_operation_timer(cluster, index, now_ns(cluster) + cluster->config.timeout_write_ns);
     cass_lock_release(cluster, index, true);
     cass_write_spread(cluster, index, UINT32_C(1) << leader);
+}
+
+bool cass_count_is_forwarded(const struct cass_operation *operation)
+{
+    return operation->is_leader && operation->place != operation->parent_place;
 }
 
 void cass_count_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)

@@ -114,6 +114,41 @@ static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
     harness_stop(&h);
 }
 
+/* As tests/cassandra5/counters/all.txt has it of a real ring: ALL, and node 2 answers nobody. */
+static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed(void **state)
+{
+    (void)state;
+    struct harness h;
+    struct cass_cluster_config config = harness_config();
+    config.detect_ns = SIM_HOUR;
+    harness_start(&h, &config);
+    separate(&h, 0, 2, true);
+    separate(&h, 1, 2, true);
+    uint32_t found[3] = {0};
+    for (int i = 0; i < 30; i++) {
+        struct cass_statement statement = add(CASS_ALL, 7, 1);
+        int64_t own = peek_counter(&h, 0, 7), began = sim_queue_now(&h.queue);
+        struct cass_reply reply = harness_do(&h, 0, &statement);
+        int64_t took = sim_queue_now(&h.queue) - began;
+        bool is_led = peek_counter(&h, 0, 7) > own;
+        if (reply.result == CASS_OK) {
+            assert_true(is_led && took >= config.timeout_write_ns && took < 2 * config.timeout_write_ns);
+            found[0]++; /* node 1 led */
+        } else if (is_led) {
+            assert_int_equal(reply.result, CASS_WRITE_TIMEOUT);
+            assert_in_range(took, config.timeout_write_ns, 2 * config.timeout_write_ns);
+            assert_int_equal(peek_counter(&h, 2, 7), 0);
+            found[1]++; /* the coordinator itself */
+        } else {
+            assert_in_range(took, config.timeout_counter_ns, 2 * config.timeout_counter_ns);
+            found[2]++; /* node 2, which did not hear of it */
+        }
+        assert_int_equal(peek_counter(&h, 2, 7), 0);
+    }
+    assert_true(found[0] > 3 && found[1] > 3 && found[2] > 3);
+    harness_stop(&h);
+}
+
 static void test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not(void **state)
 {
     (void)state;
@@ -160,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_semantics_7_adds_at_one_leader_wait_for_each_other),
         cmocka_unit_test(test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout),
         cmocka_unit_test(test_semantics_7_retry_after_a_timeout_overcounts),
+        cmocka_unit_test(test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed),
         cmocka_unit_test(test_semantics_7_the_shard_is_hinted_the_leaders_mutation_is_not),
         cmocka_unit_test(test_semantics_7_read_takes_the_highest_clock_of_each_leader),
     };

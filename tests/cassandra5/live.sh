@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Holds the mock against real Cassandra nodes, which it starts on loopback and stops: one node under Paxos v1, one under
-# v2, and a ring of three with one node down under each, with two clients at a time; then four clients contend by LWTs.
+# v2, and a ring of three with one node down under each, with two clients at a time; increments while a node is stopped;
+# then four clients contend by LWTs.
 # See README.md.
 #   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: fresh ones, in all (default 20000)
 # CASSANDRA_HOME_DIR: where jars and nodes are kept. LINEAR: concurrent LWTs of each round (2000).
@@ -45,6 +46,7 @@ round() { # variant, nodes, seed, operations
         PAXOS=$1 HEAP=700m TOKENS="-6148914691236517206 0 6148914691236517205" "$here/node/start.sh" 1 "$2" || exit 3
         # The others make the tables together, before one is gone.
         "$home/venv/bin/python" "$here/live.py" "$tool" "$1" --tables --down "$2" || exit 3
+        [[ $1 == v2 ]] || "$home/venv/bin/python" "$here/counters.py" "$(cat "$home/node$2/pid")" || status=1
         kill "$(cat "$home/node$2/pid")"
         for ((i = 0; ; i++)); do
             "$here/node/tool.sh" nodetool status 2>/dev/null | grep -q '^DN' && break
