@@ -59,8 +59,7 @@ enum message_kind cass_write_kind(const struct cass_operation *operation)
 
 /* A leader's handler runs the same callback when a level is met and when it can no longer be, so that a
  * coordinator that sent an increment to another node is told that all is well. Source: apache/cassandra
- * service/AbstractWriteResponseHandler.java, signal(); asked of a real node: tests/cassandra5/counters/all.txt.
- */
+ * service/AbstractWriteResponseHandler.java, signal(); see tests/cassandra5/counters/all.txt. */
 static void fail(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {
     cass_operation_answer(cluster, index,
