@@ -237,6 +237,12 @@ static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
     largest->key[key_text(csv, largest->key, sizeof largest->key - 1)] = '\0';
 }
 
+static bool intern(struct trace_keys *keys, const char *begin, const char *end, uint32_t *index)
+{
+    size_t size = (size_t)(end - begin);
+    return trace_keys_intern(keys, begin, size, trace_keys_hash(begin, size), index);
+}
+
 static bool reserve(struct csv *csv)
 {
     struct wl_observed *out = csv->file->out;
@@ -263,7 +269,7 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
         return true;
     const char *begin = csv->fields[from].begin;
     uint32_t sstable;
-    if (!trace_keys_intern(&csv->sstables, begin, (size_t)(csv->fields[to].end - begin), &sstable))
+    if (!intern(&csv->sstables, begin, csv->fields[to].end, &sstable))
         return sim_fail_memory(csv->file->error);
     if (!is_new && csv->sstable_of[partition] == sstable)
         return observed_fail(csv->file,
@@ -278,7 +284,7 @@ static bool add_piece(struct csv *csv, uint64_t bytes, uint64_t rows)
     struct wl_observed *out = csv->file->out;
     struct observed_span key = field_of(csv, csv->places[KEY_BINARY] >= 0 ? KEY_BINARY : KEY);
     uint32_t partition;
-    if (!reserve(csv) || !trace_keys_intern(&csv->keys, key.begin, (size_t)(key.end - key.begin), &partition))
+    if (!reserve(csv) || !intern(&csv->keys, key.begin, key.end, &partition))
         return sim_fail_memory(csv->file->error);
     bool is_new = partition == out->partition_count;
     if (is_new)

@@ -15,6 +15,8 @@
 #include "trace_sort.h"
 #include "trace_table.h"
 
+#define LINES_AHEAD 32u
+
 /* The last line of a key of a trace with counts: its step is known when the key's next line comes. */
 struct pending {
     int64_t time_ns;
@@ -23,10 +25,21 @@ struct pending {
     uint64_t line;
 };
 
+/* Lines of the plain form that were read ahead, so that their keys are fetched together. */
+struct ahead {
+    struct trace_row rows[LINES_AHEAD];
+    uint32_t hashes[LINES_AHEAD];
+    size_t at, count;
+    uint64_t first_line;    /* the number of the first */
+    bool is_faulty;         /* the line behind them cannot be read */
+    struct sim_error fault; /* and why */
+};
+
 struct wl_trace {
     char *path;
     struct wl_trace_format format; /* a copy, whose names are the caller's */
     struct trace_reader reader;    /* of the plain form */
+    struct ahead ahead;            /* the same */
     struct trace_table *table;     /* of any other; NULL: the plain form */
     struct trace_sort *sort;       /* with format.sort */
     char text[WL_TRACE_TEXT_SIZE];
@@ -37,7 +50,7 @@ struct wl_trace {
     uint64_t rows;           /* of the lines that were read */
     bool has_rows;           /* a line with rows was seen; the first such is at first_time_ns */
     struct pending *pending; /* by key; of a trace with counts */
-    uint32_t pending_capacity;
+    size_t pending_capacity;
     uint32_t flushed; /* keys whose pending line was given out at the end of the file */
 };
 
@@ -190,18 +203,47 @@ static bool fail_order(const struct wl_trace *trace, const struct trace_row *row
                     trace->place.path, trace->place.line, here, before);
 }
 
-/* A line of the plain form. */
-static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+/* The next line to `row`; false at the end of the file, and at a fault. */
+static bool parse_next(struct wl_trace *trace, struct trace_row *row)
 {
     char *line;
     size_t size;
-    if (!trace_reader_next(&trace->reader, &line, &size, error))
+    struct ahead *ahead = &trace->ahead;
+    ahead->is_faulty = !trace_reader_next(&trace->reader, &line, &size, &ahead->fault);
+    if (ahead->is_faulty || line == NULL)
         return false;
-    *more = line != NULL;
-    if (!*more)
-        return true;
     trace->place.line = trace->reader.line;
-    return trace_line_parse(line, size, &trace->place, row, error);
+    ahead->is_faulty = !trace_line_parse(line, size, &trace->place, row, &ahead->fault);
+    return !ahead->is_faulty;
+}
+
+/* As many lines as the reader has in memory; they stay as they are until it is asked for the next. */
+static void look_ahead(struct wl_trace *trace)
+{
+    struct ahead *ahead = &trace->ahead;
+    ahead->at = ahead->count = 0;
+    ahead->first_line = trace->reader.line + 1;
+    do {
+        struct trace_row *row = &ahead->rows[ahead->count];
+        if (!parse_next(trace, row))
+            break;
+        ahead->hashes[ahead->count++] = trace_keys_hash(row->key, row->key_size);
+    } while (ahead->count < LINES_AHEAD && trace_reader_has_line(&trace->reader));
+    trace_keys_fetch(&trace->keys, ahead->hashes, ahead->count);
+}
+
+/* A line of the plain form. */
+static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
+{
+    struct ahead *ahead = &trace->ahead;
+    if (ahead->at == ahead->count && !ahead->is_faulty)
+        look_ahead(trace);
+    *more = ahead->at < ahead->count;
+    if (!*more)
+        return !ahead->is_faulty || sim_fail(error, ahead->fault.class, "%s", ahead->fault.text);
+    trace->place.line = ahead->first_line + ahead->at;
+    *row = ahead->rows[ahead->at++];
+    return true;
 }
 
 /* A row of one of the other two sources. */
@@ -256,7 +298,7 @@ static bool reserve_pending(struct wl_trace *trace, uint32_t key, struct sim_err
     if (key < trace->pending_capacity) {
         return true;
     }
-    uint32_t capacity = trace->keys.capacity;
+    size_t capacity = trace->keys.capacity;
     struct pending *grown = realloc(trace->pending, capacity * sizeof *grown);
     if (grown == NULL) {
         return sim_fail_memory(error);
@@ -323,7 +365,9 @@ static bool flush_pending(struct wl_trace *trace, struct wl_trace_batch *out, bo
 static bool intern(struct wl_trace *trace, const struct trace_row *row, uint32_t *index,
                    struct sim_error *error)
 {
-    return trace_keys_intern(&trace->keys, row->key, row->key_size, index) || sim_fail_memory(error);
+    uint32_t hash = trace->table == NULL ? trace->ahead.hashes[trace->ahead.at - 1]
+                                         : trace_keys_hash(row->key, row->key_size);
+    return trace_keys_intern(&trace->keys, row->key, row->key_size, hash, index) || sim_fail_memory(error);
 }
 
 static bool next_counts(struct wl_trace *trace, struct wl_trace_batch *out, bool *more,
@@ -378,10 +422,15 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
     return true;
 }
 
-/* The times of a line's rows never fall, so two bisections find them. */
+/* The times of a line's rows never fall: all of them lie in between, or two bisections find them. */
 void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, int64_t until_ns,
                            uint64_t *begin, uint64_t *end)
 {
+    if (line->rows > 0 && line->time_ns >= from_ns && wl_trace_row_time(line, line->rows - 1) < until_ns) {
+        *begin = 0;
+        *end = line->rows;
+        return;
+    }
     const int64_t bounds[2] = {from_ns, until_ns};
     uint64_t found[2];
     for (int i = 0; i < 2; i++) {
@@ -440,69 +489,6 @@ void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint6
         *read_bytes = (uint64_t)(share * (double)*all_bytes);
     }
     *read_bytes = *read_bytes < *all_bytes ? *read_bytes : *all_bytes;
-}
-
-/* The place of the next row in the source. */
-struct source_place {
-    uint64_t file, offset, line;
-};
-
-static struct source_place place_of(const struct wl_trace *trace)
-{
-    struct source_place place = {0};
-    if (trace->sort != NULL) {
-        place.offset = trace_sort_place(trace->sort);
-    } else if (trace->table != NULL) {
-        trace_table_place(trace->table, &place.file, &place.offset, &place.line);
-    } else {
-        place.offset = trace_reader_place(&trace->reader);
-        place.line = trace->reader.line;
-    }
-    return place;
-}
-
-static bool go(struct wl_trace *trace, const struct source_place *place)
-{
-    if (trace->table == NULL)
-        return trace_reader_go(&trace->reader, place->offset, place->line);
-    if (trace->sort == NULL)
-        return trace_table_go(trace->table, place->file, place->offset, place->line);
-    struct sim_error error = {.class = SIM_ERROR_NONE};
-    struct trace_row row;
-    uint64_t line;
-    bool more = true;
-    for (uint64_t i = 0; i < place->offset && more; i++) {
-        if (!trace_sort_next(trace->sort, &row, &line, &more, &error))
-            return false;
-    }
-    return more;
-}
-
-void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive)
-{
-    struct source_place place = {0};
-    if (!archive->is_loading)
-        place = place_of(trace);
-    size_t pending = trace->place.has_counts && !archive->is_loading ? trace->keys.count : 0;
-    sim_archive_mark(archive, 0x57545244);
-    sim_archive_u64(archive, &place.file);
-    sim_archive_u64(archive, &place.offset);
-    sim_archive_u64(archive, &place.line);
-    sim_archive_u64(archive, &trace->place.line);
-    sim_archive_u64(archive, &trace->last_line);
-    sim_archive_i64(archive, &trace->first_time_ns);
-    sim_archive_i64(archive, &trace->last_time_ns);
-    sim_archive_bool(archive, &trace->has_rows);
-    trace_keys_archive(&trace->keys, archive);
-    trace->pending = sim_archive_array(archive, trace->pending, sizeof *trace->pending, &pending, UINT32_MAX);
-    sim_archive_u32(archive, &trace->flushed);
-    if (!archive->is_loading)
-        return;
-    trace->pending_capacity = (uint32_t)pending;
-    if (sim_archive_is_fine(archive))
-        sim_archive_check(archive, pending == (trace->place.has_counts ? trace->keys.count : 0) &&
-                                       trace->flushed <= pending && place.offset <= INT64_MAX &&
-                                       go(trace, &place));
 }
 
 void wl_trace_close(struct wl_trace *trace)

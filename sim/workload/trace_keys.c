@@ -5,37 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_bytes(const char *bytes, size_t size)
+#include "kernel/grow.h"
+
+uint32_t trace_keys_hash(const char *key, size_t size)
 {
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
     uint64_t hash = size * factor;
-    for (; size >= 8; size -= 8, bytes += 8) {
+    for (; size >= 8; size -= 8, key += 8) {
         uint64_t word;
-        memcpy(&word, bytes, 8);
+        memcpy(&word, key, 8);
         hash = (hash ^ word) * factor;
         hash ^= hash >> 32;
     }
     uint64_t tail = 0;
     for (size_t i = 0; i < size; i++) {
-        tail = tail << 8 | (unsigned char)bytes[i];
+        tail = tail << 8 | (unsigned char)key[i];
     }
     hash = (hash ^ tail) * factor;
     hash ^= hash >> 32;
     hash *= factor;
-    return hash ^ (hash >> 32);
+    return (uint32_t)(hash >> 32);
 }
 
 /* The slot of the key, or the free one where it belongs. */
-static uint32_t *find_slot(const struct trace_keys *keys, const char *key, size_t size, uint64_t hash)
+static struct trace_key_slot *find_slot(const struct trace_keys *keys, const char *key, size_t size,
+                                        uint32_t hash)
 {
     for (uint64_t at = hash;; at++) {
-        uint32_t *slot = &keys->slots[at & keys->slot_mask];
-        if (*slot == 0) {
+        struct trace_key_slot *slot = &keys->slots[at & keys->slot_mask];
+        if (slot->number == 0) {
             return slot;
         }
-        if (keys->keys[*slot - 1].hash == hash) {
+        if (slot->hash == hash) {
             size_t other_size;
-            const char *other = trace_keys_bytes(keys, *slot - 1, &other_size);
+            const char *other = trace_keys_bytes(keys, slot->number - 1, &other_size);
             if (other_size == size && memcmp(other, key, size) == 0) {
                 return slot;
             }
@@ -43,64 +46,65 @@ static uint32_t *find_slot(const struct trace_keys *keys, const char *key, size_
     }
 }
 
+void trace_keys_fetch(const struct trace_keys *keys, const uint32_t *hashes, size_t count)
+{
+    if (keys->slots == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&keys->slots[hashes[i] & keys->slot_mask]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = keys->slots[hashes[i] & keys->slot_mask].number;
+        __builtin_prefetch(&keys->ends[number > 1 ? number - 2 : 0]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = keys->slots[hashes[i] & keys->slot_mask].number;
+        __builtin_prefetch(keys->arena + (number > 1 ? keys->ends[number - 2] : 0));
+    }
+}
+
 static bool grow_slots(struct trace_keys *keys)
 {
-    uint64_t count = keys->slots != NULL ? (keys->slot_mask + 1) * 2 : 128;
-    uint32_t *slots = calloc(count, sizeof *slots);
+    uint64_t before = keys->slots != NULL ? keys->slot_mask + 1 : 0;
+    uint64_t count = before > 0 ? before * 2 : 128;
+    struct trace_key_slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL) {
         return false;
+    }
+    for (uint64_t i = 0; i < before; i++) {
+        uint64_t at = keys->slots[i].hash;
+        while (keys->slots[i].number != 0 && slots[at & (count - 1)].number != 0) {
+            at++;
+        }
+        if (keys->slots[i].number != 0) {
+            slots[at & (count - 1)] = keys->slots[i];
+        }
     }
     free(keys->slots);
     keys->slots = slots;
     keys->slot_mask = count - 1;
-    for (uint32_t i = 0; i < keys->count; i++) {
-        uint64_t at = keys->keys[i].hash & keys->slot_mask;
-        while (slots[at] != 0) {
-            at = (at + 1) & keys->slot_mask;
-        }
-        slots[at] = i + 1;
-    }
     return true;
 }
 
 /* Room for one key more, so that what follows cannot fail. */
 static bool reserve(struct trace_keys *keys, size_t size)
 {
-    if (keys->count == UINT32_MAX - 1) {
-        return false;
+    if (keys->count == UINT32_MAX - 1 ||
+        !sim_grow(&keys->ends, &keys->capacity, (size_t)keys->count + 1, sizeof *keys->ends) ||
+        !sim_grow(&keys->arena, &keys->arena_capacity, keys->arena_bytes + size + 1, 1)) {
+        return false; /* an empty key needs an arena too */
     }
-    if (keys->count == keys->capacity) {
-        uint32_t capacity = keys->capacity < 64               ? 64
-                            : keys->capacity > UINT32_MAX / 2 ? UINT32_MAX
-                                                              : keys->capacity * 2;
-        struct trace_key *grown = realloc(keys->keys, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return false;
-        }
-        keys->keys = grown;
-        keys->capacity = capacity;
-    }
-    if (keys->arena == NULL ||
-        keys->arena_capacity - keys->arena_bytes < size) { /* an empty key needs one too */
-        size_t capacity = keys->arena_capacity * 2 + size + 1024;
-        char *grown = realloc(keys->arena, capacity);
-        if (grown == NULL) {
-            return false;
-        }
-        keys->arena = grown;
-        keys->arena_capacity = capacity;
-    }
-    return keys->slots != NULL && keys->count < (keys->slot_mask + 1) / 4 * 3 ? true : grow_slots(keys);
+    return (keys->slots != NULL && keys->count < (keys->slot_mask + 1) / 4 * 3) || grow_slots(keys);
 }
 
-bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t *index)
+bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, uint32_t hash, uint32_t *index)
 {
     *index = 0;
-    uint64_t hash = hash_bytes(key, size);
     if (keys->slots != NULL) {
-        uint32_t slot = *find_slot(keys, key, size, hash);
-        if (slot != 0) {
-            *index = slot - 1;
+        uint32_t number = find_slot(keys, key, size, hash)->number;
+        if (number != 0) {
+            *index = number - 1;
             return true;
         }
     }
@@ -109,53 +113,22 @@ bool trace_keys_intern(struct trace_keys *keys, const char *key, size_t size, ui
     }
     memcpy(keys->arena + keys->arena_bytes, key, size);
     keys->arena_bytes += size;
-    keys->keys[keys->count] = (struct trace_key){.hash = hash, .end = keys->arena_bytes};
+    keys->ends[keys->count] = keys->arena_bytes;
     *index = keys->count++;
-    *find_slot(keys, key, size, hash) = keys->count;
+    *find_slot(keys, key, size, hash) = (struct trace_key_slot){.hash = hash, .number = keys->count};
     return true;
 }
 
 const char *trace_keys_bytes(const struct trace_keys *keys, uint32_t index, size_t *size)
 {
-    uint64_t begin = index > 0 ? keys->keys[index - 1].end : 0;
-    *size = (size_t)(keys->keys[index].end - begin);
+    uint64_t begin = index > 0 ? keys->ends[index - 1] : 0;
+    *size = (size_t)(keys->ends[index] - begin);
     return keys->arena + begin;
-}
-
-/* The keys' sizes and bytes; the rest follows from them. */
-void trace_keys_archive(struct trace_keys *keys, struct sim_archive *archive)
-{
-    size_t count = keys->count, bytes = keys->arena_bytes;
-    sim_archive_size(archive, &count);
-    char *arena = archive->is_loading ? NULL : keys->arena;
-    arena = sim_archive_array(archive, arena, 1, &bytes, SIZE_MAX);
-    if (archive->is_loading && sim_archive_is_fine(archive)) {
-        sim_archive_check(archive, count < UINT32_MAX);
-    }
-    for (size_t i = 0, at = 0; sim_archive_is_fine(archive) && i < count; i++) {
-        size_t size = 0;
-        if (!archive->is_loading) {
-            trace_keys_bytes(keys, (uint32_t)i, &size);
-        }
-        sim_archive_size_below(archive, &size, bytes - at + 1);
-        if (archive->is_loading) {
-            uint32_t index;
-            if (!trace_keys_intern(keys, arena == NULL ? "" : arena + at, size, &index)) {
-                sim_archive_fail_memory(archive);
-            } else {
-                sim_archive_check(archive, index == i);
-            }
-        }
-        at += size;
-    }
-    if (archive->is_loading) {
-        free(arena);
-    }
 }
 
 void trace_keys_free(struct trace_keys *keys)
 {
-    free(keys->keys);
+    free(keys->ends);
     free(keys->arena);
     free(keys->slots);
     *keys = (struct trace_keys){0};

@@ -236,9 +236,44 @@ bool trace_key_check(const char *key, size_t size, const struct trace_place *pla
     return check_key(key, size, place, error);
 }
 
+/* At most so many digits, which cannot overflow. Returns where they end, or NULL. */
+static const char *usual_number(const char *at, const char *end, uint64_t most, uint64_t *out)
+{
+    enum { DIGITS_MOST = 13 };
+    const char *begin = at;
+    uint64_t value = 0;
+    for (; at < end && (unsigned char)(*at - '0') <= 9; at++)
+        value = value * 10 + (unsigned char)(*at - '0');
+    *out = value;
+    return at > begin && at - begin <= DIGITS_MOST && value <= most ? at : NULL;
+}
+
+/* In one go what nearly all lines are: numbers without a sign, and between them a key in printable ASCII
+ * without quotes. False: it is something else, perhaps as good. */
+static bool parse_usual(const char *line, size_t size, struct trace_row *out)
+{
+    const char *end = line + size;
+    uint64_t time_ms;
+    const char *at = usual_number(line, end, TRACE_TIME_MS_MAX, &time_ms);
+    if (at == NULL || at == end || *at != ',')
+        return false;
+    const char *key = ++at;
+    while (at < end && *at >= ' ' && *at <= '~' && *at != ',' && *at != '"')
+        at++;
+    if (at == key || at == end || *at != ',' || at - key > TRACE_KEY_BYTES_MAX)
+        return false;
+    out->time_ns = (int64_t)time_ms * 1000000;
+    out->late_ns = 0;
+    out->key = key;
+    out->key_size = (size_t)(at - key);
+    return usual_number(at + 1, end, TRACE_VALUE_MAX, &out->value) == end;
+}
+
 bool trace_line_parse(char *line, size_t size, const struct trace_place *place, struct trace_row *out,
                       struct sim_error *error)
 {
+    if (parse_usual(line, size, out))
+        return true;
     *out = (struct trace_row){0};
     struct fields fields = {0};
     if (memchr(line, '\0', size) != NULL) {

@@ -118,6 +118,9 @@ static bool fill(struct trace_reader *reader, struct sim_error *error)
     reader->end = kept;
     size_t got = trace_source_read(&reader->source, reader->buffer + kept, reader->capacity - kept);
     reader->end += got;
+    reader->lines_end = reader->end;
+    while (reader->lines_end > 0 && reader->buffer[reader->lines_end - 1] != '\n')
+        reader->lines_end--;
     reader->at_end = got == 0;
     return got > 0 || reader->source.fault == TRACE_SOURCE_FINE || fail_source(reader, error);
 }
@@ -176,7 +179,7 @@ uint64_t trace_reader_place(const struct trace_reader *reader)
 
 bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line)
 {
-    reader->begin = reader->end = 0;
+    reader->begin = reader->end = reader->lines_end = 0;
     reader->at_end = false;
     reader->line = line;
     return trace_source_go(&reader->source, place);

@@ -22,6 +22,7 @@ struct trace_reader {
     uint64_t line;      /* number of the line that was handed out last, or at which reading failed; from 1 */
     char *buffer;
     size_t begin, end; /* what is in the buffer and not handed out yet */
+    size_t lines_end;  /* behind the last line break in the buffer; 0: there is none */
     size_t capacity;
     size_t line_bytes_max; /* TRACE_LINE_BYTES_MAX; may be raised, and the buffer then grows as it must */
     bool at_end;
@@ -33,6 +34,11 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
                           struct sim_error *error);
 /* *line is NULL at the end of the file. The size is without the line break (LF or CRLF). */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
+/* Whether the next line is in the buffer, so that asking for it leaves the one before valid. */
+static inline bool trace_reader_has_line(const struct trace_reader *reader)
+{
+    return reader->begin < reader->lines_end;
+}
 /* Where the next line begins, in bytes of what is compressed when the file is; and to go there, which is as
  * good as having read up to it. False when the file does not reach so far. */
 uint64_t trace_reader_place(const struct trace_reader *reader);

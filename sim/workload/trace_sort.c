@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sorts rows on disk: runs from a buffer by qsort(), merged through a binary heap (Knuth, TAOCP 5.4.1). A run
- * is read through a window of its own. The file has no name from the moment it is made, so nothing is left of
- * it however the program ends.
+ * is read through a window of its own.
  *
  *   record: | head: time, order, line, value, key size | key bytes | up to a multiple of 8 |
  */
-#define _POSIX_C_SOURCE 200809L
 #include "trace_sort.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/grow.h"
+#include "trace_spill.h"
 
 #define WINDOW_BYTES_LEAST ((size_t)16 << 10) /* above the longest record */
 #define WINDOW_BYTES_MOST  ((size_t)256 << 10)
@@ -34,18 +30,15 @@ struct item {
     uint64_t place; /* of the record in the buffer */
 };
 
-/* Of the file, [at, end) is still to be read; the window holds [begin, filled) of its buffer. */
 struct run {
-    uint64_t first, at, end;
-    char *window;
-    size_t begin, filled;
+    uint64_t first;
+    struct trace_stretch rows;
     struct head head; /* of the next row, whose key is at the window's begin behind it */
 };
 
 struct trace_sort {
-    const char *path;
-    int file;
-    uint64_t written, count, place;
+    struct trace_spill spill;
+    uint64_t count, place;
     size_t memory_bytes, window_bytes;
     char *buffer;
     size_t used, capacity;
@@ -58,30 +51,9 @@ struct trace_sort {
     bool is_under_way; /* the top run's row was handed out and is dropped at the next call */
 };
 
-static bool fail_file(const struct trace_sort *sort, struct sim_error *error)
-{
-    return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "%s: cannot be sorted in a temporary file in /var/tmp or /tmp (%s); free space there",
-                    sort->path, errno == 0 ? "it is cut off" : strerror(errno));
-}
-
 static size_t record_bytes(uint64_t key_size)
 {
     return sizeof(struct head) + (((size_t)key_size + 7) & ~(size_t)7);
-}
-
-/* A file without a name. /var/tmp is on a disk where /tmp may be in memory. */
-static bool open_file(struct trace_sort *sort, struct sim_error *error)
-{
-    static const char *const names[] = {"/var/tmp/bucketlab-sort-XXXXXX", "/tmp/bucketlab-sort-XXXXXX"};
-    for (size_t i = 0; i < 2 && sort->file == -1; i++) {
-        char name[40];
-        memcpy(name, names[i], strlen(names[i]) + 1);
-        sort->file = mkstemp(name);
-        if (sort->file != -1)
-            unlink(name);
-    }
-    return sort->file != -1 || fail_file(sort, error);
 }
 
 bool trace_sort_create(const char *path, size_t memory_bytes, struct trace_sort **out,
@@ -91,11 +63,8 @@ bool trace_sort_create(const char *path, size_t memory_bytes, struct trace_sort 
     *out = NULL;
     if (sort == NULL)
         return sim_fail_memory(error);
-    *sort = (struct trace_sort){.path = path, .file = -1, .memory_bytes = memory_bytes};
-    if (!open_file(sort, error)) {
-        trace_sort_destroy(sort);
-        return false;
-    }
+    sort->memory_bytes = memory_bytes;
+    trace_spill_init(&sort->spill, path, 0);
     *out = sort;
     return true;
 }
@@ -108,22 +77,7 @@ static int by_time(const void *one, const void *other)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static bool write_bytes(struct trace_sort *sort, const char *bytes, size_t size, struct sim_error *error)
-{
-    while (size > 0) {
-        ssize_t done = write(sort->file, bytes, size);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return fail_file(sort, error);
-        bytes += done;
-        size -= (size_t)done;
-        sort->written += (uint64_t)done;
-    }
-    return true;
-}
-
-/* The buffer's rows as a run of the file. */
+/* The buffer's rows as a run. */
 static bool write_run(struct trace_sort *sort, struct sim_error *error)
 {
     if (sort->item_count == 0)
@@ -134,7 +88,7 @@ static bool write_run(struct trace_sort *sort, struct sim_error *error)
     char *out = malloc(WINDOW_BYTES_MOST);
     if (out == NULL)
         return sim_fail_memory(error);
-    struct run run = {.first = sort->written};
+    struct run run = {.first = sort->spill.size};
     size_t filled = 0;
     bool ok = true;
     for (size_t i = 0; ok && i < sort->item_count; i++) {
@@ -143,15 +97,15 @@ static bool write_run(struct trace_sort *sort, struct sim_error *error)
         memcpy(&head, record, sizeof head);
         size_t size = record_bytes(head.key_size);
         if (filled + size > WINDOW_BYTES_MOST) {
-            ok = write_bytes(sort, out, filled, error);
+            ok = trace_spill_put(&sort->spill, out, filled, error);
             filled = 0;
         }
         memcpy(out + filled, record, size);
         filled += size;
     }
-    ok = ok && write_bytes(sort, out, filled, error);
+    ok = ok && trace_spill_put(&sort->spill, out, filled, error);
     free(out);
-    run.end = sort->written;
+    run.rows.end = sort->spill.size;
     sort->runs[sort->run_count++] = run;
     sort->item_count = sort->used = 0;
     return ok;
@@ -176,37 +130,15 @@ bool trace_sort_put(struct trace_sort *sort, const struct trace_row *row, uint64
     return true;
 }
 
-/* Reads on into the run's window, so that the next record is whole in it. */
-static bool refill(struct trace_sort *sort, struct run *run, struct sim_error *error)
-{
-    size_t kept = run->filled - run->begin;
-    memmove(run->window, run->window + run->begin, kept);
-    run->begin = 0;
-    run->filled = kept;
-    while (run->filled < sort->window_bytes && run->at < run->end) {
-        uint64_t left = run->end - run->at;
-        size_t room = sort->window_bytes - run->filled;
-        errno = 0;
-        ssize_t got =
-            pread(sort->file, run->window + run->filled, left < room ? (size_t)left : room, (off_t)run->at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return fail_file(sort, error);
-        run->filled += (size_t)got;
-        run->at += (uint64_t)got;
-    }
-    return true;
-}
-
 /* Moves to the run's next row; *more is false behind its last. */
 static bool load_head(struct trace_sort *sort, struct run *run, bool *more, struct sim_error *error)
 {
-    if (run->filled - run->begin < WINDOW_BYTES_LEAST && run->at < run->end && !refill(sort, run, error))
+    struct trace_stretch *rows = &run->rows;
+    if (!trace_spill_fill(&sort->spill, rows, sort->window_bytes, WINDOW_BYTES_LEAST, error))
         return false;
-    *more = run->filled > run->begin;
+    *more = rows->filled > rows->begin;
     if (*more)
-        memcpy(&run->head, run->window + run->begin, sizeof run->head);
+        memcpy(&run->head, rows->window + rows->begin, sizeof run->head);
     return true;
 }
 
@@ -250,8 +182,8 @@ static bool begin_reading(struct trace_sort *sort, struct sim_error *error)
     sort->heap = calloc(sort->run_count + 1, sizeof *sort->heap);
     bool ok = sort->heap != NULL;
     for (size_t i = 0; ok && i < sort->run_count; i++) {
-        sort->runs[i].window = malloc(sort->window_bytes);
-        ok = sort->runs[i].window != NULL;
+        sort->runs[i].rows.window = malloc(sort->window_bytes);
+        ok = sort->runs[i].rows.window != NULL;
     }
     return ok || sim_fail_memory(error);
 }
@@ -266,8 +198,8 @@ bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error)
     for (size_t i = 0; i < sort->run_count; i++) {
         struct run *run = &sort->runs[i];
         bool more;
-        run->at = run->first;
-        run->begin = run->filled = 0;
+        run->rows.at = run->first;
+        run->rows.begin = run->rows.filled = 0;
         if (!load_head(sort, run, &more, error))
             return false;
         assert(more);
@@ -283,7 +215,7 @@ static bool drop_row(struct trace_sort *sort, struct sim_error *error)
 {
     struct run *run = &sort->runs[sort->heap[0]];
     bool more;
-    run->begin += record_bytes(run->head.key_size);
+    run->rows.begin += record_bytes(run->head.key_size);
     if (!load_head(sort, run, &more, error))
         return false;
     if (!more)
@@ -305,7 +237,7 @@ bool trace_sort_next(struct trace_sort *sort, struct trace_row *out, uint64_t *l
     const struct run *run = &sort->runs[sort->heap[0]];
     *out = (struct trace_row){.time_ns = run->head.time_ns,
                               .late_ns = run->head.late_ns,
-                              .key = run->window + run->begin + sizeof run->head,
+                              .key = run->rows.window + run->rows.begin + sizeof run->head,
                               .key_size = (size_t)run->head.key_size,
                               .value = run->head.value};
     *line = run->head.line;
@@ -328,10 +260,9 @@ void trace_sort_destroy(struct trace_sort *sort)
 {
     if (sort == NULL)
         return;
-    if (sort->file != -1)
-        close(sort->file);
+    trace_spill_clear(&sort->spill);
     for (size_t i = 0; i < sort->run_count; i++)
-        free(sort->runs[i].window);
+        free(sort->runs[i].rows.window);
     free(sort->runs);
     free(sort->heap);
     free(sort->buffer);

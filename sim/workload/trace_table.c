@@ -448,29 +448,6 @@ uint64_t trace_table_offset(const struct trace_table *table)
     return table->done_bytes + trace_reader_offset(&table->reader);
 }
 
-void trace_table_place(const struct trace_table *table, uint64_t *file, uint64_t *place, uint64_t *line)
-{
-    *file = table->file;
-    *place = trace_reader_place(&table->reader);
-    *line = table->reader.line;
-}
-
-/* The form of the times is that of the first row, so that is read first. */
-bool trace_table_go(struct trace_table *table, uint64_t file, uint64_t place, uint64_t line)
-{
-    struct sim_error error = {.class = SIM_ERROR_NONE};
-    struct trace_row row;
-    bool more;
-    if (file >= table->files.count || !trace_table_next(table, &row, &more, &error))
-        return false;
-    for (size_t i = 1; i <= file; i++) {
-        if (!open_file(table, i, &error))
-            return false;
-    }
-    table->has_record = false;
-    return trace_reader_go(&table->reader, place, line);
-}
-
 static size_t put(char *buffer, size_t size, size_t used, const char *before, const char *name)
 {
     struct trace_shown shown = trace_show(name, strlen(name));

@@ -41,9 +41,6 @@ bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *mo
 const char *trace_table_path(const struct trace_table *table);
 uint64_t trace_table_line(const struct trace_table *table);
 uint64_t trace_table_offset(const struct trace_table *table);
-/* Where the next row begins, and to go there on a table that was just opened. */
-void trace_table_place(const struct trace_table *table, uint64_t *file, uint64_t *place, uint64_t *line);
-bool trace_table_go(struct trace_table *table, uint64_t file, uint64_t place, uint64_t line);
 /* In words, for a person: "CSV with ';', time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'". */
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size);
 void trace_table_close(struct trace_table *table);

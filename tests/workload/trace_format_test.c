@@ -334,63 +334,6 @@ static void test_sort_gives_time_order_and_keeps_ties(void **state)
     trace_sort_destroy(sort);
 }
 
-/* The rows from the `from`-th on, by a trace that was archived there and loaded into one that was just
- * opened. */
-static void read_resumed(const char *path, const struct wl_trace_format *format, int from, char *out,
-                         size_t size)
-{
-    struct wl_trace *trace;
-    struct wl_trace_batch batch;
-    struct sim_error error = {.class = SIM_ERROR_NONE};
-    struct sim_archive archive;
-    unsigned char *data;
-    size_t data_size, used = 0;
-    bool more = true;
-    assert_true(wl_trace_open_as(path, format, &trace, &error));
-    for (int i = 0; i < from; i++)
-        assert_true(wl_trace_next(trace, &batch, &more, &error) && more);
-    sim_archive_begin_save(&archive, 7);
-    wl_trace_archive(trace, &archive);
-    assert_true(sim_archive_finish_save(&archive, &data, &data_size, &error));
-    wl_trace_close(trace);
-    assert_true(wl_trace_open_as(path, format, &trace, &error));
-    assert_true(sim_archive_begin_load(&archive, data, data_size, 7, &error));
-    wl_trace_archive(trace, &archive);
-    assert_true(sim_archive_finish_load(&archive, &error));
-    free(data);
-    out[0] = '\0';
-    while (wl_trace_next(trace, &batch, &more, &error) && more)
-        used += (size_t)snprintf(out + used, size - used, "%" PRIu32 " ", batch.key_index);
-    assert_int_equal(error.class, SIM_ERROR_NONE);
-    wl_trace_close(trace);
-}
-
-static void test_archived_trace_goes_on_in_every_source(void **state)
-{
-    static const struct file_case cases[] = {
-        {"t;u\n1;a\n2;b\n3;c\n4;d\n",
-         {.columns = {.time = NAME("t"), .key = {NAME("u")}, .key_count = 1}},
-         NULL},
-        {"4;d\n1;a\n3;c\n2;b\n",
-         {.columns = {.time = NAME("1"), .key = {NAME("2")}, .key_count = 1}, .sort = true},
-         NULL},
-        {"{\"t\":1,\"u\":1}\n{\"t\":2,\"u\":2}\n\n{\"t\":3,\"u\":3}\n{\"t\":4,\"u\":4}\n",
-         {.columns = {.time = NAME("t"), .key = {NAME("u")}, .key_count = 1}},
-         NULL},
-    };
-    static const char *const wanted[] = {"0 1 2 3 ", "1 2 3 ", "2 3 ", "3 ", ""};
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct trace_file file = trace_file_plain(cases[i].text, strlen(cases[i].text));
-        for (int from = 0; from <= 4; from++) {
-            char keys[64];
-            read_resumed(file.path, &cases[i].format, from, keys, sizeof keys);
-            assert_string_equal(keys, wanted[from]);
-        }
-        trace_file_remove(&file);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,7 +342,6 @@ int main(void)
         cmocka_unit_test(test_zstd_is_read_and_a_cut_or_damage_is_refused),
         cmocka_unit_test(test_folder_is_read_in_order_of_names),
         cmocka_unit_test(test_sort_gives_time_order_and_keeps_ties),
-        cmocka_unit_test(test_archived_trace_goes_on_in_every_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace that gets no memory fails as the environment's error and leaks nothing. Method: allocation
- * 1, 2, 3 ... fails until reading succeeds by itself. zlib's own allocations are its own. */
+/* Aim: a trace that gets no memory, or whose lines get none when they are sorted, fails as the environment's
+ * error and leaks nothing. Method: allocation 1, 2, 3 ... fails until reading succeeds by itself. zlib's own
+ * allocations are its own. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 #include "../no_memory.h"
 #include "trace_file.h"
-#include "workload/trace.h"
+#include "workload/trace_lines.h"
 
 static bool read_all_as(const char *path, const struct wl_trace_format *format, struct sim_error *error)
 {
@@ -22,11 +23,18 @@ static bool read_all_as(const char *path, const struct wl_trace_format *format, 
         return false;
     }
     struct wl_trace_batch batch;
+    struct wl_trace_lines *lines = wl_trace_lines_create(path, wl_trace_has_counts(trace));
     bool more = true;
-    bool fine = true;
+    bool fine = lines != NULL || sim_fail_memory(error);
     while (fine && more) {
-        fine = wl_trace_next(trace, &batch, &more, error);
+        fine =
+            wl_trace_next(trace, &batch, &more, error) && (!more || wl_trace_lines_put(lines, &batch, error));
     }
+    fine = fine && wl_trace_lines_turn(lines, error);
+    for (more = true; fine && more;) {
+        fine = wl_trace_lines_next(lines, &batch, &more, error);
+    }
+    wl_trace_lines_destroy(lines);
     wl_trace_close(trace);
     return fine;
 }

@@ -13,7 +13,7 @@
 #include "workload/trace_files.h"
 
 /* Rises when what a part archives changes. */
-#define LAYOUT     10u
+#define LAYOUT     11u
 #define READ_BYTES 65536u
 
 /* Of the same text, overrides and seed a run is the same. */

@@ -45,7 +45,6 @@ struct lab_stored {
     bool has_key;    /* in the partition key: no two keys meet in a partition */
     bool has_bucket; /* there is a bucket column */
     bool is_unique;  /* no row replaces another */
-    bool in_turn;    /* a key ends before the next one begins */
     bool primary_has_key, primary_has_time;
     struct lab_values values;
     struct lab_tuples partitions, rows;
@@ -69,7 +68,6 @@ struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const 
     stored->has_key = lab_design_partitions_by(design, LAB_FEED_KEY);
     stored->has_bucket = lab_design_column(design, LAB_FEED_BUCKET) != NULL;
     stored->is_unique = lab_design_is_unique(design);
-    stored->in_turn = stored->has_key && scenario->trace_path == NULL;
     stored->primary_has_key = stored->has_key || lab_design_clusters_by(design, LAB_FEED_KEY);
     stored->primary_has_time = lab_design_clusters_by(design, LAB_FEED_TIME);
     stored->least_current = INT64_MAX;
@@ -328,14 +326,13 @@ void lab_stored_key_end(struct lab_stored *stored, const struct lab_key_name *ke
 {
     if (current < stored->least_current)
         stored->least_current = current;
-    if (stored->has_key) {
-        const uint64_t tuple[LAB_TUPLE_WORDS] = {key->index};
-        uint64_t *end = lab_tuples_get(&stored->ends, tuple);
-        if (end != NULL)
-            *end = (uint64_t)current;
-    }
-    if (stored->in_turn)
-        finish_partitions(stored);
+    if (!stored->has_key)
+        return;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {key->index};
+    uint64_t *end = lab_tuples_get(&stored->ends, tuple);
+    if (end != NULL)
+        *end = (uint64_t)current;
+    finish_partitions(stored);
 }
 
 void lab_stored_merge(struct lab_stored *into, const struct lab_stored *from)

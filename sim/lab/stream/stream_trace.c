@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine over a trace, read twice: first for each key's share of the rows, which its reads follow,
- * and for the end of the run (and so that a bad line is found before anything is done), then for the rows. */
+/* The stream engine over a trace. The file is read once, for each key's share of the rows, which its reads
+ * follow, and for the end of the run; so a bad line is found before anything is done. Its lines are sorted by
+ * key meanwhile (workload/trace_lines.h), and then one key is taken after the other. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 
 #define PROGRESS_LINES 4096u
 
-/* From one safe point to the next, within one line. */
-#define BATCHES_AT_ONCE 16u
+/* Behind the last line. */
+#define NO_KEY UINT32_MAX
 
 /* How much longer a row takes than to read a byte of the file, for the progress bar. */
 #define ROW_WORK 16
@@ -55,26 +56,43 @@ static bool count_line(struct lab_trace_run *run, const struct wl_trace_batch *l
         run->last_ns = last_ns;
     run->rows += end - begin;
     run->key_rows[line->key_index] += end - begin;
-    return true;
+    return wl_trace_lines_put(run->lines, line, error);
 }
 
-static bool tick(struct lab_trace_run *run, bool is_second, struct sim_error *error)
+static void tell_progress(const struct lab_trace_run *run, bool is_first)
 {
-    if (is_second && lab_worker_is_wanted(run->worker))
-        lab_trace_put(run);
-    if (lab_worker_is_stopped(run->worker))
-        return lab_fail_stopped(error);
-    if (run->context->progress == NULL || (run->lines++ % PROGRESS_LINES != 0 && run->row == run->row_end))
-        return true;
+    struct lab_progress *progress = run->context->progress;
     uint64_t bytes, all;
     wl_trace_progress(run->trace, &bytes, &all);
     /* The rows of all lines, guessed from those that were read. */
-    double rows = (double)run->rows * (is_second || bytes == 0 ? 1 : (double)all / (double)bytes);
-    double done =
-        is_second ? (double)all + (double)bytes + ROW_WORK * (double)run->worker->rows : (double)bytes;
-    atomic_store_explicit(&run->context->progress->total, (uint64_t)(2 * (double)all + ROW_WORK * rows),
-                          memory_order_relaxed);
-    atomic_store_explicit(&run->context->progress->done, (uint64_t)done, memory_order_relaxed);
+    double rows = (double)run->rows * (is_first && bytes > 0 ? (double)all / (double)bytes : 1);
+    double done = is_first ? (double)bytes : (double)all + ROW_WORK * (double)run->worker->rows;
+    atomic_store_explicit(&progress->total, (uint64_t)((double)all + ROW_WORK * rows), memory_order_relaxed);
+    atomic_store_explicit(&progress->done, (uint64_t)done, memory_order_relaxed);
+    atomic_store_explicit(&progress->rows, run->worker->rows, memory_order_relaxed);
+}
+
+/* Of a line that was read. */
+static bool tick_line(struct lab_trace_run *run, struct sim_error *error)
+{
+    if (run->line_count++ % PROGRESS_LINES != 0)
+        return true;
+    if (lab_worker_is_stopped(run->worker))
+        return lab_fail_stopped(error);
+    if (run->context->progress != NULL)
+        tell_progress(run, true);
+    return true;
+}
+
+/* At a safe point, when the rows are taken. */
+static bool tick(struct lab_trace_run *run, struct sim_error *error)
+{
+    if (lab_worker_is_wanted(run->worker))
+        lab_trace_put(run);
+    if (lab_worker_is_stopped(run->worker))
+        return lab_fail_stopped(error);
+    if (run->context->progress != NULL)
+        tell_progress(run, false);
     return true;
 }
 
@@ -86,132 +104,136 @@ static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
     run->has_counts = !wl_trace_has_sizes(run->trace);
     if (!lab_check_trace_bytes(scenario, run->has_counts, error))
         return false;
+    run->lines = wl_trace_lines_create(scenario->trace_path, wl_trace_has_counts(run->trace));
+    if (run->lines == NULL)
+        return sim_fail_memory(error);
     struct wl_trace_batch line;
     bool more = true;
     while (more) {
         if (!wl_trace_next(run->trace, &line, &more, error) || (more && !count_line(run, &line, error)) ||
-            !tick(run, false, error))
+            !tick_line(run, error))
             return false;
     }
     if (run->rows == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: no row lies between start and start + duration; widen them",
                         scenario->trace_path);
-    return true;
+    return wl_trace_lines_turn(run->lines, error);
 }
 
-/* Keys come in the order of their first appearance in the file, also when a later line is given out first. */
-static bool begin_key(struct lab_trace_run *run, uint32_t key_index, struct sim_error *error)
+static bool next_line(struct lab_trace_run *run, struct sim_error *error)
 {
-    size_t lane_count = run->worker->lane_count;
-    if (run->key_count == run->key_capacity) {
-        size_t capacity = run->key_capacity == 0 ? 64 : run->key_capacity * 2;
-        struct lab_trace_key *keys = realloc(run->keys, capacity * sizeof *keys);
-        if (keys != NULL)
-            run->keys = keys;
-        struct lab_lane *lanes = realloc(run->lanes, capacity * lane_count * sizeof *lanes);
-        if (lanes != NULL)
-            run->lanes = lanes;
-        if (keys == NULL || lanes == NULL)
-            return sim_fail_memory(error);
-        run->key_capacity = capacity;
-    }
-    const struct lab_key_origin origin = lab_trace_origin(run, key_index);
-    const struct lab_scenario *scenario = run->scenario;
-    struct lab_trace_key *key = &run->keys[key_index];
-    sim_random_init(&key->ids, scenario->seed, SIM_ROW_ID, origin.entity);
-    sim_random_init(&key->bytes, scenario->seed, SIM_ROW_BYTES, origin.entity);
-    memset(&key->key, 0, sizeof key->key);
-    lab_key_begin(&key->key, scenario, origin.entity, origin.share, origin.start_ns);
-    memset(&run->lanes[key_index * lane_count], 0, lane_count * sizeof *run->lanes);
-    lab_lanes_begin(&run->lanes[key_index * lane_count], run->worker, origin.share, origin.start_ns);
-    run->key_count++;
-    return true;
-}
-
-static bool next_line(struct lab_trace_run *run, bool *more, struct sim_error *error)
-{
-    if (!wl_trace_next(run->trace, &run->line, more, error))
+    bool more;
+    if (!wl_trace_lines_next(run->lines, &run->line, &more, error))
         return false;
     run->row = run->row_end = 0;
-    if (!*more)
-        return true;
-    while (run->line.key_index >= run->key_count) {
-        if (!begin_key(run, (uint32_t)run->key_count, error))
-            return false;
-    }
-    wl_trace_rows_between(&run->line, run->begin_ns, run->until_ns, &run->row, &run->row_end);
+    if (more)
+        wl_trace_rows_between(&run->line, run->begin_ns, run->until_ns, &run->row, &run->row_end);
+    else
+        run->line.key_index = NO_KEY;
     return true;
 }
 
-/* Some rows of the line, or some reads before the next of them: as many as take a moment. */
-static void feed_rows(struct lab_trace_run *run)
+/* The rows before those that are still to be taken: all of the keys before, and some of the one under way. */
+static bool pass_rows(struct lab_trace_run *run, struct sim_error *error)
 {
-    const struct wl_trace_batch *line = &run->line;
-    struct lab_worker *worker = run->worker;
-    struct lab_trace_key *key = &run->keys[line->key_index];
-    struct lab_lane *lanes = &run->lanes[line->key_index * worker->lane_count];
-    struct lab_key_name name = {.index = line->key_index};
-    for (unsigned batch = 0; batch < BATCHES_AT_ONCE && run->row < run->row_end; batch++) {
-        if (lab_key_reads(&key->key, lanes, worker, wl_trace_row_time(line, run->row)))
-            return;
-        uint64_t left = run->row_end - run->row;
-        size_t count = left < LAB_BATCH_ROWS ? (size_t)left : LAB_BATCH_ROWS;
-        for (size_t i = 0; i < count; i++)
-            worker->times_ns[i] = wl_trace_row_time(line, run->row + i);
-        count = lab_key_batch_rows(&key->key, worker->times_ns, count);
-        for (size_t i = 0; i < count; i++) {
-            worker->late_ns[i] = line->late_ns;
-            worker->ids[i] = sim_random_next(&key->ids);
-            worker->bytes[i] = line->bytes;
-        }
-        if (run->has_counts)
-            wl_row_sizes(&run->scenario->workload, &key->bytes, worker->bytes, count);
-        name.text = wl_trace_key(run->trace, line->key_index, &name.size);
-        lab_key_rows(&key->key, lanes, worker, &name, count, 0);
-        run->row += count;
-    }
-    if (run->context->progress != NULL)
-        atomic_store_explicit(&run->context->progress->rows, worker->rows, memory_order_relaxed);
-}
-
-/* From the beginning, or from a state that was kept. */
-static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, struct sim_error *error)
-{
-    const struct lab_scenario *scenario = run->scenario;
-    bool ok = kept == NULL
-                  ? wl_trace_rewind(&run->trace, error)
-                  : wl_trace_open_as(scenario->trace_path, &scenario->trace_format, &run->trace, error) &&
-                        lab_trace_load(run, kept, error);
-    if (!ok)
+    uint64_t left = run->is_under_way ? run->key.rows : 0;
+    if (!next_line(run, error))
         return false;
-    bool more = true;
-    while (more) {
-        if (run->row == run->row_end && !next_line(run, &more, error))
+    while (run->line.key_index < run->key_index || (left > 0 && run->line.key_index == run->key_index)) {
+        uint64_t rows = run->row_end - run->row;
+        if (run->line.key_index == run->key_index) {
+            rows = rows < left ? rows : left;
+            left -= rows;
+        }
+        run->row += rows;
+        if ((run->row == run->row_end && !next_line(run, error)) || !tick_line(run, error))
             return false;
-        feed_rows(run);
-        if (!tick(run, true, error))
+    }
+    return left == 0 || sim_archive_fail_field(error);
+}
+
+static void begin_key(struct lab_trace_run *run)
+{
+    const struct lab_key_origin origin = lab_trace_origin(run, run->key_index);
+    const struct lab_scenario *scenario = run->scenario;
+    sim_random_init(&run->ids, scenario->seed, SIM_ROW_ID, origin.entity);
+    sim_random_init(&run->bytes, scenario->seed, SIM_ROW_BYTES, origin.entity);
+    lab_key_begin(&run->key, scenario, origin.entity, origin.share, origin.start_ns);
+    lab_lanes_begin(run->lanes, run->worker, origin.share, origin.start_ns);
+    run->is_under_way = true;
+}
+
+/* More of the key's rows into the worker's columns, until these are full or the key has no more. */
+static bool fill_columns(struct lab_trace_run *run, struct sim_error *error)
+{
+    struct lab_worker *worker = run->worker;
+    const struct wl_trace_batch *line = &run->line;
+    while (run->filled < LAB_BATCH_ROWS && line->key_index == run->key_index) {
+        for (; run->row < run->row_end && run->filled < LAB_BATCH_ROWS; run->row++, run->filled++) {
+            worker->times_ns[run->filled] = wl_trace_row_time(line, run->row);
+            worker->late_ns[run->filled] = line->late_ns;
+            worker->bytes[run->filled] = line->bytes;
+        }
+        if (run->row == run->row_end && !next_line(run, error))
             return false;
     }
     return true;
 }
 
-/* First what is still read, key by key; then what is open is closed, which takes a moment. */
-static bool finish_keys(struct lab_trace_run *run, int64_t end_ns, struct sim_error *error)
+/* Those in the columns, or fewer where many reads lie between them; what is left goes to the front. */
+static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name)
 {
-    size_t lane_count = run->worker->lane_count;
-    for (size_t i = 0; i < run->key_count; i++) {
-        while (lab_key_reads(&run->keys[i].key, &run->lanes[i * lane_count], run->worker, end_ns)) {
-            if (!tick(run, true, error))
-                return false;
-        }
+    struct lab_worker *worker = run->worker;
+    size_t count = lab_key_batch_rows(&run->key, worker->times_ns, run->filled);
+    for (size_t i = 0; i < count; i++)
+        worker->ids[i] = sim_random_next(&run->ids);
+    size_t left = run->filled - count;
+    if (run->has_counts)
+        wl_row_sizes(&run->scenario->workload, &run->bytes, worker->bytes, count);
+    lab_key_rows(&run->key, run->lanes, worker, name, count, 0);
+    memmove(worker->times_ns, worker->times_ns + count, left * sizeof *worker->times_ns);
+    memmove(worker->late_ns, worker->late_ns + count, left * sizeof *worker->late_ns);
+    memmove(worker->bytes, worker->bytes + count, left * sizeof *worker->bytes);
+    run->filled = left;
+}
+
+/* From its beginning, or from where it was left. */
+static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_error *error)
+{
+    struct lab_worker *worker = run->worker;
+    struct lab_key_name name = {.index = run->key_index};
+    name.text = wl_trace_key(run->trace, (uint32_t)run->key_index, &name.size);
+    if (!run->is_under_way)
+        begin_key(run);
+    for (;;) {
+        if (!fill_columns(run, error))
+            return false;
+        bool has_rows = run->filled > 0;
+        bool is_read = lab_key_reads(&run->key, run->lanes, worker, has_rows ? worker->times_ns[0] : end_ns);
+        if (!is_read && !has_rows)
+            break;
+        if (!is_read)
+            feed_rows(run, &name);
+        if (!tick(run, error))
+            return false;
     }
-    for (size_t i = 0; i < run->key_count; i++) {
-        struct lab_key_name name = {.index = i};
-        name.text = wl_trace_key(run->trace, (uint32_t)i, &name.size);
-        lab_key_end(&run->keys[i].key, &run->lanes[i * lane_count], run->worker, &name, end_ns);
-        if (lab_worker_is_abandoned(run->worker))
-            return lab_fail_stopped(error);
+    lab_key_end(&run->key, run->lanes, worker, &name, end_ns);
+    if (lab_worker_is_abandoned(worker))
+        return lab_fail_stopped(error);
+    run->is_under_way = false;
+    run->key_index++;
+    return tick(run, error);
+}
+
+static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, int64_t end_ns,
+                        struct sim_error *error)
+{
+    if ((kept != NULL && !lab_trace_load(run, kept, error)) || !pass_rows(run, error))
+        return false;
+    while (run->key_index < wl_trace_key_count(run->trace)) {
+        if (!work_on_key(run, end_ns, error))
+            return false;
     }
     return true;
 }
@@ -233,29 +255,29 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     bool is_kept = false;
     bool ok = check_file(scenario->trace_path, error) &&
               lab_worker_create(scenario, ring, context, &run.worker, error) &&
-              lab_trace_find(&run, &kept, &is_kept, error) && (is_kept || first_pass(&run, error));
+              lab_snapshot_find(context, scenario, 0, &kept, &is_kept, error) && first_pass(&run, error);
+    run.lanes = calloc(scenario->strategy_count, sizeof *run.lanes);
+    ok = ok && (run.lanes != NULL || sim_fail_memory(error));
     if (ok) {
         out->start_ns = lab_trace_start(&run);
         out->end_ns = lab_trace_end(&run);
         run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
              lab_worker_start(run.worker, out->start_ns, error) &&
-             second_pass(&run, is_kept ? &kept : NULL, error);
+             second_pass(&run, is_kept ? &kept : NULL, out->end_ns, error);
     }
-    ok = ok && finish_keys(&run, out->end_ns, error);
     if (ok) {
         out->rows = run.worker->rows;
         out->keys = run.worker->keys;
         out->tallies = run.worker->tallies;
         run.worker->tallies = NULL;
     }
-    for (size_t i = 0; i < run.key_count * scenario->strategy_count; i++)
+    for (size_t i = 0; run.lanes != NULL && i < scenario->strategy_count; i++)
         lab_lane_clear(&run.lanes[i]);
     free(run.lanes);
-    for (size_t i = 0; i < run.key_count; i++)
-        lab_key_clear(&run.keys[i].key);
-    free(run.keys);
+    lab_key_clear(&run.key);
     free(run.key_rows);
+    wl_trace_lines_destroy(run.lines);
     wl_trace_close(run.trace);
     lab_worker_destroy(run.worker);
     return ok;

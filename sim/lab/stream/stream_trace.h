@@ -4,32 +4,30 @@
 #define LAB_STREAM_TRACE_H
 
 #include "stream.h"
-#include "workload/trace.h"
-
-struct lab_trace_key {
-    struct lab_key key;
-    struct sim_random ids, bytes;
-};
+#include "workload/trace_lines.h"
 
 struct lab_trace_run {
     const struct lab_scenario *scenario;
     const struct lab_run_context *context;
     struct lab_worker *worker;
-    struct wl_trace *trace;
+    struct wl_trace *trace; /* has the keys */
+    struct wl_trace_lines *lines;
     bool has_counts;
-    uint64_t lines;
+    uint64_t line_count; /* that were read, for the progress */
     /* After the first pass. */
     uint64_t *key_rows;
     size_t key_rows_capacity;
     uint64_t rows;
     int64_t first_ns, last_ns;  /* of the rows in the window */
     int64_t begin_ns, until_ns; /* the window; INT64_MIN and INT64_MAX when open */
-    /* In the second. */
-    struct lab_trace_key *keys;
+    /* In the second: the key under way, or the one to begin with. */
+    size_t key_index;
+    bool is_under_way;
+    struct lab_key key;
+    struct sim_random ids, bytes;
     struct lab_lane *lanes;
-    size_t key_count, key_capacity;
-    /* The line under way: its rows before `row` have been taken, those from `row_end` on lie behind the
-     * window. Equal: the next line is due. */
+    size_t filled; /* rows of it in the worker's columns, which it has not had */
+    /* The line under way: its rows before `row` are there, those from `row_end` on lie behind the window. */
     struct wl_trace_batch line;
     uint64_t row, row_end;
 };
@@ -41,10 +39,7 @@ struct lab_key_origin lab_trace_origin(const struct lab_trace_run *run, size_t k
 
 /* stream_trace_archive.c: puts the state between two batches of rows or reads, if anybody keeps any. */
 void lab_trace_put(struct lab_trace_run *run);
-/* What the first pass has found, of a state that was kept; *is_kept says whether there is one. */
-bool lab_trace_find(struct lab_trace_run *run, struct sim_archive *archive, bool *is_kept,
-                    struct sim_error *error);
-/* The rest of it: the trace has been opened, and the worker has started. */
+/* After the first pass, when the worker has started. */
 bool lab_trace_load(struct lab_trace_run *run, struct sim_archive *archive, struct sim_error *error);
 
 #endif

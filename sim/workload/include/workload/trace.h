@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/archive.h"
 #include "kernel/error.h"
 #include "workload/trace_format.h"
 
@@ -39,6 +38,8 @@ struct wl_trace_batch {
 static inline int64_t wl_trace_row_time(const struct wl_trace_batch *batch, uint64_t i)
 {
     __extension__ typedef unsigned __int128 wide;
+    if (i == 0)
+        return batch->time_ns;
     return batch->time_ns + (int64_t)((wide)i * (uint64_t)batch->step_ms / batch->rows) * INT64_C(1000000);
 }
 
@@ -75,9 +76,6 @@ uint32_t wl_trace_key_count(const struct wl_trace *trace);
 const char *wl_trace_key(const struct wl_trace *trace, uint32_t key_index, size_t *size);
 /* Bytes of the (perhaps compressed) file read so far and in all, for a progress bar. */
 void wl_trace_progress(const struct wl_trace *trace, uint64_t *read_bytes, uint64_t *all_bytes);
-/* Where the reading is, between two lines. Loading takes a trace that was just opened, of the same file, and
- * goes on from there; what is amiss with the file then, the next line tells. */
-void wl_trace_archive(struct wl_trace *trace, struct sim_archive *archive);
 void wl_trace_close(struct wl_trace *trace);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine: keys do not interact, so each is driven by itself, and all strategies see the same rows.
  *
- * A synthetic workload is taken one key at a time, and memory does not grow with rows; a trace comes in time
- * order, so the lanes of all its keys are held, and memory grows with keys. */
+ * One key is taken at a time, and memory does not grow with rows; a trace comes in time order, so its lines
+ * are sorted by key first. */
 #ifndef LAB_STREAM_H
 #define LAB_STREAM_H
 
