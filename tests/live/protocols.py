@@ -110,7 +110,7 @@ cluster:
   consistency: {{write: {level}, read: {level}, state: {level}, serial: SERIAL}}
   network: {{latency: {latency}}}
   node: {{concurrency: 32, write: 1us, read: 1us, scan_row: 0us, gc: {{every: 1d, lasts: 1us}}}}
-  timeouts: {{client: {client_s}s}}
+  timeouts: {{client: {client_s}s, detect: 50ms}}
 agents:
   count: {agents}
   cache_ttl: {CACHE_TTL_MS}ms

@@ -205,6 +205,7 @@ static const struct lab_table timeouts_table = {.fields = (const struct lab_fiel
                                                     TIMEOUT_FIELD("counter", network.timeout_counter_ns),
                                                     TIMEOUT_FIELD("cas", network.timeout_cas_ns),
                                                     TIMEOUT_FIELD("client", agents.timeout_ns),
+                                                    TIMEOUT_FIELD("detect", network.detect_ns),
                                                     {.name = NULL},
                                                 }};
 
