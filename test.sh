@@ -22,14 +22,15 @@ jobs=$(nproc)
 tests=$((jobs + 2)) # more than processors, as some wait: for locks, for browsers, for processes that they end
 passed=0 failed=0 skipped=0
 faults=()
-targets=() # all
+targets=()             # all
+built_by=() tested_by=() # what stands before their commands
 
 ./setup.sh build test || exit 3
 # Without them the tests of other machines are skipped, and say so.
 [[ -n $excluded ]] || ./setup.sh machines
 
 build() { # preset
-    cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" "${targets[@]}"
+    cmake --preset "$1" && "${built_by[@]}" cmake --build --preset "$1" -j "$jobs" "${targets[@]}"
 }
 
 if [[ ${1-} == --cassandra ]]; then
@@ -65,43 +66,61 @@ count() { # preset, JUnit file
     done < <(sed -n 's/.*<testcase name="\([^"]*\)".* status="fail".*/\1/p' "$2")
 }
 
-run() { # preset, arguments for ctest
-    local preset=$1 status report=$PWD/build/$1/junit.xml before=$failed log
+attempt() { # preset, arguments for ctest: 64 when it does not build
+    local preset=$1 log status=64
     shift
     echo "== $preset"
     log=$(mktemp)
-    if ! build "$preset" >"$log" 2>&1; then
+    if build "$preset" >"$log" 2>&1; then
+        rm -f "build/$preset/junit.xml"
+        "${tested_by[@]}" ctest --test-dir "build/$preset" --output-on-failure -j "$tests" \
+            --output-junit "$PWD/build/$preset/junit.xml" "$@"
+        status=$?
+    else
         cat "$log"
-        faults+=("$preset: the build; its messages are above")
+    fi
+    rm -f "$log"
+    return "$status"
+}
+
+settle() { # preset, how `attempt` ended
+    local report=build/$1/junit.xml before=$failed
+    if (($2 == 64)); then
+        faults+=("$1: the build; its messages are above")
         failed=$((failed + 1))
-        rm -f "$log"
         return
     fi
-    rm -f "$log" "$report"
-    ctest --test-dir "build/$preset" --output-on-failure -j "$tests" --output-junit "$report" "$@"
-    status=$?
-    [[ -f $report ]] && count "$preset" "$report"
-    if ((status != 0 && failed == before)); then
-        faults+=("$preset: ctest ended with $status")
+    [[ -f $report ]] && count "$1" "$report"
+    if (($2 != 0 && failed == before)); then
+        faults+=("$1: ctest ended with $2")
         failed=$((failed + 1))
     fi
 }
 
+run() { # preset, arguments for ctest
+    attempt "$@"
+    settle "$1" $?
+}
+
 if [[ -n $excluded ]]; then
-    # Each test of a library runs once: under the sanitizers, or optimised where it would take long there. The second build
-    # is made where the first and its tests leave a processor idle; what is wrong with it `run` says, which builds it again.
-    meanwhile=
-    if cmake --preset sanitized >/dev/null; then
-        nice -n 15 ninja -C build/sanitized -j "$jobs" tests_sanitized >/dev/null 2>&1 &
-        meanwhile=$! # of ninja, which ends its children with itself
-        trap 'kill "$meanwhile" 2>/dev/null' EXIT
-    fi
+    # Each test of a library runs once: under the sanitizers, or optimised where it would take long there. The first are built
+    # and run where the others leave a processor idle, in a process group of their own, and what they say comes last.
+    said=$(mktemp)
+    set -m
+    (
+        built_by=(nice -n 15) tested_by=(nice -n 5) targets=(--target tests_sanitized)
+        attempt sanitized -L '^sanitized$' "$@"
+    ) >"$said" 2>&1 &
+    meanwhile=$!
+    set +m
+    trap 'kill -- -"$meanwhile" 2>/dev/null; rm -f "$said"' EXIT
     targets=(--target tests_optimised)
     run test -LE '^(slow|sanitized)$' "$@"
-    wait $meanwhile
-    trap - EXIT
-    targets=(--target tests_sanitized)
-    run sanitized -L '^sanitized$' "$@"
+    wait "$meanwhile"
+    status=$?
+    trap 'rm -f "$said"' EXIT
+    cat "$said"
+    settle sanitized "$status"
 else
     run release "$@"
     mapfile -t elsewhere < <(printf '%s\n' -LE '^(repository|screen|mpi)$')
