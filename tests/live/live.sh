@@ -61,7 +61,7 @@ start() { # first, last node
 }
 
 all=127.0.0.1,127.0.0.2,127.0.0.3
-others=single,locked,three-state,three-state-lwt,unsafe,external,counter,lwt,lease,incremental,scan,memory
+others=unsafe,three-state,lease,single,locked,three-state-lwt,external,counter,lwt,incremental,scan,memory
 
 sqlite() {
     over=$((330 * times))
@@ -81,12 +81,14 @@ node() {
 }
 
 ring() {
+    local most
     over=$((840 * times))
     export TOKENS="-6148914691236517206 0 6148914691236517205"
     echo "== a ring of three"
     start 1 3
-    on_nodes ring-guarded $all guarded 100000 10 $(($(left) / times > 160 ? $(left) / times - 120 : 40))
-    on_nodes ring $all unsafe,three-state,lease 6000 5 25
+    most=$(($(left) / times - 120))
+    on_nodes ring-guarded $all guarded 100000 10 $((most < 40 ? 40 : most > 200 ? 200 : most))
+    on_nodes ring $all "$others" 6000 5 25
     stop
 }
 
