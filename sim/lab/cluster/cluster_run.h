@@ -110,6 +110,7 @@ struct lab_host_operation {
     bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
     bool is_parked;
     bool is_state_told; /* there was one when it was read to count the row; else none */
+    bool is_start_kept; /* it has stored the start that its roll takes out of the state */
     int64_t state_told[BK_COLUMN_COUNT];
     uint32_t requests;        /* so far */
     uint32_t unknown_updates; /* conditional ones that count it, of unknown outcome */

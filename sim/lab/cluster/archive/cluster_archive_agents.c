@@ -116,10 +116,11 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,    &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,      &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,     &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited, &operation->is_parked,       &operation->is_state_told};
+    bool *const flags[] = {&operation->is_read,      &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,        &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,       &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited,   &operation->is_parked,       &operation->is_state_told,
+                           &operation->is_start_kept};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }

@@ -29,8 +29,10 @@ static bool copies_run_out(const struct lab_cluster_run *run)
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     enum bk_outcome_kind outcome = operation->outcome.kind;
-    bool is_told = operation->action == BK_ACT_READ_STATE || operation->action == BK_ACT_WRITE_STATE ||
-                   operation->action == BK_ACT_CAS_STATE;
+    /* A plain write tells no more than the copy that it went by; of a count it writes all that matters. */
+    bool is_write = operation->action == BK_ACT_WRITE_STATE && run->config.strategy.kind == BK_COUNT;
+    bool is_told =
+        operation->action == BK_ACT_READ_STATE || is_write || operation->action == BK_ACT_CAS_STATE;
     struct lab_copy *copy = place_of(&run->agents[agent], operation->key);
     if (!is_told || lab_has_failed(outcome))
         return;

@@ -215,6 +215,16 @@ static bool is_forgotten(const struct step *step)
             step->heard->columns[BK_LAST_CHANGE] > row_ns);
 }
 
+/* A row that has just read the state. */
+static void judge_forgotten(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct bk_action *next = step->next;
+    if (step->operation->action == BK_ACT_READ_STATE && next->kind == BK_ACT_PUT_ROW && next->bucket > 0 &&
+        run->config.lead_ns > 0 && run->agents[step->agent].disturbed_ns < step->operation->begun_ns)
+        demand(step, !is_forgotten(step), "is put, and the state no longer tells where it belongs");
+}
+
 static void judge_refusal(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
@@ -400,6 +410,9 @@ static void judge_grant(const struct step *step)
         !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
     demand(step, is_long_enough || !is_planned_now, "asks for a grant of another length than is set");
     if (is_roll)
+        demand(step, from[BK_GUARDED_BUCKET] < 2 || step->operation->is_start_kept,
+               "rolls its key, and has not stored the start that the state forgets");
+    if (is_roll)
         demand(step,
                to[BK_GUARDED_BUCKET] == from[BK_GUARDED_BUCKET] + 1 &&
                    to[BK_GUARDED_START] == from[BK_GUARDED_UNTIL] &&
@@ -410,6 +423,19 @@ static void judge_grant(const struct step *step)
                to[BK_GUARDED_START] == from[BK_GUARDED_START] &&
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_BEFORE],
                "extends a grant, and moves its start");
+}
+
+/* The start of the bucket before the newest one, as the key's states told it. */
+static void judge_start(const struct step *step)
+{
+    const struct lab_cluster_run *run = step->run;
+    const struct lab_cluster_key *key = &run->keys[step->operation->key];
+    int64_t bucket = step->next->bucket;
+    if (bucket < 1 || (size_t)bucket >= key->change_count || key->changes[bucket] == 0 ||
+        (lab_conditions_met(run, step->operation->key) & lab_may_go_back(run)) != 0)
+        return;
+    demand(step, bucket == step->operation->bucket - 1 && step->next->columns[0] == key->changes[bucket],
+           "stores another start than its bucket has");
 }
 
 /* --- Numbers. */
@@ -672,14 +698,20 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (next->kind == BK_ACT_ACK)
         return;
     judge_refusal(&step);
+    if (run->config.coordination == BK_THREE_STATE && !operation->is_read)
+        judge_forgotten(&step);
     forget_kept(&step);
     if (operation->action == BK_ACT_DONE)
         judge_begin(&step);
     else if (operation->outcome.kind == BK_OUTCOME_APPLIED)
         judge_answer(&step);
     judge_level(&step);
+    operation->is_start_kept = operation->is_start_kept || (operation->action == BK_ACT_WRITE_START &&
+                                                            operation->outcome.kind == BK_OUTCOME_APPLIED);
     if (next->kind == BK_ACT_CAS_STATE && run->config.coordination == BK_GUARDED)
         judge_grant(&step);
+    if (next->kind == BK_ACT_WRITE_START)
+        judge_start(&step);
     if (next->kind == BK_ACT_CAS_STATE && run->config.strategy.kind == BK_COUNT && lab_takes_numbers(run))
         judge_take(&step);
     if (next->kind == BK_ACT_CAS_STATE && is_counted_protocol(run) && operation->fires && !next->is_retry &&
