@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "calendar.h"
 
 enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *history)
 {
@@ -22,6 +23,11 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
     return BK_OK;
 }
 
+bool bk_agent_keeps_lines(const struct bk_agent_config *config)
+{
+    return config->coordination == BK_GUARDED;
+}
+
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history)
 {
     enum bk_status status = bk_history_check(history);
@@ -30,7 +36,7 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
     for (uint32_t i = 0; i < history->count; i++) {
         if (history->eras[i].strategy.kind != config->strategy.kind)
             return BK_ERROR_ERA_KIND;
-        if (history->eras[i].strategy.max_age_ns != 0)
+        if (history->eras[i].strategy.max_age_ns != 0 && !bk_agent_keeps_lines(config))
             return BK_ERROR_AGE;
     }
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
@@ -42,4 +48,21 @@ const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_
 {
     const struct bk_history *history = &agent->config.history;
     return &history->eras[bk_history_era_at(history, time_ns)].strategy;
+}
+
+int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    for (uint32_t era = bk_history_era_at(history, time_ns); era < history->count; era++) {
+        const struct bk_era *current = &history->eras[era];
+        bool is_last = era + 1 == history->count;
+        struct bk_strategy grid = {.kind = BK_TIME, .of.time.window_ns = current->strategy.max_age_ns};
+        if (current->strategy.max_age_ns == 0)
+            continue;
+        int64_t line_ns =
+            bk_window_of(&grid, current->from_ns > time_ns ? current->from_ns - 1 : time_ns).until_ns;
+        if (is_last || line_ns < history->eras[era + 1].from_ns)
+            return line_ns;
+    }
+    return INT64_MAX;
 }

@@ -32,10 +32,19 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     }
 }
 
-/* Histories keep no greatest age. */
+/* A strategy with a greatest age has another number for its kind, and the age behind that. */
+static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
+{
+    uint32_t aged = strategy->max_age_ns != 0 ? BK_KIND_COUNT : 0;
+    uint32_t kind = bk_codec_below(codec, strategy->kind + aged, 2 * BK_KIND_COUNT);
+    strategy->kind = (enum bk_kind)(kind % BK_KIND_COUNT);
+    if (kind >= BK_KIND_COUNT)
+        bk_codec_i64(codec, &strategy->max_age_ns);
+}
+
 static void strategy_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
-    strategy->kind = (enum bk_kind)bk_codec_below(codec, strategy->kind, BK_KIND_COUNT);
+    kind_of(codec, strategy);
     switch (strategy->kind) {
     case BK_TIME:
         strategy->of.time.calendar =

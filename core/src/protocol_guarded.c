@@ -5,7 +5,10 @@
  * to, and it stays right however old the copy is. So a row needs the database only when it is later than the
  * newest copy that the agent holds (then the grant is extended), or older than what the copy covers (then the
  * starts of older buckets are looked up). Only one operation on a key asks for it at a time; the others are
- * parked, and resume when that one has ended, successful or not. */
+ * parked, and resume when that one has ended, successful or not.
+ *
+ * With a greatest age no grant reaches beyond a line, and a row from beyond the line of the newest grant
+ * rolls the key before it is put. */
 #include <string.h>
 
 #include "counted.h"
@@ -50,6 +53,13 @@ static bool asks(const struct operation *operation)
     return false;
 }
 
+/* The line at which the newest bucket ends: whatever grant of it is known, it is the same. */
+static int64_t last_line(const struct bk_agent *agent, const struct operation *operation)
+{
+    int64_t until_ns = operation->known.columns[BK_GUARDED_UNTIL];
+    return bk_agent_line_above(agent, until_ns > INT64_MIN ? until_ns - 1 : until_ns);
+}
+
 static bool is_served(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     (void)now_ns;
@@ -61,8 +71,11 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
     bool is_range = operation->is_read && operation->query.kind == BK_QUERY_RANGE;
     if (is_range && operation->query.until_ns <= until_ns)
         return true;
+    /* A full bucket that ends at a line is left to the first row beyond, so that none follows that is empty.
+     */
     if (operation->is_placed)
-        return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket;
+        return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket ||
+               until_ns == last_line(agent, operation);
     if (!operation->is_read)
         return operation->row.time_ns < until_ns;
     /* A row acknowledged before the read began has a time of at most one clock bound beyond its agent's
@@ -83,10 +96,11 @@ static void proceed(struct bk_agent *agent, struct operation *operation)
 {
     const int64_t *known = operation->known.columns;
     int64_t time_ns = operation->row.time_ns;
+    operation->start_is_kept = false;
     if (operation->is_read) {
         bk_agent_start_reader(agent, operation, known[BK_GUARDED_BUCKET]);
     } else if (operation->is_placed) {
-        bk_operation_finish(operation, BK_OPERATION_OK); /* somebody has rolled the key */
+        bk_operation_finish(operation, BK_OPERATION_OK); /* somebody has rolled the key, or a line will */
     } else if (time_ns >= known[BK_GUARDED_BEFORE]) {
         operation->bucket = known[BK_GUARDED_BUCKET] - (time_ns < known[BK_GUARDED_START]);
         bk_operation_go(operation, STEP_PUT);
@@ -95,9 +109,21 @@ static void proceed(struct bk_agent *agent, struct operation *operation)
     }
 }
 
-static enum guarded_step question_of(const struct operation *operation)
+/* Of a row that has no bucket yet: whether it lies beyond the line of the newest one, which it then rolls. */
+static bool is_beyond_line(const struct bk_agent *agent, const struct operation *operation)
 {
-    if (operation->is_placed)
+    return operation->known.mask != 0 && !operation->is_read && !operation->is_placed &&
+           operation->row.time_ns >= last_line(agent, operation);
+}
+
+static enum guarded_step question_of(const struct bk_agent *agent, struct operation *operation)
+{
+    bool is_beyond = is_beyond_line(agent, operation);
+    if (is_beyond && operation->bucket != operation->known.columns[BK_GUARDED_BUCKET]) {
+        operation->bucket = operation->known.columns[BK_GUARDED_BUCKET];
+        operation->start_is_kept = false;
+    }
+    if (operation->is_placed || is_beyond)
         /* Bucket 0 starts at INT64_MIN, so its start need not be stored. */
         return operation->bucket >= 2 && !operation->start_is_kept ? GUARDED_KEEP_START : GUARDED_ROLL;
     if (operation->is_read || (operation->known.mask == 0 && !operation->is_new_key))
@@ -105,14 +131,18 @@ static enum guarded_step question_of(const struct operation *operation)
     return GUARDED_EXTEND;
 }
 
-/* Lost or timed-out updates mean that agents ask more often than the cluster can answer; longer grants make
- * them ask less often. */
-static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t from_ns)
+/* For a time that it must hold, to beyond now, but not beyond the next line. Lost or timed-out updates mean
+ * that agents ask more often than the cluster can answer; longer grants make them ask less often. */
+static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t time_ns,
+                             int64_t now_ns)
 {
     uint32_t failed = operation->tries + operation->lost;
-    return bk_agent_saturating_add(
-        from_ns, UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
+    int64_t until_ns = bk_agent_saturating_add(
+        time_ns > now_ns ? time_ns : now_ns,
+        UINT64_C(1) << (failed < BK_GRANT_DOUBLINGS_MAX ? failed : BK_GRANT_DOUBLINGS_MAX),
         agent->config.grant_ns);
+    int64_t line_ns = bk_agent_line_above(agent, time_ns);
+    return until_ns < line_ns ? until_ns : line_ns;
 }
 
 /* The row itself may have waited long, so the grant reaches beyond now, for later rows. */
@@ -125,26 +155,28 @@ static void plan_extension(const struct bk_agent *agent, struct operation *opera
         operation->next.columns[BK_GUARDED_BEFORE] = INT64_MIN;
         operation->next.columns[BK_GUARDED_START] = INT64_MIN;
     }
-    int64_t time_ns = operation->row.time_ns;
     operation->next.columns[BK_GUARDED_UNTIL] =
-        granted_until(agent, operation, time_ns > now_ns ? time_ns : now_ns);
+        granted_until(agent, operation, operation->row.time_ns, now_ns);
 }
 
-/* The next bucket starts where the grant of this one ends: nobody can have placed a later row. */
+/* The next bucket starts where the grant of this one ends, or at the line that the row lies beyond: nobody
+ * can have placed a later row. */
 static void plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     const int64_t *known = operation->known.columns;
-    int64_t until_ns = known[BK_GUARDED_UNTIL];
-    if (until_ns >= UNTIL_LAST || known[BK_GUARDED_BUCKET] >= BUCKET_LAST) {
-        bk_operation_finish(operation, BK_OPERATION_OK); /* no time, or no bucket, is left to be granted */
+    bool is_placed = operation->is_placed;
+    int64_t start_ns = is_placed ? known[BK_GUARDED_UNTIL] : last_line(agent, operation);
+    if (start_ns >= UNTIL_LAST || known[BK_GUARDED_BUCKET] >= BUCKET_LAST) {
+        /* No time, or no bucket, is left to be granted. */
+        bk_operation_finish(operation, is_placed ? BK_OPERATION_OK : BK_OPERATION_REFUSED);
         return;
     }
     operation->next = operation->known;
     operation->next.columns[BK_GUARDED_BUCKET] = known[BK_GUARDED_BUCKET] + 1;
     operation->next.columns[BK_GUARDED_BEFORE] = known[BK_GUARDED_START];
-    operation->next.columns[BK_GUARDED_START] = until_ns;
+    operation->next.columns[BK_GUARDED_START] = start_ns;
     operation->next.columns[BK_GUARDED_UNTIL] =
-        granted_until(agent, operation, until_ns > now_ns ? until_ns : now_ns);
+        granted_until(agent, operation, is_placed ? start_ns : operation->row.time_ns, now_ns);
 }
 
 static void ask(struct bk_agent *agent, struct operation *operation, enum guarded_step step, int64_t now_ns)
@@ -166,7 +198,7 @@ static void resume(struct bk_agent *agent, struct operation *operation, int64_t 
     if (is_served(agent, operation, now_ns))
         proceed(agent, operation);
     else
-        ask(agent, operation, question_of(operation), now_ns);
+        ask(agent, operation, question_of(agent, operation), now_ns);
 }
 
 static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)

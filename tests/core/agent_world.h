@@ -28,7 +28,7 @@ struct failures {
 struct tally {
     uint64_t fired, counted, rolls, rolls_above_threshold, misrouted;
     uint64_t retried_rows, refused_rows, unknown_rows, late_effects, takeovers, conditions_lost, reads;
-    uint64_t extensions, lookups, crashes, late_rows, future_rows; /* of guarded */
+    uint64_t extensions, line_rolls, lookups, crashes, late_rows, future_rows; /* of guarded */
 };
 
 /* Of guarded: a row that was put, as far as anybody knows. */

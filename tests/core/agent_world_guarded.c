@@ -102,6 +102,33 @@ void guarded_acknowledged(struct world *world, int agent, const struct bk_action
         operation->placed->is_acknowledged = true;
 }
 
+/* The next line of the greatest age, if there is one. */
+static int64_t line_above(const struct world *world, int64_t time_ns)
+{
+    int64_t age_ns = world->config.strategy.max_age_ns;
+    return age_ns == 0 ? INT64_MAX : time_ns - (time_ns % age_ns + age_ns) % age_ns + age_ns;
+}
+
+/* At a line, by a row beyond it that has not been put; before it, by a full count. */
+static void check_roll(struct world *world, const struct bk_action *action, const int64_t *before)
+{
+    struct world_key *key = &world->keys[action->key];
+    const int64_t *after = key->state;
+    int64_t closed = before[BK_BUCKET], line_ns = line_above(world, before[BK_GUARDED_UNTIL] - 1);
+    bool is_empty = true;
+    for (size_t i = 0; i < key->placed_count; i++)
+        is_empty = is_empty && !(key->placed[i].bucket == closed && key->placed[i].is_acknowledged);
+    if (after[BK_GUARDED_START] == line_ns) {
+        assert_true(action->row.time_ns >= line_ns);
+        assert_true(after[BK_GUARDED_UNTIL] <= line_above(world, action->row.time_ns));
+        world->tally.line_rolls++;
+        return;
+    }
+    assert_true(after[BK_GUARDED_START] == before[BK_GUARDED_UNTIL]);
+    assert_true(after[BK_GUARDED_UNTIL] <= line_ns && key->totals[closed] >= THRESHOLD);
+    assert_true(!is_empty || world->config.strategy.max_age_ns != 0);
+}
+
 /* An update took effect, perhaps late. */
 void guarded_stored(struct world *world, const struct bk_action *action, const int64_t *before, bool existed)
 {
@@ -111,6 +138,7 @@ void guarded_stored(struct world *world, const struct bk_action *action, const i
     if (!existed) {
         assert_true(action->if_mask == 0 && after[BK_BUCKET] == 0);
         assert_true(after[BK_GUARDED_BEFORE] == INT64_MIN && after[BK_GUARDED_START] == INT64_MIN);
+        assert_true(after[BK_GUARDED_UNTIL] <= line_above(world, action->row.time_ns));
         key->committed[0] = INT64_MIN;
         return;
     }
@@ -118,21 +146,17 @@ void guarded_stored(struct world *world, const struct bk_action *action, const i
     assert_true(after[BK_GUARDED_UNTIL] > before[BK_GUARDED_UNTIL]);
     if (after[BK_BUCKET] == before[BK_BUCKET]) {
         assert_memory_equal(after, before, 3 * sizeof *after);
+        assert_true(after[BK_GUARDED_UNTIL] <= line_above(world, before[BK_GUARDED_UNTIL] - 1));
         world->tally.extensions++;
         return;
     }
     int64_t closed = before[BK_BUCKET];
     assert_true(after[BK_BUCKET] == closed + 1 && closed + 1 < BUCKETS_MAX);
     assert_true(after[BK_GUARDED_BEFORE] == before[BK_GUARDED_START]);
-    assert_true(after[BK_GUARDED_START] == before[BK_GUARDED_UNTIL]);
-    assert_true(key->totals[closed] >= THRESHOLD);
+    check_roll(world, action, before);
     key->committed[closed + 1] = after[BK_GUARDED_START];
     /* What drops out of the state can be looked up. */
     assert_true(closed < 2 || key->has_start[closed - 1]);
-    bool is_empty = true;
-    for (size_t i = 0; i < key->placed_count; i++)
-        is_empty = is_empty && !(key->placed[i].bucket == closed && key->placed[i].is_acknowledged);
-    assert_false(is_empty);
 }
 
 void guarded_ended(struct world *world, int agent, const struct bk_action *action)

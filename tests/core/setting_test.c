@@ -459,7 +459,7 @@ static void test_setting_that_could_not_be_read_back_is_not_written(void **state
     assert_int_equal(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_KIND);
 }
 
-/* Whatever was read makes an agent, except for a greatest age, which agents refuse. */
+/* Whatever was read makes an agent, except for a greatest age, which only guarded keeps. */
 static void test_setting_gives_an_agent_its_config(void **state)
 {
     (void)state;

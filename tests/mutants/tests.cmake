@@ -34,6 +34,12 @@ if(Python3_FOUND)
   add_test(NAME mutants/lock_campaign COMMAND ${lock} --seeds 1..4000)
   set_tests_properties(mutants/lock PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/lock_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
+  # Lines in time at which buckets end.
+  set(lines bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/lines.yaml --quiet --out mutants_lines)
+  add_test(NAME mutants/lines COMMAND ${lines} --seeds 1..40)
+  add_test(NAME mutants/lines_campaign COMMAND ${lines} --seeds 1..20000)
+  set_tests_properties(mutants/lines PROPERTIES TIMEOUT 600 LABELS repository)
+  set_tests_properties(mutants/lines_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # Paxos state is lost all the time: what that breaks is excused, and nothing else.
   set(paxos bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/paxos.yaml --quiet --out mutants_paxos)
   add_test(NAME mutants/paxos COMMAND ${paxos} --seeds 1..40)

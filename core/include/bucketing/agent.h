@@ -110,7 +110,7 @@ enum bk_source {
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy; /* must not have a greatest age (BK_ERROR_AGE) */
+    struct bk_strategy strategy; /* a greatest age only with BK_GUARDED (BK_ERROR_AGE) */
     struct bk_history
         history; /* the eras of its settings, all of the strategy's kind. With count 0 `strategy` holds for
                     all times; otherwise only its kind is used. BK_COUNT: a bucket is full by the settings of

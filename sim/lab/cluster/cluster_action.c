@@ -71,6 +71,13 @@ static uint64_t pack(uint64_t key, int64_t bucket)
     return key << BUCKET_BITS | (uint64_t)bucket;
 }
 
+bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    int64_t columns[CASS_COLUMNS];
+    uint32_t mask;
+    return cass_peek_merged(run->cluster, START_BIT | pack(key, bucket), columns, &mask) && (mask & 1) != 0;
+}
+
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out)
 {

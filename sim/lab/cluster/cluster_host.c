@@ -248,6 +248,7 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, row.bytes,
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
+    lab_lines_begun(run, key_index, time_ns);
     struct lab_told told = LAB_TOLD(ROWS, key_index, chosen);
     told.phase = LAB_EVENT_BEGINS;
     told.operation = operation_number;

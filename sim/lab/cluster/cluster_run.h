@@ -401,6 +401,8 @@ void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *oper
 /* The register of a key's state row, and back. */
 uint64_t lab_state_register(uint32_t key);
 bool lab_register_is_state(uint64_t key, uint32_t *out);
+/* Whether any replica has the start of the bucket. */
+bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out);

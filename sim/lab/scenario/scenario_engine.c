@@ -91,10 +91,11 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
             return lab_fail_value(reader, lab_node_find(settings, "counter"),
                                   "it counts rows that are there, and some go before they are counted, which "
                                   "only agents see; add 'agents: {count: N}', or use memory");
-        if (is_cluster && strategy->settings.strategy.max_age_ns != 0)
+        if (is_cluster && strategy->settings.strategy.max_age_ns != 0 &&
+            strategy->settings.coordination != BK_GUARDED)
             return lab_fail_value(reader, lab_node_find(settings, "max_age"),
                                   "agents roll a key behind the row that fills its bucket, and none does "
-                                  "before a row at a line; remove this, or 'agents', or use 'time'");
+                                  "before a row at a line; use 'coordination: guarded', or 'time'");
         if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

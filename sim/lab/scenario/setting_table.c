@@ -513,8 +513,8 @@ const struct lab_setting lab_setting_table[] = {
      .drawn = "at most %s",
      .meaning =
          "the key also rolls at every line of the grid of multiples of it since 1970 that it has a row "
-         "beyond; see [max_age](#max_age). Not with `agents`; of `count` only with "
-         "`counter: external`"},
+         "beyond; see [max_age](#max_age). With `agents` only of `coordination: guarded`; of `count` "
+         "only with `counter: external`"},
     {.path = "then",
      .kinds = CHANGING,
      .type = LAB_SETTING_CHANGES,

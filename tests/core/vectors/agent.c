@@ -406,10 +406,13 @@ static void go_on(struct host *host)
     }
 }
 
-/* By the family's number: the four coordinations by the three counters, the sources, and the kinds without
- * either. */
-static void draw_config(struct host *host, int which)
+/* By the family's number: the four coordinations by the three counters, the sources, the kinds without
+ * either, and some of the first with a greatest age. */
+static void draw_config(struct host *host, int number)
 {
+    static const int aged[] = {9};
+    bool is_aged = number >= 20;
+    int which = is_aged ? aged[number - 20] : number;
     struct draw *draw = host->draw;
     struct bk_agent_config *config = &host->config;
     enum bk_kind kind = one_in(draw, 3) ? BK_WEIGHTED : BK_PROBABILISTIC;
@@ -418,7 +421,7 @@ static void draw_config(struct host *host, int which)
         kind = plain[which - 17];
     else if (which >= 10)
         kind = BK_COUNT;
-    struct bk_strategy strategy = vectors_draw_strategy(draw, kind, false);
+    struct bk_strategy strategy = vectors_draw_strategy(draw, kind, is_aged);
     *config = bk_agent_config_default(&strategy);
     if (which < 10) {
         config->coordination = (enum bk_coordination)(which / 3);

@@ -61,6 +61,7 @@ static const struct family families[] = {
     {"agent-hash", vectors_agent, 19},
     {"idgen-columns", vectors_idgen, BK_IDGEN_LOCK_COLUMNS},
     {"idgen-lwt", vectors_idgen, BK_IDGEN_LOCK_LWT},
+    {"agent-guarded-lines", vectors_agent, 20},
 };
 #define FAMILIES (sizeof families / sizeof *families)
 

@@ -51,4 +51,6 @@
     {"agent-hash", 2}, {"idgen-columns", 1}, {"idgen-columns", 2}, {"idgen-columns", 3},
     {"idgen-columns", 35}, {"idgen-columns", 40}, {"idgen-columns", 74}, {"idgen-columns", 86},
     {"idgen-columns", 96}, {"idgen-lwt", 1}, {"idgen-lwt", 2}, {"idgen-lwt", 5}, {"idgen-lwt", 11},
-    {"idgen-lwt", 21}, {"idgen-lwt", 2154},
+    {"idgen-lwt", 21}, {"idgen-lwt", 2154}, {"agent-guarded-lines", 1}, {"agent-guarded-lines", 2},
+    {"agent-guarded-lines", 3}, {"agent-guarded-lines", 4}, {"agent-guarded-lines", 5},
+    {"agent-guarded-lines", 6}, {"agent-guarded-lines", 7}, {"agent-guarded-lines", 3648},

@@ -6,7 +6,7 @@
 
 #include "cluster_archive.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 264 && sizeof(struct lab_key_ledger) == 272,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 280,
                   "the ledger has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 456,
                   "oracles have other fields: archive them");
@@ -59,6 +59,7 @@ static void partition_of(const struct lab_cluster_run *run, struct sim_archive *
     lab_archive_span(archive, &partition->last_unhealthy_ns);
     lab_archive_time(archive, run, &partition->first_ns);
     lab_archive_time(archive, run, &partition->last_stored_ns);
+    sim_archive_i64(archive, &partition->line_ns);
 }
 
 static void partitions_of(struct lab_cluster_run *run, struct sim_archive *archive)
@@ -145,6 +146,7 @@ static void ledger_of(struct lab_cluster_run *run, struct sim_archive *archive, 
     sim_archive_u32(archive, &ledger->writes_open);
     sim_archive_u32(archive, &ledger->missed);
     sim_archive_u32(archive, &ledger->spans);
+    sim_archive_i64(archive, &ledger->latest_ns);
     lab_archive_time(archive, run, &ledger->misplaced_ns);
     sim_archive_i64(archive, &ledger->misplaced_from_ns);
     sim_archive_u32(archive, &ledger->counting);

@@ -163,7 +163,9 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     if (run->config.coordination == BK_LOCKED &&
         run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    if (run->config.coordination == BK_GUARDED && run->config.grant_ns < contended_ns(run))
+    int64_t age_ns = run->config.strategy.max_age_ns;
+    if (run->config.coordination == BK_GUARDED &&
+        (run->config.grant_ns < contended_ns(run) || (age_ns != 0 && age_ns < contended_ns(run))))
         lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
 }
 

@@ -237,7 +237,10 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
-    oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted;
+    bool is_aged = run->config.strategy.max_age_ns != 0;
+    oracles->verdict.is_judged[LAB_ORACLE_LINES] = is_aged;
+    /* A bucket is begun by a row that may never be stored, and ends at its line all the same. */
+    oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted && !is_aged;
     oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted && kind != BK_WEIGHTED;
     /* Two may read one total of a counter, and a number is then left out. */
     oracles->verdict.is_judged[LAB_ORACLE_FILLED] =
@@ -420,6 +423,7 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
     }
+    lab_lines_placed(run, partition, row, time_ns);
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
     if (!bk_kind_fires(run->config.strategy.kind)) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);

@@ -2,7 +2,8 @@
 /* filled: no partition closes before its threshold is reached. This is exact: each increment is of a row that
  * fires and stands in the partition, so one that closes holds a threshold of them at least, and a count of
  * rows finds no more than there are. It is judged as the state names a later bucket: rows that come after
- * that prove nothing. Partitions of rows that bear numbers are judged at the end: each number is of one row.
+ * that prove nothing. One that ends at a line is closed by that. Partitions of rows that bear numbers are
+ * judged at the end: each number is of one row.
  *
  * Increments that were made twice may stand for as many rows: of guarded in the bucket whose counter it is,
  * else in any of the key's. Who counts in the state row may take a count over into the next bucket, when it
@@ -100,7 +101,8 @@ void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before
     bool is_counted = source >= BK_SOURCE_INCREMENTAL || source == BK_SOURCE_EXTERNAL;
     uint64_t has, wants;
     for (int64_t bucket = before; is_counted && bucket < ledger->state_bucket; bucket++) {
-        if (!run->oracles.verdict.is_judged[LAB_ORACLE_FILLED] || is_filled(run, key, bucket, &has, &wants))
+        if (!run->oracles.verdict.is_judged[LAB_ORACLE_FILLED] || is_filled(run, key, bucket, &has, &wants) ||
+            lab_is_line(run, run->keys[key].changes[bucket + 1]))
             continue;
         lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, ledger->rolled_ns, now_ns,
                            "bucket %" PRId64 " closes with %" PRIu64 " rows%s, and %" PRIu64

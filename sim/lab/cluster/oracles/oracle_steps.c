@@ -164,21 +164,21 @@ uint32_t lab_may_go_back(const struct lab_cluster_run *run)
     return lost;
 }
 
-/* The agent has heard of a grant that reaches beyond the time: its view shows one that is two grants long or
- * more, and not beyond the one that is stored. Of a state that may have gone back nobody can tell. */
+/* The agent has heard of a grant that reaches beyond the time: one that holds it, or the start of a later
+ * bucket. Of a state that may have gone back nobody can tell. */
 static bool knows_beyond(const struct step *step, int64_t time_ns)
 {
     const struct lab_cluster_run *run = step->run;
     const struct bk_agent *agent = run->agents[step->agent].agent;
     uint32_t key = step->operation->key;
-    int64_t until_ns = run->keys[key].state[BK_GUARDED_UNTIL], bucket;
-    bool is_changing, is_known;
+    const int64_t *starts_ns = run->keys[key].changes;
+    int64_t bucket;
+    bool is_changing;
     if (lab_conditions_met(run, key) & lab_may_go_back(run))
         return true;
-    do {
-        is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
-        time_ns = lab_until(time_ns, run->config.grant_ns);
-    } while (!is_known && time_ns < until_ns);
+    bool is_known = bk_agent_view(agent, time_ns, key, &bucket, &is_changing);
+    for (size_t i = run->keys[key].change_count; !is_known && i > 1 && starts_ns[i - 1] > time_ns; i--)
+        is_known = bk_agent_view(agent, starts_ns[i - 1], key, &bucket, &is_changing);
     return is_known;
 }
 
@@ -371,6 +371,24 @@ static void judge_conditional(const struct step *step)
 
 /* --- Grants. */
 
+static bool is_aged(const struct lab_cluster_run *run)
+{
+    return run->config.strategy.max_age_ns != 0;
+}
+
+/* The grant of a row's bucket reaches to a line, where the next row rolls the key. Of a state that may have
+ * gone back nobody can tell. */
+static bool ends_at_line(const struct step *step)
+{
+    const struct lab_cluster_key *key = &step->run->keys[step->operation->key];
+    int64_t bucket = step->operation->bucket;
+    bool is_newest = key->state[BK_GUARDED_BUCKET] <= bucket;
+    if (is_aged(step->run) &&
+        lab_conditions_met(step->run, step->operation->key) & lab_may_go_back(step->run))
+        return true;
+    return lab_is_line(step->run, is_newest ? key->state[BK_GUARDED_UNTIL] : key->changes[bucket + 1]);
+}
+
 static void judge_guarded_total(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
@@ -385,26 +403,44 @@ static void judge_guarded_total(const struct step *step)
     }
     bool is_known = bk_agent_view(host->agent, lab_agent_clock(step->run, step->agent), operation->key,
                                   &bucket, &is_changing);
-    demand(step, !is_ended(step) || !is_known || bucket != operation->bucket || is_changing,
+    demand(step,
+           !is_ended(step) || !is_known || bucket != operation->bucket || is_changing || ends_at_line(step),
            "reaches the threshold, and does not roll its key");
 }
 
+/* A grant that holds this time, and reaches beyond now, is cut at the next line. */
+static bool is_granted(const struct step *step, int64_t time_ns, int64_t until_ns)
+{
+    const struct lab_cluster_run *run = step->run;
+    int64_t now_ns = lab_agent_clock(run, step->agent), from_ns = time_ns > now_ns ? time_ns : now_ns;
+    int64_t line_ns = is_aged(run) ? lab_line_above(run, time_ns) : INT64_MAX;
+    bool is_right = false;
+    for (unsigned i = 0; i <= BK_GRANT_DOUBLINGS_MAX; i++) {
+        int64_t due_ns = lab_until(from_ns, lab_times(INT64_C(1) << i, run->config.grant_ns));
+        is_right = is_right || until_ns == (due_ns < line_ns ? due_ns : line_ns);
+    }
+    return is_right;
+}
+
 /* A grant reaches a power of two of its length, at most BK_GRANT_DOUBLINGS_MAX, beyond now and the row; a
- * roll begins where the grant before it ends. */
+ * roll begins where the grant before it ends, or at the line that its row has not been put beyond yet. */
 static void judge_grant(const struct step *step)
 {
     const struct bk_action *next = step->next;
     const struct lab_cluster_run *run = step->run;
     const int64_t *to = next->columns, *from = next->expected;
     bool is_roll = next->if_mask != 0 && to[BK_GUARDED_BUCKET] != from[BK_GUARDED_BUCKET];
-    int64_t begin_ns = is_roll ? from[BK_GUARDED_UNTIL] : step->operation->row_time_ns;
-    int64_t now_ns = lab_agent_clock(run, step->agent);
-    bool is_long_enough = false;
-    begin_ns = begin_ns > now_ns ? begin_ns : now_ns;
-    for (unsigned i = 0; i <= BK_GRANT_DOUBLINGS_MAX; i++)
-        is_long_enough =
-            is_long_enough ||
-            to[BK_GUARDED_UNTIL] == lab_until(begin_ns, lab_times(INT64_C(1) << i, run->config.grant_ns));
+    int64_t row_ns = step->operation->row_time_ns, start_ns = from[BK_GUARDED_UNTIL];
+    bool is_placed = step->operation->is_acknowledged;
+    /* Settings may have been deployed since it was planned. */
+    if (is_aged(run) && is_deployed_since(step, step->operation->heard_ns))
+        return;
+    if (is_aged(run) && next->if_mask != 0 && !is_placed) {
+        start_ns = lab_line_above(run, start_ns - 1);
+        demand(step, is_roll == (row_ns >= start_ns),
+               is_roll ? "rolls its key, and lies before the line" : "extends a grant beyond a line");
+    }
+    bool is_long_enough = is_granted(step, is_roll && is_placed ? start_ns : row_ns, to[BK_GUARDED_UNTIL]);
     /* One that waits for its next try was planned before it, and so was one that a pause has held up. */
     bool is_planned_now =
         !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
@@ -414,11 +450,14 @@ static void judge_grant(const struct step *step)
                "rolls its key, and has not stored the start that the state forgets");
     if (is_roll)
         demand(step,
-               to[BK_GUARDED_BUCKET] == from[BK_GUARDED_BUCKET] + 1 &&
-                   to[BK_GUARDED_START] == from[BK_GUARDED_UNTIL] &&
+               to[BK_GUARDED_BUCKET] == from[BK_GUARDED_BUCKET] + 1 && to[BK_GUARDED_START] == start_ns &&
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_START],
-               "rolls its key, and the new bucket does not begin where the old one's grant ends");
-    else if (next->if_mask != 0)
+               "rolls its key, and the new bucket does not begin where the old one ends");
+    /* A row that rolls at a line may do so more than once, and each time another start drops out. */
+    if (is_roll && is_aged(run) && from[BK_GUARDED_BUCKET] >= 2 && run->replay == NULL)
+        demand(step, lab_has_start(run, step->operation->key, from[BK_GUARDED_BUCKET] - 1),
+               "rolls its key, and the start that drops out of the state is not stored");
+    else if (!is_roll && next->if_mask != 0)
         demand(step,
                to[BK_GUARDED_START] == from[BK_GUARDED_START] &&
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_BEFORE],
@@ -434,7 +473,10 @@ static void judge_start(const struct step *step)
     if (bucket < 1 || (size_t)bucket >= key->change_count || key->changes[bucket] == 0 ||
         (lab_conditions_met(run, step->operation->key) & lab_may_go_back(run)) != 0)
         return;
-    demand(step, bucket == step->operation->bucket - 1 && step->next->columns[0] == key->changes[bucket],
+    bool is_before_put = is_aged(run) && !step->operation->is_acknowledged;
+    demand(step,
+           (is_before_put || bucket == step->operation->bucket - 1) &&
+               step->next->columns[0] == key->changes[bucket],
            "stores another start than its bucket has");
 }
 

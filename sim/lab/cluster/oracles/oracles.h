@@ -58,6 +58,7 @@ struct lab_partition {
     int64_t full_ns;                               /* since when it should be closed */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
     int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
+    int64_t line_ns; /* the next line above its rows, but for those that were overtaken; 0: there are none */
 };
 
 #define LAB_WINDOW_FEW 4u
@@ -110,6 +111,7 @@ struct lab_key_ledger {
                                given to no row */
     int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
     int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
+    int64_t latest_ns;      /* for `lines`: the latest time of a row that an agent took; 0: none */
     int64_t gaps_judged;    /* the gaps below this bucket were judged */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
@@ -346,6 +348,14 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
 /* `higher` holds the earliest row of all higher partitions. */
 void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                           int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
+/* An agent has taken a row; and it is put for the first time. The next line above a time, by the settings of
+ * the time's era; only with a greatest age. */
+void lab_lines_begun(struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
+                      int64_t time_ns);
+int64_t lab_line_above(const struct lab_cluster_run *run, int64_t time_ns);
+/* With a greatest age: whether the time is that of a line. */
+bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns);
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                          int64_t time_ns, const struct lab_extreme *higher);
 /* Two rows of a key are out of order: from when on the second one's putting may have been wrong. */

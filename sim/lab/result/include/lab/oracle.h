@@ -34,7 +34,8 @@
       "outside faults every row is acknowledged within a bound, and every operation ends [operations]")      \
     X(FILLED, "filled", "no partition closes before its threshold is reached [partitions]")                  \
     X(RESTORED, "restored",                                                                                  \
-      "an agent that resumes from its checkpoint asks for what one does that never stopped [agents]")
+      "an agent that resumes from its checkpoint asks for what one does that never stopped [agents]")        \
+    X(LINES, "lines", "with a greatest age no bucket has rows from both sides of a line [rows]")
 
 enum lab_oracle {
 #define LAB_ORACLE_ENUM(name, text, what) LAB_ORACLE_##name,
