@@ -57,8 +57,8 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
         return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
     is_fine = is_fine && tune_contest_rows(contest, result, error);
     if (is_fine && contest->scenario->trace_path != NULL)
-        is_fine = tune_growth_read(contest->scenario, result->start_ns, result->end_ns,
-                                   contest->race.terms.confidence, &contest->growth, error);
+        is_fine = tune_growth_of_run(contest->scenario, result, contest->race.terms.confidence,
+                                     &contest->growth, error);
     lab_result_destroy(result);
     return is_fine;
 }

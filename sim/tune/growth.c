@@ -10,7 +10,6 @@
 #include "workload/trace.h"
 
 #define DAYS_OF_WEEK 7
-#define WEEK         (DAYS_OF_WEEK * SIM_DAY)
 
 struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double confidence)
 {
@@ -31,7 +30,7 @@ bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int
 {
     struct wl_trace *trace = NULL;
     struct wl_trace_batch batch;
-    uint64_t count = ((uint64_t)end_ns - (uint64_t)start_ns) / (uint64_t)WEEK;
+    uint64_t count = ((uint64_t)end_ns - (uint64_t)start_ns) / (uint64_t)SIM_WEEK;
     *out = (struct tune_growth){.weeks = count};
     if (count < TUNE_GROWTH_WEEKS)
         return true;
@@ -42,13 +41,22 @@ bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int
         is_fine = wl_trace_next(trace, &batch, &more, error);
         more = more && is_fine;
         if (more)
-            wl_trace_slot_rows(&batch, end_ns - (int64_t)count * WEEK, WEEK, weeks, count);
+            wl_trace_slot_rows(&batch, end_ns - (int64_t)count * SIM_WEEK, SIM_WEEK, weeks, count);
     }
     if (is_fine)
         *out = tune_growth_of(weeks, count, confidence);
     wl_trace_close(trace);
     free(weeks);
     return is_fine;
+}
+
+bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
+                        double confidence, struct tune_growth *out, struct sim_error *error)
+{
+    if (result->week_count == 0)
+        return tune_growth_read(scenario, result->start_ns, result->end_ns, confidence, out, error);
+    *out = tune_growth_of(result->weeks, result->week_count, confidence);
+    return true;
 }
 
 double tune_growth_doubles(const struct tune_growth *growth)

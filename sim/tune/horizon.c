@@ -135,8 +135,7 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
         return true;
     bool is_fine = tune_contest_rows(&contest, result, error);
     if (is_fine && scenario->trace_path != NULL)
-        is_fine = tune_growth_read(scenario, result->start_ns, result->end_ns, contest.race.terms.confidence,
-                                   &contest.growth, error);
+        is_fine = tune_growth_of_run(scenario, result, contest.race.terms.confidence, &contest.growth, error);
     for (size_t i = 0; is_fine && i < result->strategy_count; i++)
         is_fine = add_all(&contest, result, &result->strategies[i], error);
     return is_fine;

@@ -65,7 +65,8 @@ struct bench_case {
     const char *scenario;     /* lines of YAML beside those that every case has, or a shipped file */
     const char *scenario_set; /* a field that the shipped file does not have so: PATH=VALUE; NULL: none */
     double rows, keys;
-    uint32_t days, threads, agents, nodes, strategies;
+    uint32_t days, threads, agents, strategies;
+    uint32_t nodes; /* three replicas, of fewer nodes one */
     bool has_bursts;
     enum hold_queue queue;
     enum hold_gaps gaps;
@@ -128,6 +129,10 @@ bool bench_cimba_customers(const struct bench_case *bench, const struct bench_co
 /* ns a customer of M/M/1 on our queue. */
 double bench_customer_ns(uint64_t count);
 bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
+                struct bench_result *result);
+bool bench_trace(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result);
+bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result);
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);

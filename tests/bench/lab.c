@@ -22,7 +22,8 @@ static void write_scenario(const struct bench_case *bench, double rows, double k
     fprintf(out, "arrivals: {rate: %.17g/s%s}\n", rows / seconds,
             bench->has_bursts ? ", bursts: {on: 10m, off: 6h, factor: 50}" : "");
     if (bench->nodes > 0)
-        fprintf(out, "cluster: {nodes: %" PRIu32 ", replication_factor: 3}\n", bench->nodes);
+        fprintf(out, "cluster: {nodes: %" PRIu32 ", replication_factor: %d}\n", bench->nodes,
+                bench->nodes < 3 ? 1 : 3);
     if (bench->agents > 0)
         fprintf(out, "agents: {count: %" PRIu32 ", cache_ttl: 5s}\n", bench->agents);
     fputs(bench->scenario, out);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "kernel/random.h"
 #include "lab/run.h"
 #include "store/store.h"
 
@@ -168,6 +169,67 @@ bool bench_charts(const struct bench_case *bench, const struct bench_context *co
                                         "--out", context->folder, NULL}))
             return false;
         result->runs[i].value = children_s() - from;
+    }
+    note_children(result);
+    return true;
+}
+
+static bool write_trace(const struct bench_case *bench, const struct bench_context *context, const char *path,
+                        struct bench_result *result)
+{
+    const double rows = bench_size(context, bench->rows, 1e4), keys = bench_size(context, bench->keys, 1e3);
+    struct sim_random random;
+    sim_random_init(&random, 1, SIM_FUZZ, 0);
+    FILE *out = fopen(path, "w");
+    if (out == NULL)
+        return bench_fail(result, "%s cannot be written", path);
+    fputs("timestamp_ms,key,bytes\n", out);
+    for (double row = 0; row < rows; row++)
+        fprintf(out, "%.0f,channel-%d,%d\n", 1767225600000 + row * 100,
+                (int)sim_random_below(&random, (uint64_t)keys), 20 + (int)sim_random_below(&random, 380));
+    return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
+}
+
+/* Processor time in s of a run over a trace, or its memory in MiB. */
+bool bench_trace(const struct bench_case *bench, const struct bench_context *context,
+                 struct bench_result *result)
+{
+    char trace[PATH_SIZE_MAX], scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    snprintf(trace, sizeof trace, "%s/rows.csv", context->folder);
+    snprintf(scenario, sizeof scenario, "%s/trace.yaml", context->folder);
+    FILE *out = fopen(scenario, "w");
+    if (out == NULL)
+        return bench_fail(result, "%s cannot be written", scenario);
+    fputs("trace: {file: rows.csv}\nstrategies:\n  - probabilistic: {bits: 4, threshold: 4}\n", out);
+    if (fclose(out) != 0 || !write_trace(bench, context, trace, result))
+        return false;
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        name_file(context, i, database);
+        const double from = children_s();
+        if (!call(context, result,
+                  (const char *const[]){"run", scenario, "--quiet", "--no-charts", "--db", database, NULL}))
+            return false;
+        note_children(result);
+        result->runs[i].value =
+            strcmp(bench->unit, "s") == 0 ? children_s() - from : (double)result->peak_kib / 1024;
+    }
+    return true;
+}
+
+/* Processor time of a seed of `fuzz`, in ms. */
+bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,
+                struct bench_result *result)
+{
+    char seeds[32];
+    const double count = bench_size(context, bench->rows, 20);
+    snprintf(seeds, sizeof seeds, "1..%.0f", count);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double from = children_s();
+        if (!call(context, result,
+                  (const char *const[]){"fuzz", "--seeds", seeds, "--jobs", "1", "--quiet", "--out",
+                                        context->folder, NULL}))
+            return false;
+        result->runs[i].value = 1e3 * (children_s() - from) / count;
     }
     note_children(result);
     return true;

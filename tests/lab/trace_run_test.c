@@ -449,6 +449,21 @@ static void test_run_that_is_stopped_ends_soon(void **state)
     }
 }
 
+static void test_rows_of_whole_weeks_are_counted_from_the_end(void **state)
+{
+    (void)state;
+    static const int days[] = {0, 1, 8, 9, 10, 15}; /* the last row is the end, and in no week before it */
+    char csv[512];
+    size_t size = (size_t)snprintf(csv, sizeof csv, SIZES);
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++)
+        size += (size_t)snprintf(csv + size, sizeof csv - size, "%lld,k%zu,1\n", days[i] * 86400000LL, i % 2);
+    struct lab_result *result = run_of(csv, "strategies: [unbucketed: {}]\n");
+    assert_int_equal(result->week_count, 2);
+    assert_int_equal(result->weeks[0], 1);
+    assert_int_equal(result->weeks[1], 3);
+    lab_result_destroy(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -472,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_trace_too_many_bytes_stay_at_the_top),
         cmocka_unit_test(test_trace_sizes_beyond_a_terabyte_are_cut),
         cmocka_unit_test(test_run_that_is_stopped_ends_soon),
+        cmocka_unit_test(test_rows_of_whole_weeks_are_counted_from_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,11 @@ static struct lab_result *stream_result(const struct lab_scenario *scenario, str
     struct lab_result *result =
         lab_result_begin(scenario, stream->rows, stream->keys, stream->start_ns, stream->end_ns);
     bool ok = result != NULL;
+    if (ok) {
+        result->weeks = stream->weeks;
+        result->week_count = stream->week_count;
+        stream->weeks = NULL;
+    }
     for (size_t i = 0; ok && i < scenario->strategy_count; i++) {
         struct lab_strategy_result *strategy = lab_result_add(result, scenario, i, &stream->tallies[i]);
         ok = strategy != NULL &&

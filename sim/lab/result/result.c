@@ -70,6 +70,7 @@ void lab_result_destroy(struct lab_result *result)
     free(result->scenario_name);
     free(result->about);
     free(result->source);
+    free(result->weeks);
     free(result);
 }
 

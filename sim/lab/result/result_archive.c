@@ -85,7 +85,7 @@ static void archive_expect(struct lab_expect_result *expect, struct sim_archive 
 }
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 40 && sizeof(struct lab_prices) == 56 &&
-                      sizeof(struct lab_result) == 208,
+                      sizeof(struct lab_result) == 224,
                   "results have other fields: archive them");
 
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
@@ -100,6 +100,8 @@ void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
     sim_archive_u64(archive, &result->keys);
     sim_archive_i64(archive, &result->start_ns);
     sim_archive_i64(archive, &result->end_ns);
+    result->weeks =
+        sim_archive_array(archive, result->weeks, sizeof *result->weeks, &result->week_count, SIZE_MAX);
     sim_archive_u64(archive, &result->limits.partition_rows);
     sim_archive_u64(archive, &result->limits.partition_bytes);
     sim_archive_u64(archive, &result->limits.tiny_rows);

@@ -399,5 +399,6 @@ void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_c
     for (size_t i = 0; result->tallies != NULL && i < strategy_count; i++)
         lab_tally_clear(&result->tallies[i]);
     free(result->tallies);
+    free(result->weeks);
     memset(result, 0, sizeof *result);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "kernel/grow.h"
+#include "kernel/time.h"
 #include "lab/runnable.h"
 #include "stream_trace.h"
 
@@ -127,10 +128,15 @@ static bool next_line(struct lab_trace_run *run, struct sim_error *error)
     if (!wl_trace_lines_next(run->lines, &run->line, &more, error))
         return false;
     run->row = run->row_end = 0;
-    if (more)
-        wl_trace_rows_between(&run->line, run->begin_ns, run->until_ns, &run->row, &run->row_end);
-    else
+    if (!more) {
         run->line.key_index = NO_KEY;
+        return true;
+    }
+    const struct lab_stream_result *out = run->out;
+    wl_trace_rows_between(&run->line, run->begin_ns, run->until_ns, &run->row, &run->row_end);
+    if (out->week_count > 0)
+        wl_trace_slot_rows(&run->line, out->end_ns - (int64_t)out->week_count * SIM_WEEK, SIM_WEEK,
+                           out->weeks, out->week_count);
     return true;
 }
 
@@ -226,6 +232,14 @@ static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_er
     return tick(run, error);
 }
 
+static bool begin_weeks(struct lab_stream_result *out)
+{
+    size_t count = (size_t)(((uint64_t)out->end_ns - (uint64_t)out->start_ns) / (uint64_t)SIM_WEEK);
+    out->weeks = calloc(count + 1, sizeof *out->weeks);
+    out->week_count = out->weeks == NULL ? 0 : count;
+    return out->weeks != NULL;
+}
+
 static bool second_pass(struct lab_trace_run *run, struct sim_archive *kept, int64_t end_ns,
                         struct sim_error *error)
 {
@@ -246,6 +260,7 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
     struct lab_trace_run run = {
         .scenario = scenario,
         .context = context,
+        .out = out,
         .begin_ns = scenario->has_start ? scenario->workload.start_ns : INT64_MIN,
         .until_ns = INT64_MAX,
     };
@@ -263,6 +278,7 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
         out->end_ns = lab_trace_end(&run);
         run.worker->end_ns = out->end_ns;
         ok = lab_check_walks(scenario, out->start_ns, out->end_ns, error) &&
+             (begin_weeks(out) || sim_fail_memory(error)) &&
              lab_worker_start(run.worker, out->start_ns, error) &&
              second_pass(&run, is_kept ? &kept : NULL, out->end_ns, error);
     }
@@ -271,6 +287,9 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
         out->keys = run.worker->keys;
         out->tallies = run.worker->tallies;
         run.worker->tallies = NULL;
+    } else {
+        free(out->weeks);
+        memset(out, 0, sizeof *out);
     }
     for (size_t i = 0; run.lanes != NULL && i < scenario->strategy_count; i++)
         lab_lane_clear(&run.lanes[i]);

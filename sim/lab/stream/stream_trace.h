@@ -18,8 +18,9 @@ struct lab_trace_run {
     uint64_t *key_rows;
     size_t key_rows_capacity;
     uint64_t rows;
-    int64_t first_ns, last_ns;  /* of the rows in the window */
-    int64_t begin_ns, until_ns; /* the window; INT64_MIN and INT64_MAX when open */
+    int64_t first_ns, last_ns;     /* of the rows in the window */
+    int64_t begin_ns, until_ns;    /* the window; INT64_MIN and INT64_MAX when open */
+    struct lab_stream_result *out; /* takes the weeks */
     /* In the second: the key under way, or the one to begin with. */
     size_t key_index;
     bool is_under_way;

@@ -13,6 +13,7 @@
 #define SIM_MINUTE (60 * SIM_SECOND)
 #define SIM_HOUR   (3600 * SIM_SECOND)
 #define SIM_DAY    (86400 * SIM_SECOND)
+#define SIM_WEEK   (7 * SIM_DAY)
 
 #define SIM_TIME_TEXT_SIZE 32
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lab/result.h"
 #include "lab/scenario.h"
 
 enum { TUNE_GROWTH_WEEKS = 4 };
@@ -24,6 +25,9 @@ struct tune_growth tune_growth_of(const uint64_t *weeks, uint64_t count, double 
 /* Reads the scenario's trace; of rows in [start_ns, end_ns). */
 bool tune_growth_read(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                       double confidence, struct tune_growth *out, struct sim_error *error);
+/* The same of a run over it, which may have counted the rows itself. */
+bool tune_growth_of_run(const struct lab_scenario *scenario, const struct lab_result *result,
+                        double confidence, struct tune_growth *out, struct sim_error *error);
 /* In how many days the rate doubles; infinity: it does not grow. */
 double tune_growth_doubles(const struct tune_growth *growth);
 /* After how many days from the start the stream has had so many times the rows, or its rate so many times

@@ -107,6 +107,8 @@ struct lab_result {
     char *source;                      /* of the rows: "synthetic", or the trace's file name */
     uint64_t seed, digest, rows, keys; /* keys: that have at least one row */
     int64_t start_ns, end_ns;          /* of the run in virtual time; of a trace: from first to last row */
+    uint64_t *weeks;                   /* of a trace: rows of each whole week up to the end, oldest first */
+    size_t week_count;                 /* 0: nobody counted */
     struct lab_limits limits;
     struct lab_prices prices;
     size_t strategy_count;

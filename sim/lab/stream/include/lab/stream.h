@@ -20,6 +20,8 @@ struct lab_stream_result {
     struct lab_tally *tallies; /* one a strategy */
     uint64_t rows, keys;
     int64_t start_ns, end_ns;
+    uint64_t *weeks; /* as in lab_result */
+    size_t week_count;
 };
 
 bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
