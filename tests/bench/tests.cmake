@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(bench/rivals_test LINK sim_kernel SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/bench/rivals.c)
-find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME bench/bench_test
-           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_test.py
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_test.py
                    $<TARGET_FILE:bucketlab_bench> $<TARGET_FILE:bucketlab>)
-  add_test(NAME bench/page_test COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/docs/performance.py --check
+  add_test(NAME bench/page_test COMMAND ${python} ${PROJECT_SOURCE_DIR}/docs/performance.py --check
                                         --build ${PROJECT_BINARY_DIR})
   # Leaks of the libraries that draw are theirs.
   set_tests_properties(bench/bench_test bench/page_test PROPERTIES TIMEOUT 300

@@ -1,68 +1,67 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The program from outside: a Python script (standard library alone) that is given the program's path.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(name usage refusals prices odds tune_scenario tune_exhaustive keys init run table store stop hostile cluster oracles findings cql warnings meeting migration tune diff why judge)
-  add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
+  add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
-add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
+add_test(NAME cli/tune_exhaustive_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/tune_exhaustive_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/tune_exhaustive_slow_test PROPERTIES TIMEOUT 1800 LABELS slow)
-add_test(NAME cli/newcomer_slow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/newcomer_test.py
+add_test(NAME cli/newcomer_slow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/newcomer_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/newcomer_slow_test PROPERTIES TIMEOUT 3000 LABELS slow)
 # What goes in and out as files.
 foreach(name import export stress page outputs inputs sample trace newcomer watch)
-  add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
+  add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
 # A host in Python loads the core, which it cannot where that needs a sanitizer's library first.
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
-  add_test(NAME cli/emit_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/emit_test.py
+  add_test(NAME cli/emit_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/emit_test.py
            $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketing_shared> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/emit_test PROPERTIES TIMEOUT 300)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   set_tests_properties(cli/page_test PROPERTIES ENVIRONMENT "BUCKETLAB_TIMED=1")
 endif()
-add_test(NAME cli/curves_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/curves_test.py
+add_test(NAME cli/curves_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/curves_test.py
          $<TARGET_FILE:bucketlab-curves> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/curves_test PROPERTIES TIMEOUT 300)
 
 # The same program with a table of guarantees that says too much, so that `fuzz` has something to find.
 add_executable(bucketlab_bold ${PROJECT_SOURCE_DIR}/sim/cli/main.c ${CMAKE_CURRENT_LIST_DIR}/bold_guarantees.c)
 target_link_libraries(bucketlab_bold PRIVATE bucketlab_flags bucketlab_cli)
-add_test(NAME cli/fuzz_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
+add_test(NAME cli/fuzz_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/fuzz_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/check_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/check_test.py
+add_test(NAME cli/check_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/check_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/workflow_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
+add_test(NAME cli/workflow_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/workflow_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/node_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/node_test.py
+add_test(NAME cli/node_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/node_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/regress_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
+add_test(NAME cli/regress_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/regress_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/fuzz_test cli/check_test cli/workflow_test cli/regress_test PROPERTIES TIMEOUT 300)
 
-add_test(NAME cli/sweep_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
+add_test(NAME cli/sweep_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/sweep_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
+add_test(NAME cli/sweep_slow COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/sweep_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/sweep_test PROPERTIES TIMEOUT 600)
 set_tests_properties(cli/sweep_slow PROPERTIES TIMEOUT 900 LABELS slow)
 
-add_test(NAME cli/resume_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
+add_test(NAME cli/resume_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
          $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-add_test(NAME cli/resume_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
+add_test(NAME cli/resume_slow COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/resume_test.py
          $<TARGET_FILE:bucketlab> slow WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/resume_test PROPERTIES TIMEOUT 900 COST 60)
 set_tests_properties(cli/resume_slow PROPERTIES TIMEOUT 3600 LABELS slow)
 
 # What the build makes of the tables of commands and options.
 foreach(name manual completion)
-  add_test(NAME cli/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
+  add_test(NAME cli/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> ${CMAKE_BINARY_DIR}/share WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(cli/${name}_test PROPERTIES TIMEOUT 300)
 endforeach()
@@ -84,7 +83,7 @@ endif()
 add_library(hasty MODULE ${CMAKE_CURRENT_LIST_DIR}/hasty.c)
 target_link_libraries(hasty PRIVATE bucketlab_flags)
 set_target_properties(hasty PROPERTIES PREFIX "" C_EXTENSIONS ON)
-add_test(NAME cli/bar_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/bar_test.py
+add_test(NAME cli/bar_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bar_test.py
          $<TARGET_FILE:bucketlab> $<TARGET_FILE:bucketlab_bold> $<TARGET_FILE:hasty>
          WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(cli/bar_test PROPERTIES TIMEOUT 300 LABELS screen)

@@ -45,10 +45,10 @@ set_tests_properties(core/python_wheels PROPERTIES LABELS slow)
 add_executable(core_vectors core/vectors/agent.c core/vectors/draws.c core/vectors/idgen.c core/vectors/main.c
                core/vectors/values.c core/vectors/write.c)
 target_link_libraries(core_vectors PRIVATE bucketlab_flags bucketing)
-set(vectors_test ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/vectors_test.py)
+set(vectors_test ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/vectors_test.py)
 add_test(NAME core/vectors_test COMMAND ${vectors_test} $<TARGET_FILE:core_vectors>)
 add_test(NAME core/vectors_coverage_test COMMAND ${vectors_test} --coverage)
 set_tests_properties(core/vectors_test core/vectors_coverage_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
-add_test(NAME core/java_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/core/java_test.py
+add_test(NAME core/java_test COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/core/java_test.py
          ${PROJECT_BINARY_DIR})
 set_tests_properties(core/java_test PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS slow)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What docs/findings.md says of the claims and README.md of the costs, and the scenarios that it stands on.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 foreach(name claims costs tutorial charts)
-  add_test(NAME facts/${name}_test COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
+  add_test(NAME facts/${name}_test COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${name}_test.py
            $<TARGET_FILE:bucketlab> WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   # Leaks of the libraries that draw are theirs.
   set_tests_properties(facts/${name}_test PROPERTIES TIMEOUT 600

@@ -39,7 +39,7 @@ class DiskTest(FaultsTest):
             self.assertIsNotNone(line, outcome.err)
             found += 1
         self.assertGreater(found, 5 / SHARE)
-        words = [*line[1].split(), "--format", "png,html", "--out", "made/here", "--quiet"]
+        words = [*line[1].split(), "--format", "svg,html", "--out", "made/here", "--quiet"]
         again = self.run_command(words, {"FAULTY_FILE": "0"}, first=words_of(name) + ["--no-charts"])
         self.assertEqual((again.code, again.files), (0, right.files))
 

@@ -14,7 +14,8 @@
  *   FAULTY_CLOCK    N: at every Nth reading all clocks jump, forth and back in turn
  *   FAULTY_SECONDS  how far from the right time they then are
  *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were,
- *                   how many failed, and where the first of them stood
+ *                   how many failed, where the first of them stood, and how often the program and two
+ *                   libraries allocate, whether their calls count or not
  *   FAULTY_SITES    a file that is told where each allocation stood, the first N first: in words of 8 bytes
  *                   how many follow, the place itself, and the calls in the program that led there
  *   FAULTY_FILE_SITES  the same of calls that change a file or a folder
@@ -54,10 +55,15 @@ struct fault {
     int sites; /* a file; -1: none is told */
 };
 
-/* The code of an object whose calls count. */
+/* Those whose allocations are told one by one. */
+static const char *const tellers[] = {"program", "libsqlite3", "libjansson"};
+enum { TELLERS = sizeof tellers / sizeof tellers[0] };
+
+/* The code of an object whose calls count, or which is a teller. */
 struct range {
     uintptr_t begin, end, base;
-    bool is_program;
+    bool is_program, counts;
+    size_t teller; /* TELLERS: none */
 };
 
 /* A stream that is written through the functions here, and the file below it. */
@@ -71,7 +77,7 @@ static bool is_lasting, is_short, is_ready;
 static main_function *real_main;
 static int error_number = ENOSPC;
 static long clock_seconds;
-static atomic_long failed, first_failed_at;
+static atomic_long failed, first_failed_at, allocations[TELLERS];
 static atomic_bool first_failed_in_program;
 static struct range ranges[RANGES_MAX], program;
 static size_t range_count;
@@ -91,6 +97,9 @@ static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
     const char *slash = strrchr(info->dlpi_name, '/'), *at = names;
     const char *name = info->dlpi_name[0] == '\0' ? "program" : slash != NULL ? slash + 1 : info->dlpi_name;
     bool counts = false;
+    size_t teller = 0;
+    while (teller < TELLERS && strncmp(name, tellers[teller], strlen(tellers[teller])) != 0)
+        teller++;
     for (size_t length; *at != '\0'; at += length + (at[length] == ' ')) {
         length = strcspn(at, " ");
         counts = counts || (length > 0 && strncmp(name, at, length) == 0);
@@ -98,12 +107,13 @@ static int add_ranges(struct dl_phdr_info *info, size_t size, void *names)
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         uintptr_t begins = info->dlpi_addr + part->p_vaddr;
-        struct range range = {begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0'};
+        struct range range = {
+            begins, begins + part->p_memsz, info->dlpi_addr, info->dlpi_name[0] == '\0', counts, teller};
         if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0)
             continue;
         if (range.is_program)
             program = range;
-        if (counts && range_count < RANGES_MAX)
+        if ((counts || teller < TELLERS) && range_count < RANGES_MAX)
             ranges[range_count++] = range;
     }
     return 0;
@@ -118,7 +128,7 @@ static void open_sites(struct fault *fault, const char *path)
     fault->sites = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-/* NULL: the calls of that code do not count. */
+/* NULL: the calls of that code neither count nor are told. */
 static const struct range *find_range(uintptr_t address)
 {
     for (size_t i = 0; is_ready && i < range_count; i++) {
@@ -144,7 +154,9 @@ static void tell_site(int sites, uint64_t site)
 static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
 {
     const struct range *range = find_range(caller);
-    if (range == NULL)
+    if (range != NULL && fault == &memory && range->teller < TELLERS)
+        allocations[range->teller]++;
+    if (range == NULL || !range->counts)
         return false;
     *number = atomic_fetch_add(&fault->count, 1) + 1;
     bool is_first = *number == fault->first;
@@ -239,10 +251,12 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void end(void)
 {
     const char *path = getenv("FAULTY_REPORT");
-    char text[256];
+    char text[512];
     int size = snprintf(text, sizeof text, "memory %ld\nfiles %ld\nclocks %ld\nfailed %ld\nat %s+%#lx\n",
                         memory.count, files.count, clocks.count, failed,
                         first_failed_in_program ? "program" : "library", (unsigned long)first_failed_at);
+    for (size_t i = 0; i < TELLERS; i++)
+        size += snprintf(text + size, sizeof text - (size_t)size, "%s %ld\n", tellers[i], allocations[i]);
     int file =
         path == NULL ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file != -1) {

@@ -9,7 +9,7 @@ add_library(faulty MODULE ${CMAKE_CURRENT_LIST_DIR}/faulty.c)
 target_link_libraries(faulty PRIVATE bucketlab_flags ${CMAKE_DL_LIBS})
 set_target_properties(faulty PROPERTIES PREFIX "" C_EXTENSIONS ON)
 function(add_faults name script)
-  add_test(NAME faults/${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${script}.py ${faulty_words} ${ARGN}
+  add_test(NAME faults/${name} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${script}.py ${faulty_words} ${ARGN}
            WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 if(CMAKE_C_FLAGS MATCHES "--coverage")
@@ -21,6 +21,6 @@ foreach(kind memory disk clock)
   add_faults(${kind}_slow ${kind}_test slow)
   set_tests_properties(faults/${kind}_slow PROPERTIES LABELS slow TIMEOUT 5400 COST 50)
 endforeach()
-add_test(NAME faults/valgrind_slow COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/valgrind_test.py
+add_test(NAME faults/valgrind_slow COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/valgrind_test.py
          ${faulty_words} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 set_tests_properties(faults/valgrind_slow PROPERTIES LABELS slow TIMEOUT 1800 SKIP_RETURN_CODE 77)

@@ -27,7 +27,7 @@ bucketlab_fuzz_target(snapshot sim_lab)
 
 # Looks for new inputs, in a build of its own.
 if(BUCKETLAB_FUZZER EQUAL -1)
-  add_test(NAME fuzzing/campaign COMMAND ${Python3_EXECUTABLE} -B ${FUZZING}/fuzz.py
+  add_test(NAME fuzzing/campaign COMMAND ${python} ${FUZZING}/fuzz.py
            ${PROJECT_BINARY_DIR}/fuzz --build --runs 300000)
   set_tests_properties(fuzzing/campaign PROPERTIES TIMEOUT 3600 LABELS "slow;repository" SKIP_RETURN_CODE 77)
 endif()

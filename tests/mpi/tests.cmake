@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Several processes. They share the processors with each other, so no two of these tests run at once.
-find_package(Python3 REQUIRED COMPONENTS Interpreter)
 if(TARGET sim_ranks_mpi)
   # The program, and that with guarantees that are too bold, over MPI.
   add_executable(bucketlab_mpi ${PROJECT_SOURCE_DIR}/sim/cli/main.c)
@@ -19,13 +18,13 @@ if(TARGET sim_ranks_mpi)
     string(REGEX MATCH "slow" slow ${name})
     string(REPLACE "_slow" "" script ${name})
     add_test(NAME mpi/${name}_test
-             COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${script}_test.py $<TARGET_FILE:bucketlab_mpi>
+             COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/${script}_test.py $<TARGET_FILE:bucketlab_mpi>
                      $<TARGET_FILE:bucketlab_mpi_bold> $<TARGET_FILE:mpi_ranks_probe> ${slow}
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     set_tests_properties(mpi/${name}_test PROPERTIES TIMEOUT 300 LABELS "mpi;${slow}" RESOURCE_LOCK mpirun COST 40)
   endforeach()
   add_test(NAME mpi/scale_test
-           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/scale.py $<TARGET_FILE:bucketlab_mpi>
+           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/scale.py $<TARGET_FILE:bucketlab_mpi>
                    $<TARGET_FILE:mpi_counter> --check)
   set_tests_properties(mpi/scale_test PROPERTIES TIMEOUT 600 LABELS "mpi;slow" RESOURCE_LOCK mpirun)
   # Every digest that is kept, by three processes.
@@ -33,17 +32,17 @@ if(TARGET sim_ranks_mpi)
        "#!/bin/sh\nexec mpirun -q --allow-run-as-root --oversubscribe -n 3 ${CMAKE_CURRENT_BINARY_DIR}/bucketlab_mpi \"$@\"\n")
   file(CHMOD ${CMAKE_CURRENT_BINARY_DIR}/three_ranks PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
   add_test(NAME mpi/golden_slow_test
-           COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/golden/digest_test.py
+           COMMAND ${python} ${PROJECT_SOURCE_DIR}/tests/golden/digest_test.py
                    ${CMAKE_CURRENT_BINARY_DIR}/three_ranks ${PROJECT_SOURCE_DIR})
   set_tests_properties(mpi/golden_slow_test PROPERTIES TIMEOUT 1800 LABELS "mpi;slow" RESOURCE_LOCK mpirun)
   add_custom_target(bench-ranks
-    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/speed.py $<TARGET_FILE:bucketlab_mpi>
+    COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/speed.py $<TARGET_FILE:bucketlab_mpi>
             --json ${CMAKE_BINARY_DIR}/bench-ranks.json
     DEPENDS bucketlab_mpi USES_TERMINAL)
 endif()
 if(NOT BUCKETLAB_MPI)
   add_test(NAME mpi/alone_test
-           COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/alone_test.py $<TARGET_FILE:bucketlab>
+           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/alone_test.py $<TARGET_FILE:bucketlab>
            WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(mpi/alone_test PROPERTIES TIMEOUT 60)
 endif()

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Seeded bugs, built from a copy of the sources; one build is enough. The campaign that must find nothing is
 # the first thing that each of them runs.
-find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
-  set(mutants ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
+  set(mutants ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
   add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
   set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS "slow;repository")
   add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
@@ -47,7 +46,7 @@ if(Python3_FOUND)
   set_tests_properties(mutants/paxos PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/paxos_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
   # The rows that each protocol keeps while a fault lasts, as the document tells them.
-  add_test(NAME mutants/kept COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
+  add_test(NAME mutants/kept COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)
   set_tests_properties(mutants/kept PROPERTIES TIMEOUT 300 LABELS repository)
   # What no guarantee covers, beside the shares of 2,000 seeds.

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Checks of the repository itself: they need no build but its compile_commands.json, and say by 77 that a tool is
 # missing. test.sh runs them in one build only, by their label.
-find_package(Python3 COMPONENTS Interpreter)
 
 function(bucketlab_check name)
   add_test(NAME repository/${name}
-           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/repository/${name}.py ${ARGN}
+           COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/repository/${name}.py ${ARGN}
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(repository/${name} PROPERTIES TIMEOUT 300 LABELS repository SKIP_RETURN_CODE 77
                        ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
@@ -26,16 +25,16 @@ if(Python3_FOUND)
   bucketlab_check(words_test)
   bucketlab_check(install ${PROJECT_BINARY_DIR})
   set_tests_properties(repository/cppcheck PROPERTIES LABELS "slow;repository")
-  add_test(NAME repository/install_built COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py
+  add_test(NAME repository/install_built COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/repository/install.py
            ${PROJECT_BINARY_DIR} --build)
   set_tests_properties(repository/install_built PROPERTIES TIMEOUT 1800 LABELS "slow;repository")
-  add_test(NAME repository/abi_breaks COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/repository/abi.py
+  add_test(NAME repository/abi_breaks COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/repository/abi.py
            ${CMAKE_C_COMPILER} --try)
   set_tests_properties(repository/abi_breaks PROPERTIES LABELS "slow;repository" SKIP_RETURN_CODE 77)
   bucketlab_check(packages ${CMAKE_BINARY_DIR})
   set_tests_properties(repository/packages PROPERTIES TIMEOUT 5400 LABELS "slow;repository" RUN_SERIAL TRUE)
   # A build of its own, with all that is no check of the repository.
-  add_test(NAME repository/coverage COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
+  add_test(NAME repository/coverage COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py)
   set_tests_properties(repository/coverage PROPERTIES TIMEOUT 7200 LABELS "slow;repository" SKIP_RETURN_CODE 77
                        RUN_SERIAL TRUE)
 endif()
