@@ -94,6 +94,7 @@ static void test_the_reference_has_the_rows_of_the_table(void **state)
 #define ALL_PROTOCOLS                                                                                        \
     "strategies:\n  - probabilistic: {bits: 2, threshold: 4, coordination: three-state, counter: counter, "  \
     "lead: 10s}\n  - probabilistic: {label: b, bits: 2, threshold: 4, counter: lwt}\n"                       \
+    "  - probabilistic: {label: d, bits: 2, threshold: 4, coordination: guarded, max_age: 1h}\n"             \
     "  - count: {rows: 20, counter: incremental, every_rows: 4}\n"
 /* Together they have every figure that there is. */
 static const char *const runs[] = {
