@@ -122,8 +122,10 @@ static bool go_on(struct keeper *keeper, const struct lab_scenario *scenario, co
                                             .events_each = events_each}};
     const struct lab_run_context context = {.progress = &keeper->progress, .snapshots = &keeper->snapshots};
     atomic_store(&keeper->snapshots.wish, 1);
-    /* The stream engine puts a state before it ends, the cluster engine ends before it has read one. */
-    atomic_store(&keeper->progress.stop, kept != NULL && scenario->agents.count == 0);
+    /* The stream engine puts a state before it ends; the cluster engine ends before it has read one, and so
+     * does a run over a trace, which reads the rows before its state. */
+    bool puts_first = scenario->agents.count == 0 && scenario->trace_path == NULL;
+    atomic_store(&keeper->progress.stop, kept != NULL && puts_first);
     *error = (struct sim_error){SIM_ERROR_NONE, ""};
     bool ok = lab_run_in(scenario, 1, &context, &result, error);
     lab_result_destroy(result);
