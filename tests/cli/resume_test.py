@@ -356,7 +356,7 @@ class ResumeTest(ProgramTest):
         self.write("small.yaml", SMALL)
         self.write("long.yaml", LONG.replace("duration: 10d", "duration: 1000d"))
         process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
-        self.wait_for("SELECT 1 FROM run", process)
+        self.wait_for_work(process, 1.05)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
