@@ -14,6 +14,7 @@
 
 #include "kernel/grow.h"
 #include "kernel/time.h"
+#include "trace_merge.h"
 #include "trace_spill.h"
 
 #define NUMBER_BYTES_MOST  10u
@@ -54,8 +55,7 @@ struct wl_trace_lines {
     bool has_ns, has_extra; /* some are not whole ms, or have one */
     struct run *runs;
     size_t run_count, run_capacity, window_bytes;
-    size_t *heap; /* of runs: the one with the least key, and of that the first, on top */
-    size_t heap_count;
+    struct trace_merge merge; /* of runs: the one with the least key, and of that the first, on top */
 };
 
 struct wl_trace_lines *wl_trace_lines_create(const char *path, bool has_counts)
@@ -207,23 +207,11 @@ static bool take_segment(const struct wl_trace_lines *lines, struct run *run, bo
     return true;
 }
 
-static bool is_before(const struct wl_trace_lines *lines, size_t one, size_t other)
+static bool is_before(const void *owner, size_t one, size_t other)
 {
+    const struct wl_trace_lines *lines = owner;
     uint32_t a = lines->runs[one].key, b = lines->runs[other].key;
     return a != b ? a < b : one < other;
-}
-
-/* Lets the run at `at` of the heap sink to its place. */
-static void sink(struct wl_trace_lines *lines, size_t at)
-{
-    size_t *heap = lines->heap, run = heap[at];
-    for (size_t child; (child = 2 * at + 1) < lines->heap_count; at = child) {
-        child += child + 1 < lines->heap_count && is_before(lines, heap[child + 1], heap[child]);
-        if (!is_before(lines, heap[child], run))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = run;
 }
 
 /* The buffer gives way to the windows of the runs. */
@@ -238,8 +226,8 @@ bool wl_trace_lines_turn(struct wl_trace_lines *lines, struct sim_error *error)
     free(lines->buffer);
     lines->buffer = NULL;
     lines->capacity = 0;
-    lines->heap = calloc(lines->run_count + 1, sizeof *lines->heap);
-    if (lines->heap == NULL)
+    lines->merge.heap = calloc(lines->run_count + 1, sizeof *lines->merge.heap);
+    if (lines->merge.heap == NULL)
         return sim_fail_memory(error);
     for (size_t i = 0; i < lines->run_count; i++) {
         bool more;
@@ -248,10 +236,8 @@ bool wl_trace_lines_turn(struct wl_trace_lines *lines, struct sim_error *error)
             return sim_fail_memory(error);
         if (!take_segment(lines, &lines->runs[i], &more, error))
             return false;
-        lines->heap[lines->heap_count++] = i;
     }
-    for (size_t i = lines->heap_count / 2; i-- > 0;)
-        sink(lines, i);
+    trace_merge_begin(&lines->merge, lines->run_count, is_before, lines);
     return true;
 }
 
@@ -259,18 +245,15 @@ bool wl_trace_lines_next(struct wl_trace_lines *lines, struct wl_trace_batch *ou
                          struct sim_error *error)
 {
     *more = false;
-    if (lines->heap_count > 0 && lines->runs[lines->heap[0]].left == 0) {
+    if (lines->merge.count > 0 && lines->runs[lines->merge.heap[0]].left == 0) {
         bool has_segment;
-        if (!take_segment(lines, &lines->runs[lines->heap[0]], &has_segment, error))
+        if (!take_segment(lines, &lines->runs[lines->merge.heap[0]], &has_segment, error))
             return false;
-        if (!has_segment)
-            lines->heap[0] = lines->heap[--lines->heap_count];
-        if (lines->heap_count > 0)
-            sink(lines, 0);
+        trace_merge_moved(&lines->merge, has_segment, is_before, lines);
     }
-    if (lines->heap_count == 0)
+    if (lines->merge.count == 0)
         return true;
-    struct run *run = &lines->runs[lines->heap[0]];
+    struct run *run = &lines->runs[lines->merge.heap[0]];
     if (!trace_spill_fill(&lines->spill, &run->bytes, lines->window_bytes, RECORD_BYTES_MOST, error))
         return false;
     run->left--;
@@ -293,7 +276,7 @@ void wl_trace_lines_destroy(struct wl_trace_lines *lines)
     for (size_t i = 0; i < lines->run_count; i++)
         free(lines->runs[i].bytes.window);
     free(lines->runs);
-    free(lines->heap);
+    free(lines->merge.heap);
     free(lines->buffer);
     trace_spill_clear(&lines->spill);
     free(lines);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel/grow.h"
+#include "trace_merge.h"
 #include "trace_spill.h"
 
 #define WINDOW_BYTES_LEAST ((size_t)16 << 10) /* above the longest record */
@@ -46,9 +47,8 @@ struct trace_sort {
     size_t item_count, item_capacity;
     struct run *runs;
     size_t run_count, run_capacity;
-    size_t *heap; /* of runs, the one with the least row on top */
-    size_t heap_count;
-    bool is_under_way; /* the top run's row was handed out and is dropped at the next call */
+    struct trace_merge merge; /* of runs, the one with the least row on top */
+    bool is_under_way;        /* the top run's row was handed out and is dropped at the next call */
 };
 
 static size_t record_bytes(uint64_t key_size)
@@ -142,27 +142,11 @@ static bool load_head(struct trace_sort *sort, struct run *run, bool *more, stru
     return true;
 }
 
-static bool is_before(const struct trace_sort *sort, size_t one, size_t other)
+static bool is_before(const void *owner, size_t one, size_t other)
 {
+    const struct trace_sort *sort = owner;
     const struct head *a = &sort->runs[one].head, *b = &sort->runs[other].head;
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
-
-/* Lets the run at `at` of the heap sink to its place. */
-static void sink(struct trace_sort *sort, size_t at)
-{
-    size_t run = sort->heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= sort->heap_count)
-            break;
-        child += child + 1 < sort->heap_count && is_before(sort, sort->heap[child + 1], sort->heap[child]);
-        if (!is_before(sort, sort->heap[child], run))
-            break;
-        sort->heap[at] = sort->heap[child];
-        at = child;
-    }
-    sort->heap[at] = run;
 }
 
 /* The buffer of the rows gives way to the runs' windows. */
@@ -179,8 +163,8 @@ static bool begin_reading(struct trace_sort *sort, struct sim_error *error)
     sort->window_bytes = share < WINDOW_BYTES_LEAST  ? WINDOW_BYTES_LEAST
                          : share > WINDOW_BYTES_MOST ? WINDOW_BYTES_MOST
                                                      : share;
-    sort->heap = calloc(sort->run_count + 1, sizeof *sort->heap);
-    bool ok = sort->heap != NULL;
+    sort->merge.heap = calloc(sort->run_count + 1, sizeof *sort->merge.heap);
+    bool ok = sort->merge.heap != NULL;
     for (size_t i = 0; ok && i < sort->run_count; i++) {
         sort->runs[i].rows.window = malloc(sort->window_bytes);
         ok = sort->runs[i].rows.window != NULL;
@@ -190,9 +174,9 @@ static bool begin_reading(struct trace_sort *sort, struct sim_error *error)
 
 bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error)
 {
-    if (sort->heap == NULL && !begin_reading(sort, error))
+    if (sort->merge.heap == NULL && !begin_reading(sort, error))
         return false;
-    sort->heap_count = 0;
+    sort->merge.count = 0;
     sort->place = 0;
     sort->is_under_way = false;
     for (size_t i = 0; i < sort->run_count; i++) {
@@ -203,25 +187,20 @@ bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error)
         if (!load_head(sort, run, &more, error))
             return false;
         assert(more);
-        sort->heap[sort->heap_count++] = i;
     }
-    for (size_t i = sort->heap_count / 2; i-- > 0;)
-        sink(sort, i);
+    trace_merge_begin(&sort->merge, sort->run_count, is_before, sort);
     return true;
 }
 
 /* Drops the row that was handed out last. */
 static bool drop_row(struct trace_sort *sort, struct sim_error *error)
 {
-    struct run *run = &sort->runs[sort->heap[0]];
+    struct run *run = &sort->runs[sort->merge.heap[0]];
     bool more;
     run->rows.begin += record_bytes(run->head.key_size);
     if (!load_head(sort, run, &more, error))
         return false;
-    if (!more)
-        sort->heap[0] = sort->heap[--sort->heap_count];
-    if (sort->heap_count > 0)
-        sink(sort, 0);
+    trace_merge_moved(&sort->merge, more, is_before, sort);
     return true;
 }
 
@@ -231,10 +210,10 @@ bool trace_sort_next(struct trace_sort *sort, struct trace_row *out, uint64_t *l
     *more = false;
     if (sort->is_under_way && !drop_row(sort, error))
         return false;
-    sort->is_under_way = sort->heap_count > 0;
+    sort->is_under_way = sort->merge.count > 0;
     if (!sort->is_under_way)
         return true;
-    const struct run *run = &sort->runs[sort->heap[0]];
+    const struct run *run = &sort->runs[sort->merge.heap[0]];
     *out = (struct trace_row){.time_ns = run->head.time_ns,
                               .late_ns = run->head.late_ns,
                               .key = run->rows.window + run->rows.begin + sizeof run->head,
@@ -264,7 +243,7 @@ void trace_sort_destroy(struct trace_sort *sort)
     for (size_t i = 0; i < sort->run_count; i++)
         free(sort->runs[i].rows.window);
     free(sort->runs);
-    free(sort->heap);
+    free(sort->merge.heap);
     free(sort->buffer);
     free(sort->items);
     free(sort);
