@@ -22,6 +22,7 @@
 #include "lab/result.h"
 #include "lab/scenario.h"
 #include "lab/tally.h"
+#include "lab/tuples.h"
 #include "oracles.h"
 #include "workload/rows.h"
 
@@ -134,13 +135,6 @@ struct lab_copy {
     int64_t asked_ns;
 };
 
-/* Of oracle_empties.c: a window of a key that an agent found empty, and whether it may leave it out now. */
-struct lab_empty {
-    bool is_used, is_empty;
-    uint32_t key;
-    int64_t window;
-};
-
 struct lab_host_agent {
     void *memory;
     struct bk_agent *agent;
@@ -162,11 +156,10 @@ struct lab_host_agent {
         int64_t bucket;
     } stored; /* of oracle_reads.c: where it stored its last row, until it reads there */
     struct {
-        bool is_unknown; /* what the agent remembers */
-        size_t count, capacity;
-        struct lab_empty *slots;
-    } empties;         /* of oracle_empties.c; none of agents that remember none */
-    void *twin_memory; /* NULL: agents have no twins */
+        bool is_unknown;           /* what the agent remembers */
+        struct lab_tuples windows; /* found empty: key and number, and whether it may still leave them out */
+    } empties;                     /* of oracle_empties.c; none of agents that remember none */
+    void *twin_memory;             /* NULL: agents have no twins */
     struct bk_agent *twin;
     unsigned char *twin_state;
     size_t twin_room;

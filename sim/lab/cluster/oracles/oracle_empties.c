@@ -7,65 +7,42 @@
  * What each agent may leave out is kept for each life of it, in a table that only grows; of more than a few
  * thousand windows, of an agent that resumes from a checkpoint, and of a run that is resumed nothing is
  * judged. */
-#include <stdlib.h>
-
 #include "cluster_run.h"
-#include "kernel/random.h"
 
-#define SLOTS_LEAST 64u
-#define SLOTS_MOST  (1u << 15)
+#define WINDOWS_MOST (1u << 14)
 /* Of a long stretch that is left out, so many windows from its newest. */
 #define JUDGED_MOST 256
-
-static struct lab_empty *slot_of(const struct lab_host_agent *host, uint32_t key, int64_t window)
-{
-    size_t mask = host->empties.capacity - 1;
-    size_t at = sim_mix64((uint64_t)window ^ sim_mix64(key)) & mask;
-    while (host->empties.slots[at].is_used &&
-           (host->empties.slots[at].key != key || host->empties.slots[at].window != window))
-        at = (at + 1) & mask;
-    return &host->empties.slots[at];
-}
 
 void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_known)
 {
     struct lab_host_agent *host = &run->agents[agent];
-    free(host->empties.slots);
-    host->empties.slots = NULL;
-    host->empties.count = host->empties.capacity = 0;
+    if (host->empties.windows.values > 0)
+        lab_tuples_clear(&host->empties.windows);
     host->empties.is_unknown = !is_known;
 }
 
-/* False: there is no room. */
-static bool grow(struct lab_cluster_run *run, uint32_t agent)
+/* Whether it is empty now, of one that was found empty once; else NULL. */
+static uint64_t *find(const struct lab_host_agent *host, uint32_t key, int64_t window)
 {
-    struct lab_host_agent *host = &run->agents[agent];
-    struct lab_empty *old = host->empties.slots;
-    size_t before = host->empties.capacity, capacity = before == 0 ? SLOTS_LEAST : 2 * before;
-    struct lab_empty *slots = capacity > SLOTS_MOST ? NULL : calloc(capacity, sizeof *slots);
-    if (slots == NULL) {
-        run->out_of_memory = run->out_of_memory || capacity <= SLOTS_MOST;
-        lab_empties_forgotten(run, agent, false);
-        return false;
-    }
-    host->empties.slots = slots;
-    host->empties.capacity = capacity;
-    for (size_t i = 0; i < before; i++) {
-        if (old[i].is_used)
-            *slot_of(host, old[i].key, old[i].window) = old[i];
-    }
-    free(old);
-    return true;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {key, (uint64_t)window};
+    return lab_tuples_find(&host->empties.windows, tuple);
 }
 
 static void learn(struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t window)
 {
-    struct lab_host_agent *host = &run->agents[agent];
-    if (2 * host->empties.count >= host->empties.capacity && !grow(run, agent))
-        return;
-    struct lab_empty *slot = slot_of(host, key, window);
-    host->empties.count += !slot->is_used;
-    *slot = (struct lab_empty){.is_used = true, .is_empty = true, .key = key, .window = window};
+    struct lab_tuples *windows = &run->agents[agent].empties.windows;
+    const uint64_t tuple[LAB_TUPLE_WORDS] = {key, (uint64_t)window};
+    if (windows->count == 0) {
+        lab_tuples_init(windows, 1);
+        windows->most = WINDOWS_MOST;
+    }
+    uint64_t *is_empty = lab_tuples_get(windows, tuple);
+    if (is_empty != NULL) {
+        *is_empty = 1;
+    } else {
+        run->out_of_memory = run->out_of_memory || windows->out_of_memory;
+        lab_empties_forgotten(run, agent, false);
+    }
 }
 
 static struct bk_route window_at(const struct lab_cluster_run *run, int64_t time_ns)
@@ -107,9 +84,9 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
 void lab_empties_stored(struct lab_cluster_run *run, uint32_t agent,
                         const struct lab_host_operation *operation)
 {
-    const struct lab_host_agent *host = &run->agents[agent];
-    if (host->empties.capacity > 0)
-        slot_of(host, operation->key, operation->bucket)->is_empty = false;
+    uint64_t *is_empty = find(&run->agents[agent], operation->key, operation->bucket);
+    if (is_empty != NULL)
+        *is_empty = 0;
 }
 
 bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t low,
@@ -118,10 +95,9 @@ bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_
     const struct lab_host_agent *host = &run->agents[agent];
     if (host->empties.is_unknown || high < low)
         return true;
-    if (host->empties.capacity == 0)
-        return false;
     for (int64_t window = high; window >= low && high - window < JUDGED_MOST; window--) {
-        if (!slot_of(host, key, window)->is_empty)
+        const uint64_t *is_empty = find(host, key, window);
+        if (is_empty == NULL || *is_empty == 0)
             return false;
     }
     return true;

@@ -479,13 +479,13 @@ void lab_expired_end(struct lab_cluster_run *run, uint64_t expired);
 /* --- increments.c: of counter columns. */
 void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
 void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64_t row, uint64_t amount);
-/* So many were made that nobody asked for. */
 /* A counter is read: what acknowledged increments had added by then, and whether the read finds it. */
 void lab_total_asked(struct lab_cluster_run *run, struct lab_host_operation *operation);
 /* That, or an increment, has succeeded. */
 void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* Whether a plain read of states and counters may miss what a plain write has stored. */
 bool lab_plain_state_is_weak(const struct lab_cluster_run *run);
+/* So many were made that nobody asked for. */
 void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64_t count);
 /* The row's operation has ended; is_counted: its increment is known to have been made. */
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
