@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
+
 #define COLUMNS_MAX 64
 #define SQL_SIZE    4096
 
@@ -31,7 +33,7 @@ struct link {
 struct store_copier {
     struct store *from, *into;
     struct link *links; /* roots first */
-    size_t count;
+    size_t count, capacity;
 };
 
 static const char *const roots[] = {"run", "sweep"};
@@ -97,10 +99,8 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
 static bool add_link(struct store_copier *copier, char *table, char *parent, const char *column,
                      struct sim_error *error)
 {
-    struct link *larger = realloc(copier->links, (copier->count + 1) * sizeof *larger);
-    if (larger != NULL)
-        copier->links = larger;
-    if (larger == NULL || table == NULL || parent == NULL) {
+    if (table == NULL || parent == NULL ||
+        !sim_grow(&copier->links, &copier->capacity, copier->count + 1, sizeof *copier->links)) {
         free(table);
         free(parent);
         return sim_fail_memory(error);

@@ -362,17 +362,16 @@ bool store_list_sweeps(struct store *store, struct store_sweep_row **out, size_t
         return true;
     sqlite3_stmt *statement;
     struct store_row row;
+    size_t capacity = 0;
     bool more = true,
          fine = store_prepare(store, "SELECT sweep, scenario, identity, jobs FROM sweep ORDER BY sweep",
                               &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        struct store_sweep_row *larger = realloc(*out, (*count + 1) * sizeof *larger);
-        if (larger == NULL) {
+        if (!sim_grow(out, &capacity, *count + 1, sizeof **out)) {
             fine = sim_fail_memory(error);
             break;
         }
-        *out = larger;
-        struct store_sweep_row *made = &larger[(*count)++];
+        struct store_sweep_row *made = &(*out)[(*count)++];
         *made = (struct store_sweep_row){.sweep = store_take_integer(&row)};
         made->scenario_name = store_take_text(&row);
         made->identity = store_take_digest(&row);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 
 #define COLUMNS                                                                                              \
@@ -96,6 +97,7 @@ static bool take_all(struct store *store, const char *sql, int64_t run, struct s
     sqlite3_stmt *statement;
     struct store_row row;
     struct store_unfinished *items = NULL;
+    size_t capacity = 0;
     *out = NULL;
     *count = 0;
     if (store->db == NULL)
@@ -104,12 +106,10 @@ static bool take_all(struct store *store, const char *sql, int64_t run, struct s
     if (fine)
         sqlite3_bind_int64(statement, 1, run);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        struct store_unfinished *grown = realloc(items, (*count + 1) * sizeof *items);
-        if (grown == NULL) {
+        if (!sim_grow(&items, &capacity, *count + 1, sizeof *items)) {
             fine = sim_fail_memory(error);
             break;
         }
-        items = grown;
         take_one(&row, &items[(*count)++]);
         fine = store_row_check(store, &row, error);
     }

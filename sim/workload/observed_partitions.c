@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "kernel/text.h"
 #include "observed.h"
 #include "trace_keys.h"
@@ -40,7 +41,7 @@ struct csv {
     struct observed_span fields[COLUMNS_MAX];
     struct trace_keys keys, sstables;
     uint32_t *sstable_of; /* of each partition's last piece */
-    size_t capacity;
+    size_t partition_capacity, sstable_capacity;
     struct wl_observed_largest largest_any; /* in bytes, also of those without rows */
     char *copy;                             /* snapshot and backup of the first piece, a comma between */
 };
@@ -246,19 +247,9 @@ static bool intern(struct trace_keys *keys, const char *begin, const char *end, 
 static bool reserve(struct csv *csv)
 {
     struct wl_observed *out = csv->file->out;
-    if (out->partition_count < csv->capacity)
-        return true;
-    size_t capacity = csv->capacity == 0 ? 64 : csv->capacity * 2;
-    struct wl_observed_partition *partitions = realloc(out->partitions, capacity * sizeof *partitions);
-    if (partitions == NULL)
-        return false;
-    out->partitions = partitions;
-    uint32_t *sstable_of = realloc(csv->sstable_of, capacity * sizeof *sstable_of);
-    if (sstable_of == NULL)
-        return false;
-    csv->sstable_of = sstable_of;
-    csv->capacity = capacity;
-    return true;
+    size_t count = out->partition_count + 1;
+    return sim_grow(&out->partitions, &csv->partition_capacity, count, sizeof *out->partitions) &&
+           sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of);
 }
 
 /* An sstable holds a partition once. Where the columns do not name the sstable nothing can be told. */
