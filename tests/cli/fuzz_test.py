@@ -52,7 +52,7 @@ class FuzzTest(ProgramTest):
     def test_campaign_that_finds_nothing_says_what_it_tried(self):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--seeds", "3..32", "--quiet")
-        self.assertRegex(out, r"\A30 seeds from 3 on, \d+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
+        self.assertRegex(out, r"\A30 seeds from 3 on, [\d,]+ seeds/s; the median seed has \d+ rows and \d+ rolls\n"
                               r"no guarantee was broken\n")
         self.assertRegex(out, r"\nhash, 30 runs\n  findable +30 ")
         self.assertRegex(out, r"\nroll_during_hint_loss +\d+ +[0-9.]+ %\n")
@@ -101,12 +101,11 @@ class FuzzTest(ProgramTest):
     def test_time_decides_how_many_seeds_and_nothing_within_one(self):
         self.write("fine.yaml", FINE)
         out = self.good("fuzz", "fine.yaml", "--for", "1s", "--seeds", "5..", "--jobs", "2", "--quiet")
-        match = re.match(r"(\d+) seeds from 5 on", out)
-        seeds = int(match[1])
+        seeds = int(re.match(r"([\d,]+) seeds from 5 on", out)[1].replace(",", ""))
         self.assertTrue(out.endswith(f"\nnext seeds: bucketlab fuzz fine.yaml --seeds {5 + seeds}.. --for 1s\n"), out)
         same = self.good("fuzz", "fine.yaml", "--seeds", f"5..{4 + seeds}", "--jobs", "1", "--quiet")
-        self.assertEqual(re.sub(r", \d+ seeds/s", "", out).split("\n\nnext seeds")[0],
-                         re.sub(r", \d+ seeds/s", "", same).rstrip("\n"))
+        self.assertEqual(re.sub(r", [\d,]+ seeds/s", "", out).split("\n\nnext seeds")[0],
+                         re.sub(r", [\d,]+ seeds/s", "", same).rstrip("\n"))
         # One that has all of its seeds behind it has nothing left; the shortest time is enough for one seed.
         self.assertNotIn("next", self.good("fuzz", "fine.yaml", "--for", "1h", "--seeds", "5..6", "--quiet"))
         found = self.json(0, "fine.yaml", "--for", "1ms")
