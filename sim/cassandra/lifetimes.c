@@ -189,9 +189,10 @@ static uint64_t range_markers(const struct walk *walk, int64_t from_ns, int64_t 
     return markers;
 }
 
-/* The places after `low`, if there is a low, and with times before until_ns. */
+/* The places after `low`, if there is a low, and with times before until_ns. A read of a span goes on to the
+ * row below it, a count does not. */
 struct bounds {
-    bool has_low;
+    bool has_low, goes_below;
     struct clustering low;
     int64_t until_ns;
     uint64_t limit;
@@ -206,7 +207,7 @@ static struct bounds bounds_of(const struct cass_statement *statement)
         bounds.low = (struct clustering){statement->after_time_ns, statement->after_order};
         bounds.limit = UINT64_MAX;
     } else if (statement->has_span) {
-        bounds.has_low = statement->from_ns != INT64_MIN;
+        bounds.has_low = bounds.goes_below = statement->from_ns != INT64_MIN;
         bounds.low = (struct clustering){statement->from_ns - bounds.has_low, INT64_MAX};
         bounds.until_ns = statement->until_ns;
     }
@@ -237,8 +238,8 @@ static bool scan_chunk(const struct walk *walk, uint32_t index, const struct bou
             continue;
         enum fate fate = is_plain_chunk ? FATE_LIVE : fate_of(walk, &items[i], place->time_ns);
         if (bounds->has_low && !is_after(place, &bounds->low)) {
-            out->saw_older = fate == FATE_LIVE;
-            if (out->saw_older)
+            out->saw_older = fate == FATE_LIVE && bounds->goes_below;
+            if (out->saw_older || !bounds->goes_below)
                 return false;
             continue;
         }
@@ -268,10 +269,7 @@ void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
     int64_t oldest_ns = bounds.has_low ? bounds.low.time_ns : INT64_MIN;
     *out = (struct scan){0};
     for (uint32_t at = walk.partition->newest; at != CASS_NONE; at = chunk_at(cluster, at)->next) {
-        bool is_past =
-            bounds.has_low && !statement->has_span &&
-            !is_after(&chunk_at(cluster, at)->places[chunk_at(cluster, at)->count - 1], &bounds.low);
-        if (is_past || !scan_chunk(&walk, at, &bounds, out))
+        if (!scan_chunk(&walk, at, &bounds, out))
             break;
     }
     if (walk.has_ranges)

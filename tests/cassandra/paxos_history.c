@@ -40,6 +40,16 @@ void paxos_history_merge(struct image *into, const struct image *from)
         into->marker_us = from->marker_us;
         into->marker_until_s = from->marker_until_s;
     }
+    /* The row's deletion takes what is as old, too. */
+    into->deleted_us = from->deleted_us > into->deleted_us ? from->deleted_us : into->deleted_us;
+    for (int i = 0; i < CASS_COLUMNS; i++) {
+        if (into->cells[i].timestamp_us <= into->deleted_us)
+            into->cells[i] = (struct cell){.timestamp_us = NO_TIME, .deletion_s = NEVER};
+    }
+    if (into->marker_us <= into->deleted_us) {
+        into->marker_us = NO_TIME;
+        into->marker_until_s = NEVER;
+    }
 }
 
 struct seen {

@@ -18,6 +18,7 @@
 #define STEPS          150
 #define PROPOSALS_MAX  2048
 #define OPERATIONS     256
+#define NODES_MOST     16
 #define ASKED_OF_A_KEY 6
 
 enum situation {
@@ -89,8 +90,10 @@ struct model {
     struct {
         uint32_t generation;
         uint64_t tag;
+        int64_t ballot_us;
     } operations[OPERATIONS];
     struct paxos_history history;
+    int64_t last_us[NODES_MOST]; /* the last ballot of each coordinator; 0: none */
     bool doubles; /* messages come twice; then answers are not followed, as a lost one's slot may get its
                      double */
     struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, which counts from 1 */
@@ -351,6 +354,17 @@ static void need_answers(struct model *model, uint32_t index)
     model->answer_count = count;
 }
 
+/* Of one coordinator each ballot is higher than all before it, whatever its clock shows. */
+static void check_ballot(struct model *model, const struct cass_operation *operation)
+{
+    int64_t *last_us = &model->last_us[operation->place];
+    MODEL_RULE(model->run, operation->ballot.node == operation->place, "rising",
+               "a ballot of node %u names another node", operation->place);
+    MODEL_RULE(model->run, *last_us == 0 || operation->ballot.micros > *last_us, "rising",
+               "a ballot of node %u is no higher than one before it", operation->place);
+    *last_us = operation->ballot.micros;
+}
+
 /* Which updates their coordinators have answered by now. */
 static void follow_operations(struct model *model)
 {
@@ -361,6 +375,12 @@ static void follow_operations(struct model *model)
         bool is_other = model->operations[i].generation != operation->generation;
         if (is_other && model->operations[i].generation % 2 == 1)
             paxos_history_answered(&model->history, model->operations[i].tag);
+        bool has_ballot = operation->generation % 2 == 1 && operation->stage != STAGE_TRAVELLING &&
+                          operation->ballot.micros != NO_TIME;
+        int64_t before_us = is_other ? NO_TIME : model->operations[i].ballot_us;
+        model->operations[i].ballot_us = has_ballot ? operation->ballot.micros : NO_TIME;
+        if (has_ballot && operation->ballot.micros != before_us)
+            check_ballot(model, operation);
         model->operations[i].generation = operation->generation;
         model->operations[i].tag = operation->tag;
         if (operation->generation % 2 == 1 && operation->is_answered)

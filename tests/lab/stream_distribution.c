@@ -7,7 +7,11 @@
  *
  * Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on the
  * sizes. So their distance from the exact distribution is held against a bound that holds for all k at once:
- * that of Massart with the chance alpha * 6 / (pi k)^2 for each k. */
+ * that of Massart with the chance alpha * 6 / (pi k)^2 for each k.
+ *
+ * Reads are a Poisson process that knows nothing of the rows. So of the same rows those that ask a certain
+ * number of partitions are a Poisson number, whose mean is what is expected: P(N >= n) or P(N <= n),
+ * whichever is the smaller one, is at most exp(-D) with D = n ln(n / mean) - n + mean (Chernoff's bound). */
 #include "stream_distribution.h"
 
 #include <inttypes.h>
@@ -16,19 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/reads.h"
 #include "lab/run.h"
+#include "lab/runnable.h"
 #include "stream_draw.h"
 #include "tune/odds.h"
 #include "tune/weighted.h"
 
-#define SAMPLES     500u
-#define SQUARES_SUM 1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
-#define PARTS       4                  /* of a run, for the times at which partitions begin */
-#define METRICS_MAX 900u
-#define KEYS_MANY   6000u
-#define THREADS     3u
-#define NAME_SIZE   (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
-#define NONE        (-1.0) /* of a metric that a run does not have */
+#define SAMPLES        500u
+#define SQUARES_SUM    1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
+#define PARTS          4                  /* of a run, for the times at which partitions begin */
+#define METRICS_MAX    900u
+#define KEYS_MANY      6000u
+#define THREADS        3u
+#define NAME_SIZE      (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
+#define EXPECTED_SLACK 0.1    /* of a read */
+#define NONE           (-1.0) /* of a metric that a run does not have */
 
 /* Strategy and metric, and its value in each run of either mode. */
 struct figure {
@@ -273,6 +280,60 @@ static bool check_sizes(uint64_t seed, int mode, char *message, size_t size)
         snprintf(message, size, "%s", error.text);
     }
     lab_result_destroy(result);
+    lab_scenario_destroy(scenario);
+    return ok;
+}
+
+/* Of the reads that ask so many partitions. What is expected is counted in parts, of which each change of
+ * what a read asks may lose one. */
+static bool is_poisson(double n, double mean)
+{
+    double least = mean > EXPECTED_SLACK ? mean - EXPECTED_SLACK : 0, most = mean + EXPECTED_SLACK;
+    double near = n < least ? least : n > most ? most : n;
+    return n * log(n > 0 ? n / near : 1) - n + near <= log(2 / STREAM_FALSE_ALARM);
+}
+
+static bool check_expected(const struct lab_strategy_result *drawn,
+                           const struct lab_strategy_result *expected, char *message, size_t size)
+{
+    size_t counts[2];
+    struct lab_bin *bins[2] = {lab_histogram_sorted(&drawn->read_partitions, &counts[0]),
+                               lab_histogram_sorted(&expected->read_partitions, &counts[1])};
+    bool ok = drawn->placement_digest == expected->placement_digest;
+    snprintf(message, size, "%s: expected reads place rows in another way", drawn->label);
+    for (size_t i = 0, j = 0; ok && (i < counts[0] || j < counts[1]);) {
+        uint64_t one = i < counts[0] ? bins[0][i].size : UINT64_MAX,
+                 other = j < counts[1] ? bins[1][j].size : UINT64_MAX, asked = one < other ? one : other;
+        double n = one == asked ? (double)bins[0][i++].count : 0;
+        double mean = other == asked ? (double)bins[1][j++].count / LAB_READ_PARTS : 0;
+        ok = is_poisson(n, mean);
+        snprintf(message, size, "%s: %.0f reads ask %" PRIu64 " partitions, expected are %.2f", drawn->label,
+                 n, asked, mean);
+    }
+    free(bins[0]);
+    free(bins[1]);
+    return ok;
+}
+
+bool stream_check_expected(uint64_t seed, char *message, size_t size)
+{
+    char text[STREAM_TEXT_SIZE];
+    struct lab_result *results[2] = {NULL, NULL};
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    stream_draw_expected(seed, text);
+    struct lab_scenario *scenario = parse(text, 0, message, size);
+    bool ok = scenario != NULL;
+    for (int i = 0; ok && i < 2; i++) {
+        scenario->seed = scenario->workload.seed = seed;
+        scenario->reads.are_expected = i == 1;
+        ok = lab_reads_can_be_expected(scenario) && lab_run(scenario, 1, NULL, &results[i], &error);
+        if (!ok)
+            snprintf(message, size, "reads cannot be expected: %s", error.text);
+    }
+    for (size_t i = 0; ok && i < results[0]->strategy_count; i++)
+        ok = check_expected(&results[0]->strategies[i], &results[1]->strategies[i], message, size);
+    lab_result_destroy(results[0]);
+    lab_result_destroy(results[1]);
     lab_scenario_destroy(scenario);
     return ok;
 }

@@ -35,6 +35,7 @@ struct draw {
                         there, too */
     bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then,
         has_expiring;
+    bool is_expected; /* reads are such as can be expected in place of drawn */
 };
 
 static void begin_part(struct draw *draw, enum part part, uint64_t index)
@@ -164,7 +165,7 @@ static void say_arrivals(struct draw *draw)
     if (chance(draw, 40))
         say_spikes(draw);
     draw->reach_ns = draw->duration_ns;
-    if (!draw->is_thin && chance(draw, 30))
+    if (!draw->is_thin && !draw->is_expected && chance(draw, 30))
         say_own_times(draw, rate_per_d);
 }
 
@@ -342,10 +343,13 @@ static void say_rest(struct draw *draw, const char *kind, bool may_age, bool may
         if (may_age && chance(draw, 30))
             say(draw, ", max_age: %" PRId64 "ns", part_of(draw, draw->reach_ns, 3, 700));
         if (draw->has_reads && !draw->has_then && chance(draw, 40)) {
-            bool remembers = is_time && chance(draw, 60);
+            bool remembers = is_time && chance(draw, 60) && !draw->is_expected;
             static const char *const plans[] = {"walk", "pair", "parallel", "parallel"};
             static const char *const of_hash[] = {"all", "lazy", "lazy", "parallel"};
-            say(draw, ", read: {plan: %s", is_hash ? of_hash[below(draw, 4)] : plans[below(draw, 4)]);
+            uint64_t plan = below(draw, 4);
+            bool is_lazy = is_hash && (plan == 1 || plan == 2);
+            plan = is_lazy && draw->is_expected ? 0 : plan;
+            say(draw, ", read: {plan: %s", is_hash ? of_hash[plan] : plans[plan]);
             if (remembers)
                 say(draw, ", remember_empty: true, late: %" PRId64 "ns",
                     chance(draw, 40) ? 0 : part_of(draw, draw->duration_ns, 1, 300));
@@ -536,6 +540,26 @@ void stream_draw_distribution(uint64_t seed, uint64_t many, char *text)
     if (draw.has_reads)
         say_reads(&draw, false);
     say_end(&draw, 3);
+}
+
+void stream_draw_expected(uint64_t seed, char *text)
+{
+    struct draw draw = {
+        .seed = seed, .text = text, .many = 1, .has_reads = true, .has_bucket = true, .is_expected = true};
+    begin_part(&draw, PART_SHAPE, 3);
+    uint64_t strategies = between(&draw, 2, 5);
+    say_span(&draw);
+    say_keys(&draw);
+    say_arrivals(&draw);
+    begin_part(&draw, PART_READS, 1);
+    double days = (double)draw.duration_ns / (double)SIM_DAY;
+    say(&draw, "reads:\n  latest: {rows: %" PRIu64 ", rate: %.6f/d", spread(&draw, 1, 150),
+        (double)spread(&draw, 1000, 100000) / days);
+    say_plan(&draw);
+    say(&draw, "}\n");
+    if (chance(&draw, 30))
+        say(&draw, "  limit: %" PRIu64 "\n", spread(&draw, 1, 40));
+    say_end(&draw, strategies);
 }
 
 void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *text, struct stream_single *out)

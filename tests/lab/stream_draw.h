@@ -17,6 +17,8 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv);
 /* For the comparison of distributions: a small scenario that the thinned mode takes, without `engine` and
  * `seed`; with `many` times the keys and rows of a small one. */
 void stream_draw_distribution(uint64_t seed, uint64_t many, char *text);
+/* For reads that are expected: an exact run with many reads of the newest rows. */
+void stream_draw_expected(uint64_t seed, char *text);
 /* For the distribution of one strategy's partitions: about `wanted` of these from one key, of at most so many
  * rows. */
 struct stream_single {

@@ -32,8 +32,8 @@
 #define SHRINK_TRIES  2000u
 #define SEEDS_DEFAULT 150u
 
-enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_THREADS, CHECK_COUNT };
-static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes", "threads"};
+enum check { CHECK_NAIVE, CHECK_DISTRIBUTION, CHECK_SIZES, CHECK_THREADS, CHECK_EXPECTED, CHECK_COUNT };
+static const char *const check_names[CHECK_COUNT] = {"naive", "thinned", "sizes", "threads", "expected"};
 
 struct campaign {
     uint64_t first, last;
@@ -123,6 +123,10 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
     if (ok && seed % 16 == 4) {
         ok = stream_check_threads(seed, outcome->message, MESSAGE_SIZE);
         outcome->check = CHECK_THREADS;
+    }
+    if (ok && seed % 4 == 2) {
+        ok = stream_check_expected(seed, outcome->message, MESSAGE_SIZE);
+        outcome->check = CHECK_EXPECTED;
     }
     outcome->is_broken = !ok;
     return true;

@@ -8,14 +8,15 @@ and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it m
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
-Mutants of the stream engine, stream-*, and of the mock's Paxos and hints, model-*, are sought by the test program
-that PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on protocols.yaml, which has
-every protocol, those with key- on crash.yaml, whose rows are routed by key and whose agents crash, those with evict-
-on evict.yaml, whose keys outnumber the cache's entries, those with change- on changes.yaml, whose settings change,
-those with lock- on lock.yaml, those with lines- on lines.yaml, whose buckets have a greatest age, those with loss- on
-paxos.yaml, whose replicas lose Paxos state all the time, those with power- on protocols.yaml under the same once a
-second, those with range- with reads of a range, and those with idgen- on seeds of identifiers. --quick takes the six
-that QUICK names. The copy and its build stay in BUILD_DIR, so a second run is quick.
+Mutants of the stream engine, stream-*, and of the mock's Paxos, hints and answers, model-*, are sought by the
+test program that PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on
+protocols.yaml, which has every protocol, those with key- on crash.yaml, whose rows are routed by key and
+whose agents crash, those with evict- on evict.yaml, whose keys outnumber the cache's entries, those with
+change- on changes.yaml, whose settings change, those with lock- on lock.yaml, those with lines- on
+lines.yaml, whose buckets have a greatest age, those with loss- on paxos.yaml, whose replicas lose Paxos state
+all the time, those with power- on protocols.yaml under the same once a second, those with range- with reads
+of a range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy
+and its build stay in BUILD_DIR, so a second run is quick.
 
 A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first word of
 the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch has a line
@@ -44,7 +45,7 @@ BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evi
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
 # Of these prefixes the finder is a test program, by target. It prints "seed N: CHECK: ..." and ends with 1.
 PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model_test",
-            "model-hint-": "cassandra_hints_model_test"}
+            "model-hint-": "cassandra_hints_model_test", "model-answer-": "cassandra_answers_model_test"}
 
 
 HANGS = 124  # the exit code of what ran too long

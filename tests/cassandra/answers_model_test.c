@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Aim: coordinators ask whom they should, wait for whom they should, and tell their clients what is so, at
+ * the event at which it is known; what reads find is what the asked replicas have got. Method: a reference
+ * model beside the mock, which sees the same messages served and delivered. It keeps, of each write, which
+ * replicas have it, and knows rows, lifetimes, deletions, cells and shards from the statements alone; it
+ * knows who is down or cut off from the faults alone. Of each operation it follows whose answers have come,
+ * and after each event the mock's must be answered, or over, just when the model's is; the reply must be the
+ * model's in each field. Levels, costs of requests, replicas of a key, coordinators, leaders and timestamps
+ * are told once more in the plainest way. Random statements of each kind but conditional ones
+ * (paxos_model_test.c) at each level, in one to three datacenters with racks, with rows on the very edges of
+ * spans, with times to live and deletions, under losses, doubles, network partitions, crashes, pauses,
+ * failing and slow nodes and clock jumps. Now and then the cluster goes on from its archive. */
+#include "answers_model.h"
+#include "cassandra/archive.h"
+#include "kernel/queue_archive.h"
+
+#define STEPS 70
+
+struct model_situation answers_situations[SITUATIONS] = {
+    [TOLD_OK] = {"an OK", 0},
+    [TOLD_UNAVAILABLE] = {"an UNAVAILABLE", 0},
+    [TOLD_WRITE_TIMEOUT] = {"a WRITE_TIMEOUT", 0},
+    [TOLD_WRITE_FAILURE] = {"a WRITE_FAILURE", 0},
+    [TOLD_READ_TIMEOUT] = {"a READ_TIMEOUT", 0},
+    [TOLD_READ_FAILURE] = {"a READ_FAILURE", 0},
+    [TOLD_INVALID] = {"an INVALID", 0},
+    [LOCAL_BESIDE_OTHERS] = {"a write at a local level that another datacenter acknowledged first", 0},
+    [ANY_BY_HINTS] = {"a write at ANY that has hints alone", 0},
+    [REPAIRED] = {"a read that repaired a replica", 0},
+    [EDGE_READ] = {"a row exactly at the start of a span that was read", 0},
+    [EXPIRED_SEEN] = {"a read that met an expired row", 0},
+    [DELETED_SEEN] = {"a read that met a deleted row", 0},
+    [RANGE_SEEN] = {"a read that met the deletion of a range", 0},
+    [CUT_AT_LIMIT] = {"a read that ended at its limit", 0},
+    [LEADER_ELSEWHERE] = {"an increment led by another node than its coordinator", 0},
+    [CLOCK_BACK] = {"a timestamp of a node whose clock has gone back", 0},
+    [QUEUED] = {"a request that waited for a server", 0},
+    [ARCHIVED] = {"a cluster that went on from its archive", 0},
+};
+
+/* --- what happens */
+
+static uint64_t below(struct answers *model, uint64_t n)
+{
+    return sim_random_below(&model->random, n);
+}
+
+static void crash(struct answers *model, uint32_t node)
+{
+    if (model->is_down[node])
+        return;
+    cass_set_down(model->h.cluster, node, true);
+    model->is_down[node] = true;
+    model->paused_until_ns[node] = NO_TIME;
+    for (uint32_t i = 0; i < model->config.concurrency; i++)
+        model->free_ns[node][i] = NO_TIME;
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        if (model->operations[i].place == node)
+            model->operations[i].is_open = false;
+    }
+}
+
+static void pause(struct answers *model, uint32_t node, int64_t lasts_ns)
+{
+    int64_t now = sim_queue_now(&model->h.queue), until_ns = model->paused_until_ns[node];
+    int64_t more_ns = now + lasts_ns - (until_ns > now ? until_ns : now);
+    cass_pause(model->h.cluster, node, lasts_ns);
+    if (model->is_down[node] || more_ns <= 0)
+        return;
+    model->paused_until_ns[node] = now + lasts_ns;
+    model->frozen_ns[node] += more_ns;
+    model->stats[node].gc_pauses++;
+    for (uint32_t i = 0; i < model->config.concurrency; i++) {
+        if (model->free_ns[node][i] > now)
+            model->free_ns[node][i] += more_ns;
+    }
+}
+
+static void heal(struct answers *model)
+{
+    cass_heal(model->h.cluster);
+    for (uint32_t node = 0; node < answers_node_count(model); node++) {
+        model->is_down[node] = model->is_failing[node] = false;
+        model->slow[node] = 1;
+        for (uint32_t place = 0; place < PLACES; place++)
+            model->is_cut[place][node] = false;
+    }
+}
+
+static void disturb(struct answers *model)
+{
+    struct cass_cluster *cluster = model->h.cluster;
+    uint32_t node = (uint32_t)below(model, answers_node_count(model));
+    uint32_t other = (uint32_t)below(model, cass_place_count(cluster));
+    switch (below(model, 11)) {
+    case 0:
+        crash(model, node);
+        break;
+    case 1:
+        cass_set_loss(cluster, sim_random_unit(&model->random) * 0.3, 0.1);
+        break;
+    case 2:
+    case 3:
+        if (node == other)
+            break;
+        separate(&model->h, node, other, true);
+        model->is_cut[other][node] = true;
+        if (other < answers_node_count(model))
+            model->is_cut[node][other] = true;
+        break;
+    case 4:
+        pause(model, node, (int64_t)below(model, 3000) * SIM_MS);
+        break;
+    case 5:
+    case 6:
+        cass_set_failing(cluster, node, true);
+        model->is_failing[node] = true;
+        break;
+    case 7:
+        model->slow[node] = (double)(1 + below(model, 2000));
+        cass_set_slow(cluster, node, model->slow[node]);
+        break;
+    case 8:
+        model->clock_ns[node] = ((int64_t)below(model, 4000) - 2000) * SIM_MS / 3;
+        cass_set_clock(cluster, node, model->clock_ns[node]);
+        break;
+    default:
+        heal(model);
+    }
+    answers_look_around(model);
+}
+
+static enum cass_consistency any_level(struct answers *model)
+{
+    static const enum cass_consistency levels[] = {
+        CASS_ANY,       CASS_ONE,       CASS_ONE,          CASS_TWO,          CASS_THREE,
+        CASS_QUORUM,    CASS_QUORUM,    CASS_LOCAL_QUORUM, CASS_LOCAL_QUORUM, CASS_EACH_QUORUM,
+        CASS_LOCAL_ONE, CASS_LOCAL_ONE, CASS_ALL};
+    enum cass_consistency level = levels[below(model, sizeof levels / sizeof *levels)];
+    return model->has_invalid && below(model, 60) == 0 ? CASS_SERIAL : level;
+}
+
+static int64_t any_time(struct answers *model)
+{
+    return START + (int64_t)below(model, 12) * SIM_SECOND;
+}
+
+static struct cass_statement row_statement(struct answers *model, uint64_t tag)
+{
+    struct cass_statement statement = write_row(any_level(model), below(model, KEYS), tag);
+    statement.bucket = (int64_t)below(model, BUCKETS);
+    statement.row_time_ns = any_time(model);
+    /* Without lifetimes no two rows stand in one place. */
+    statement.row_order = model->config.keeps_lifetimes ? (int64_t)below(model, 3) : (int64_t)tag;
+    statement.bytes = 10 + below(model, 200);
+    if (model->has_ttl && below(model, 3) == 0)
+        statement.ttl_ns = 1 + (int64_t)below(model, 9) * SIM_SECOND / 2;
+    else if (below(model, 4) == 0)
+        statement.ttl_ns = CASS_NO_TTL;
+    if (model->has_deletes && below(model, 3) == 0)
+        statement.timestamp_us = START / 1000 + (int64_t)below(model, 3) * 20000000;
+    if (model->has_deletes && below(model, 3) == 0) {
+        uint64_t row = below(model, tag + 1);
+        const struct cass_statement *written = &model->statements[row];
+        if (row < tag && written->kind == CASS_WRITE_ROW && model->writes[row].deleted_by == 0 &&
+            model->writes[row].held != 0) {
+            statement.kind = CASS_DELETE_ROW;
+            statement.key = written->key;
+            statement.bucket = written->bucket;
+            statement.row_id = row;
+            statement.row_time_ns = written->row_time_ns;
+            statement.row_order = written->row_order;
+            statement.bytes = written->bytes;
+            statement.ttl_ns = 0;
+        }
+    } else if (model->has_deletes && below(model, 5) == 0) {
+        statement.kind = below(model, 3) == 0 ? CASS_DELETE_PARTITION : CASS_DELETE_RANGE;
+        statement.from_ns = any_time(model);
+        statement.until_ns = statement.from_ns + (int64_t)below(model, 6) * SIM_SECOND;
+        statement.ttl_ns = 0;
+    }
+    return statement;
+}
+
+static struct cass_statement row_read(struct answers *model)
+{
+    bool is_count = model->config.keeps_order && below(model, 3) == 0;
+    struct cass_statement statement =
+        statement_of(is_count ? CASS_COUNT_ROWS : CASS_READ_ROWS, any_level(model), below(model, KEYS));
+    statement.bucket = (int64_t)below(model, BUCKETS);
+    if (is_count) {
+        statement.has_after = below(model, 3) != 0;
+        statement.after_time_ns = any_time(model);
+        statement.after_order = model->config.keeps_lifetimes ? (int64_t)below(model, 3)
+                                                              : (int64_t)below(model, model->h.tags + 1);
+        return statement;
+    }
+    statement.limit = below(model, 2) * (1 + below(model, 6));
+    if (model->config.keeps_order && below(model, 3) != 0) {
+        statement.has_span = true;
+        statement.from_ns = below(model, 6) == 0 ? INT64_MIN : any_time(model) - SIM_SECOND;
+        statement.until_ns =
+            below(model, 6) == 0 ? INT64_MAX : any_time(model) + (int64_t)below(model, 2) * SIM_SECOND;
+    }
+    return statement;
+}
+
+static struct cass_statement cells_statement(struct answers *model, uint64_t tag)
+{
+    static const enum cass_statement_kind kinds[] = {
+        CASS_WRITE_COLUMNS, CASS_WRITE_COLUMNS, CASS_DELETE_COLUMNS, CASS_READ_COLUMNS, CASS_READ_COLUMNS};
+    struct cass_statement statement =
+        statement_of(kinds[below(model, 5)], any_level(model), REGISTER + below(model, KEYS));
+    if (statement.kind == CASS_READ_COLUMNS && statement.consistency == CASS_SERIAL)
+        statement.consistency = CASS_ANY; /* a read by Paxos is one of the other model */
+    statement.set_mask = 1 + (uint32_t)below(model, 63);
+    statement.null_mask = below(model, 3) == 0 ? statement.set_mask & (uint32_t)below(model, 64) : 0;
+    statement.is_whole_row = statement.kind == CASS_DELETE_COLUMNS && below(model, 2) == 0;
+    statement.is_insert = statement.kind == CASS_WRITE_COLUMNS && below(model, 2) == 0;
+    for (int i = 0; i < CASS_COLUMNS; i++)
+        statement.set[i] = (int64_t)tag * (below(model, 2) == 0 ? -1 : 1);
+    if (statement.kind == CASS_WRITE_COLUMNS && below(model, 3) == 0)
+        statement.ttl_ns = below(model, 4) == 0 ? CASS_NO_TTL : 1 + (int64_t)below(model, 9) * SIM_SECOND / 2;
+    if (below(model, 3) == 0)
+        statement.timestamp_us = START / 1000 + (int64_t)below(model, 3) * 20000000;
+    return statement;
+}
+
+static struct cass_statement named_statement(struct answers *model, uint64_t tag)
+{
+    static const enum cass_statement_kind kinds[] = {CASS_WRITE_NAMED, CASS_WRITE_NAMED, CASS_DELETE_NAMED,
+                                                     CASS_READ_NAMED, CASS_READ_NAMED};
+    struct cass_statement statement =
+        statement_of(kinds[below(model, 5)], any_level(model), NAMED + below(model, KEYS));
+    if (statement.kind == CASS_READ_NAMED)
+        return statement;
+    if (statement.kind == CASS_WRITE_NAMED && below(model, 3) == 0) {
+        statement.set_mask = 1 + (uint32_t)below(model, 7);
+        statement.set[0] = statement.set[1] = statement.set[2] = (int64_t)tag;
+    }
+    statement.named_count = 1 + (uint32_t)below(model, 3);
+    for (uint32_t i = 0; i < statement.named_count; i++) {
+        bool has_own = below(model, 4) == 0;
+        statement.named[i] = (struct cass_named){
+            .name = (uint32_t)below(model, COLUMNS),
+            .is_delete = below(model, 4) == 0,
+            .value = (int64_t)(tag + i),
+            .timestamp_us = has_own ? START / 1000 + (int64_t)below(model, 3) * 20000000 : NO_TIME};
+    }
+    return statement;
+}
+
+static struct cass_statement counter_statement(struct answers *model)
+{
+    static const enum cass_statement_kind kinds[] = {CASS_ADD_COUNTER, CASS_ADD_COUNTER, CASS_ADD_COUNTER,
+                                                     CASS_READ_COUNTER, CASS_READ_COUNTER};
+    struct cass_statement statement =
+        statement_of(kinds[below(model, 5)], any_level(model), COUNTER + below(model, KEYS));
+    statement.delta = (int64_t)below(model, 9) - 3;
+    if (statement.kind == CASS_ADD_COUNTER && below(model, 12) == 0)
+        statement.kind = CASS_DELETE_COUNTER;
+    if (below(model, 40) == 0)
+        statement.timestamp_us = START / 1000;
+    return statement;
+}
+
+/* Who a driver may choose: of its datacenter a replica that it believes up, else any such node, else any. */
+static uint32_t coordinators_of(const struct answers *model, uint32_t client, uint32_t position)
+{
+    uint32_t place = answers_node_count(model) + client, sets[3] = {0, 0, 0};
+    uint32_t replicas = 0;
+    for (uint32_t i = 0; i < model->h.cluster->factor; i++)
+        replicas |= UINT32_C(1) << answers_node_of(model, position, i);
+    for (uint32_t node = 0; node < answers_node_count(model); node++) {
+        if (answers_datacenter_of(model, node) != answers_datacenter_of(model, place))
+            continue;
+        sets[2] |= UINT32_C(1) << node;
+        if (answers_is_up_to(model, place, node))
+            sets[1] |= UINT32_C(1) << node;
+    }
+    sets[0] = sets[1] & replicas;
+    return sets[0] != 0 ? sets[0] : sets[1] != 0 ? sets[1] : sets[2];
+}
+
+static void send(struct answers *model)
+{
+    uint64_t tag = model->h.tags;
+    if (tag + 1 >= TAGS)
+        return;
+    struct cass_statement statement;
+    switch (below(model, 8)) {
+    case 0:
+        statement = cells_statement(model, tag);
+        break;
+    case 1:
+        statement = named_statement(model, tag);
+        break;
+    case 2:
+        statement = counter_statement(model);
+        break;
+    case 3:
+    case 4:
+        statement = row_read(model);
+        break;
+    default:
+        statement = row_statement(model, tag);
+    }
+    int64_t now = sim_queue_now(&model->h.queue);
+    struct known_write *write = &model->writes[tag];
+    int64_t ttl_ns = statement.ttl_ns == 0 ? model->config.default_ttl_ns : statement.ttl_ns;
+    model->statements[tag] = statement;
+    *write = (struct known_write){.is_row = is_row_kind(statement.kind), .expires_s = NEVER};
+    if (ttl_ns > 0 && statement.kind == CASS_WRITE_ROW)
+        write->expires_s = now / SIM_SECOND + ttl_ns / SIM_SECOND + (ttl_ns % SIM_SECOND != 0);
+    write->timestamp_us = statement.timestamp_us != NO_TIME ? statement.timestamp_us : now / 1000;
+    if (statement.kind == CASS_DELETE_ROW)
+        model->writes[statement.row_id].deleted_by = tag;
+    uint32_t client = (uint32_t)below(model, model->config.client_count), node = CASS_ANY_NODE;
+    if (below(model, 2) == 0)
+        node = (uint32_t)below(model, answers_node_count(model));
+    model->coordinators[tag] = node != CASS_ANY_NODE
+                                   ? UINT32_C(1) << node
+                                   : coordinators_of(model, client, answers_position_of(model, &statement));
+    if (!model->has_invalid && !answers_is_allowed(&statement)) { /* an archive knows none */
+        statement.consistency = CASS_ONE;
+        statement.timestamp_us = is_row_kind(statement.kind) ? statement.timestamp_us : NO_TIME;
+    }
+    model->statements[tag] = statement;
+    harness_send(&model->h, client, node, &statement);
+}
+
+static struct cass_cluster_config draw_config(struct answers *model)
+{
+    struct cass_cluster_config config = harness_config();
+    config.seed = model->run->seed;
+    config.client_count = 3;
+    config.named_columns = COLUMNS;
+    config.num_tokens = 1 + (uint32_t)below(model, 4);
+    config.datacenter_count = 1 + (uint32_t)below(model, 3);
+    for (uint32_t i = 0; i < config.datacenter_count; i++) {
+        struct cass_datacenter *datacenter = &config.datacenters[i];
+        snprintf(datacenter->name, sizeof datacenter->name, "dc%u", (unsigned)i);
+        datacenter->replication_factor = (uint32_t)(i == 0 ? 1 + below(model, 3) : below(model, 4));
+        datacenter->nodes = datacenter->replication_factor + (uint32_t)below(model, 2);
+        datacenter->nodes += datacenter->nodes == 0;
+        datacenter->racks = 1 + (uint32_t)below(model, 3);
+    }
+    if (below(model, 3) == 0) {
+        config.latency_ns = (struct sim_size){.kind = SIM_SIZE_UNIFORM, .a = 1e5, .b = 3e8};
+        sim_size_prepare(&config.latency_ns);
+        config.latency_between_ns = config.latency_ns;
+    }
+    config.detect_ns = (int64_t)below(model, 2) * 2 * SIM_SECOND;
+    config.hint_window_ns = below(model, 2) == 0 ? 6 * SIM_SECOND : 3 * SIM_HOUR;
+    config.concurrency = below(model, 2) == 0 ? SERVERS_MOST : 1 + (uint32_t)below(model, 3);
+    config.coordinate_ns = (int64_t)below(model, 3) / 2 * 70 * SIM_US;
+    config.write_ns = 80 * SIM_US;
+    config.read_ns = 180 * SIM_US;
+    config.scan_row_ns = 3 * SIM_US;
+    config.scan_tombstone_ns = 2 * SIM_US;
+    config.row_cells = 1 + (uint32_t)below(model, 3);
+    config.tombstone_warn = 2;
+    config.tombstone_fail = below(model, 3) == 0 ? 5 : 100;
+    config.default_ttl_ns = 0;
+    uint64_t kept = below(model, 4);
+    config.keeps_lifetimes = kept < 2;
+    config.keeps_order = kept < 3;
+    model->has_deletes = config.keeps_lifetimes && below(model, 3) != 0;
+    model->has_invalid = below(model, 3) == 0;
+    model->has_ttl = kept != 2 && below(model, 3) != 0;
+    if (model->has_ttl && below(model, 3) == 0)
+        config.default_ttl_ns = 7 * SIM_SECOND;
+    return config;
+}
+
+/* Each datacenter has its replicas, on as many racks as it has, or replicas. */
+static void check_ring(struct answers *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    for (uint32_t position = 0; position < cluster->ring->token_count; position++) {
+        uint32_t nodes = 0;
+        for (uint32_t i = 0; i < cluster->factor; i++)
+            nodes |= UINT32_C(1) << answers_node_of(model, position, i);
+        MODEL_RULE(model->run, bit_count(nodes) == cluster->factor, "ring",
+                   "a node has two replicas of a row");
+        for (uint32_t i = 0; i < model->config.datacenter_count; i++) {
+            const struct cass_datacenter *datacenter = &model->config.datacenters[i];
+            uint32_t set = answers_replicas_in(model, position, i), racks = 0, first = 0;
+            for (uint32_t k = 0; k < i; k++)
+                first += model->config.datacenters[k].nodes;
+            for (; set != 0; set &= set - 1)
+                racks |= UINT32_C(1) << (answers_node_of(model, position, first_bit(set)) - first) %
+                                            datacenter->racks;
+            uint32_t most = datacenter->racks < datacenter->nodes ? datacenter->racks : datacenter->nodes;
+            most = most < datacenter->replication_factor ? most : datacenter->replication_factor;
+            MODEL_RULE(model->run,
+                       bit_count(answers_replicas_in(model, position, i)) == datacenter->replication_factor,
+                       "ring", "a datacenter has too few or too many replicas");
+            MODEL_RULE(model->run, bit_count(racks) == most, "ring", "replicas share a rack that need not");
+        }
+    }
+}
+
+static void begin(struct answers *model)
+{
+    model->config = draw_config(model);
+    harness_start(&model->h, &model->config);
+    for (uint32_t i = 0; i < 3 * KEYS; i++) {
+        for (uint32_t k = 0; k < CASS_CLUSTER_REPLICAS_MAX; k++)
+            answers_clear_copy(&model->copies[i][k]);
+    }
+    for (uint32_t node = 0; node < NODES_MOST; node++) {
+        model->slow[node] = 1;
+        model->last_us[node] = model->paused_until_ns[node] = NO_TIME;
+        for (uint32_t place = 0; place < PLACES; place++)
+            model->gone_since[place][node] = NEVER;
+        for (uint32_t i = 0; i < SERVERS_MOST; i++)
+            model->free_ns[node][i] = NO_TIME;
+    }
+    check_ring(model);
+}
+
+/* The cluster, and all that is under way, is put away and made again. */
+static void go_on_from_archive(struct answers *model)
+{
+    struct harness *h = &model->h;
+    struct sim_archive archive;
+    struct sim_error error = {0};
+    unsigned char *data;
+    size_t size;
+    sim_archive_begin_save(&archive, 1);
+    sim_queue_archive(&h->queue, &archive);
+    cass_cluster_archive(h->cluster, &archive);
+    assert_true(sim_archive_finish_save(&archive, &data, &size, &error));
+    cass_cluster_destroy(h->cluster);
+    sim_queue_destroy(&h->queue);
+    assert_true(sim_queue_create(64, START, &h->queue));
+    assert_true(cass_cluster_create(&model->config, &h->queue, &h->cluster, &error));
+    bool ok = sim_archive_begin_load(&archive, data, size, 1, &error);
+    if (ok) {
+        sim_queue_archive(&h->queue, &archive);
+        cass_cluster_archive(h->cluster, &archive);
+        ok = sim_archive_finish_load(&archive, &error);
+    }
+    MODEL_RULE(model->run, ok, "archive", "a cluster does not take its own archive: %.160s", error.text);
+    free(data);
+    answers_situations[ARCHIVED].count++;
+}
+
+static void compare_views(struct answers *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    uint32_t all = (UINT32_C(1) << cluster->factor) - 1;
+    for (size_t i = 0; i < cass_partition_count(cluster) && !model->run->is_broken; i++) {
+        struct cass_partition_view view, own = {.first_row_ns = NEVER, .last_row_ns = NO_TIME};
+        cass_partition_at(cluster, i, &view);
+        for (uint64_t tag = 0; tag < model->h.tags; tag++) {
+            const struct cass_statement *row = &model->statements[tag];
+            const struct known_write *write = &model->writes[tag];
+            if (!write->is_row || write->held == 0 || row->kind != CASS_WRITE_ROW || row->key != view.key ||
+                row->bucket != view.bucket)
+                continue;
+            bool has_expired = write->expires_s <= answers_now_s(model);
+            own.written_rows++;
+            own.written_bytes += row->bytes;
+            own.tombstones += has_expired;
+            own.rows += !has_expired;
+            own.bytes += has_expired ? 0 : row->bytes;
+            own.missing_rows += !has_expired && write->held != all;
+            own.first_row_ns = row->row_time_ns < own.first_row_ns ? row->row_time_ns : own.first_row_ns;
+            own.last_row_ns = row->row_time_ns > own.last_row_ns ? row->row_time_ns : own.last_row_ns;
+        }
+        bool is_same = view.written_rows == own.written_rows && view.written_bytes == own.written_bytes &&
+                       view.missing_rows == own.missing_rows && view.first_row_ns == own.first_row_ns &&
+                       view.last_row_ns == own.last_row_ns;
+        bool is_alike = model->has_deletes || (view.rows == own.rows && view.bytes == own.bytes &&
+                                               view.tombstones == own.tombstones);
+        MODEL_RULE(model->run, is_same && is_alike, "view",
+                   "a partition is shown with other rows than it has");
+    }
+}
+
+static void compare_stats(struct answers *model)
+{
+    for (uint32_t node = 0; node < answers_node_count(model) && !model->has_own_hints; node++) {
+        struct cass_node_stats has;
+        const struct cass_node_stats *due = &model->stats[node];
+        cass_node_stats(model->h.cluster, node, &has);
+        const struct {
+            const char *name;
+            uint64_t has, due;
+        } figures[] = {
+            {"rows", has.rows, due->rows},
+            {"bytes", has.bytes, due->bytes},
+            {"writes", has.writes, due->writes},
+            {"reads", has.reads, due->reads},
+            {"counters", has.counters, due->counters},
+            {"coordinated", has.coordinated, due->coordinated},
+            {"hints", has.hints_stored, due->hints_stored},
+            {"repairs", has.read_repairs, due->read_repairs},
+            {"slow queries", has.slow_queries, due->slow_queries},
+            {"pauses", has.gc_pauses, due->gc_pauses},
+            {"dropped", has.dropped, due->dropped},
+            {"warnings", has.tombstone_warnings, due->tombstone_warnings},
+        };
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+            MODEL_RULE(model->run, figures[i].has == figures[i].due, "stats",
+                       "node %u counts %" PRIu64 " %s, and not %" PRIu64, node, figures[i].has,
+                       figures[i].name, figures[i].due);
+    }
+}
+
+static void settle(struct answers *model)
+{
+    heal(model);
+    answers_look_around(model);
+    answers_run_for(model, SIM_MINUTE);
+    for (uint32_t i = 0; i < OPERATIONS; i++)
+        MODEL_RULE(model->run, !model->operations[i].is_open, "live",
+                   "a minute after the last fault a statement is not over");
+}
+
+static void check_seed(struct model_run *run)
+{
+    struct answers *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    model->run = run;
+    sim_random_init(&model->random, run->seed, SIM_FUZZ, 2);
+    begin(model);
+    uint64_t calm = below(model, 4);
+    for (int step = 0; step < STEPS && !run->is_broken; step++) {
+        uint64_t together = 1 + below(model, 5);
+        for (uint64_t i = 0; i < together; i++)
+            send(model);
+        if (calm != 0 && below(model, 4) == 0)
+            disturb(model);
+        answers_run_for(model, (int64_t)below(model, 1500) * SIM_MS + 1);
+        compare_views(model);
+        if (below(model, 24) == 0 && !run->is_broken && !model->has_invalid)
+            go_on_from_archive(model);
+    }
+    if (!run->is_broken)
+        settle(model);
+    compare_stats(model);
+    harness_stop(&model->h);
+    free(model);
+}
+
+int main(int argc, char **argv)
+{
+    return model_main(argc, argv, 100, check_seed, answers_situations, SITUATIONS);
+}
