@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available and filled. Method: on the oracles' stand operations end by hand, before, within and after a
  * fault and its grace, and partitions close with one row that fires too few. */
+#include "cluster_view.h"
+#include "evidence.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a condition that excuses a broken guarantee is noted when it holds, and then alone. Method: settings,
  * and writes of the state as agents ask for them, on both sides of each bound. */
+#include "cluster_watch.h"
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

@@ -3,6 +3,8 @@
  * their bound and one row beyond; states and dates on both sides of the moment that counts. */
 #include <math.h>
 
+#include "cluster_view.h"
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

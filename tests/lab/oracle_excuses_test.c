@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Excuses belong to a key and a span of time. Method: on the oracles' stand, conditions are noted and
  * violations told by hand, of one key or another, before, within and after the condition's span. */
+#include "cluster_faults.h"
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: faults last as long as what they delay, and live is judged by the time after the last of them. Method:
  * faults and rows that fire on both sides of each moment that counts. */
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

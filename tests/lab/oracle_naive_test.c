@@ -4,6 +4,7 @@
  * rows and moments that just suffice are common. */
 #include <string.h>
 
+#include "evidence.h"
 #include "oracle_naive.h"
 #include "oracle_stand.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: agreement and monotone judge by the times of rows alone, count each row that contradicts an earlier
  * one once, and excuse what lies at their bounds. Method: rows placed by hand on both sides of each bound. */
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define BOUND (5 * SIM_MS) /* of a clock; between two of them it is twice that */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: findable and newest judge as a reader who comes now would: by the bucket that the state names, walking
  * down. Method: rows and states made by hand, with the near miss beside each violation. */
+#include "cluster_view.h"
+#include "evidence.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -3,6 +3,8 @@
  * settings of its own rows where these change; of one writer that counts in memory to the row; of keys that a
  * cache evicts by their sum. Method: on the oracles' stand, rows and states by hand, one row to either side
  * of what is right. */
+#include "cluster_watch.h"
+#include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A stand on which the oracles are tried. */
 #include "oracle_stand.h"
+#include "cluster_view.h"
+#include "evidence.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: conserved and no_duplicates find every row that is stored twice, never or elsewhere, and excuse what
  * nobody was told of. Method: each of these made by hand. */
+#include "evidence.h"
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define SECOND SIM_SECOND
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "oracle_stand.h"
+#include "oracles.h"
 
 #define B      (10 * SIM_MS)
 #define GRANT  (100 * SIM_MS)

@@ -2,6 +2,7 @@
 /* Aim: an agent's twin, which goes on from its own checkpoint, is told of as soon as it asks for something
  * else, and changes nothing of a run. Method: runs of every protocol with twins and without; and an agent on
  * the oracles' stand whose twin is not told what it is told. */
+#include "cluster_agents.h"
 #include "lab/run.h"
 #include "oracle_stand.h"
 

@@ -5,7 +5,8 @@
    module and of the modules that its own links. (arrows.py tries the same with the compiler.)
 2. No files of a module include each other in a circle. A file and its header of the same name count as one.
 3. A name that a header gives to a function, type, constant or macro stands in that header alone.
-4. Each .c file opens with a comment that says what it does, below its licence."""
+4. Each .c file opens with a comment that says what it does, below its licence.
+5. A part of a module that has a narrow view of the rest keeps to it."""
 import pathlib
 import re
 import sys
@@ -16,6 +17,12 @@ ROOT = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else sources.ROO
 sources.ROOT = ROOT
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
+
+# A subfolder -> the headers of its module that it may include besides its own.
+VIEWS = {
+    "sim/lab/cluster/oracles":
+        {"cluster_run.h", "cluster_view.h", "cluster_event_trace.h", "history.h", "id_spans.h", "cluster_rows.h"},
+}
 
 
 def read(name):
@@ -162,6 +169,15 @@ def check_openings(faults):
             faults.append(f"{name}:2: say in an opening comment what the file does")
 
 
+def check_views(tree, faults):
+    for folder, seen in VIEWS.items():
+        for name in (name for name in tree.modules if name.startswith(f"{folder}/")):
+            for header in tree.includes(name):
+                beyond = tree.modules[header] == tree.modules[name] and not header.startswith(f"{folder}/")
+                if beyond and header.rsplit("/", 1)[1] not in seen:
+                    faults.append(f"{name}: includes {header}, which is no part of what {folder} sees of its module")
+
+
 def main():
     faults = []
     tree = Tree()
@@ -170,6 +186,7 @@ def main():
     check_circles(tree, faults)
     check_names(tree, faults)
     check_openings(faults)
+    check_views(tree, faults)
     sources.finish(faults, f"modules of {len(tree.modules)} files")
 
 

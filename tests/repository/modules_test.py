@@ -22,6 +22,10 @@ TREE = {
     "sim/low/inner.c": OPENING + '#include "inner.h"\n',
     "sim/high/include/sim/high.h": LICENCE + "int high_of(int value);\n",
     "sim/high/high.c": OPENING + '#include "sim/high.h"\n#include "sim/low.h"\n',
+    "sim/lab/CMakeLists.txt": "bucketlab_module(sim_lab cluster)\n",
+    "sim/lab/cluster/cluster_agents.h": LICENCE + "int lab_agent(void);\n",
+    "sim/lab/cluster/cluster_view.h": LICENCE + "int lab_view(void);\n",
+    "sim/lab/cluster/oracles/oracle.c": OPENING + '#include "cluster_view.h"\n',
     "tests/high_test.c": OPENING,
 }
 # What is appended to a file, or put in its place when it begins with LICENCE -> part of what the check says.
@@ -37,6 +41,8 @@ CASES = [
     ("sim/high/include/sim/high.h", "enum { HIGH_A, LOW_B = 3 };\n", "'LOW_B' means something in each"),
     ("sim/high/include/sim/high.h", "int *bk_route(void);\n", "'bk_route' means something in each"),
     ("sim/high/high.c", LICENCE + '#include "sim/high.h"\n', "sim/high/high.c:2: say in an opening comment"),
+    ("sim/lab/cluster/oracles/oracle.c", '#include "cluster_agents.h"\n',
+     "which is no part of what sim/lab/cluster/oracles sees"),
     ("tests/high_test.c", LICENCE + "\n#include <math.h>\n", "tests/high_test.c:2: say in an opening comment"),
 ]
 # Changes that are no fault.

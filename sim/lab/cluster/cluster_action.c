@@ -3,16 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "cluster_agents.h"
 #include "cluster_run.h"
-
-/* The state row and the lock row of a key are two registers. */
-#define STATE_KEY(key) ((uint64_t)(key)*2)
-#define LOCK_KEY(key)  ((uint64_t)(key)*2 + 1)
-/* Of guarded, each bucket's start is a register, and each bucket has a counter: (key, bucket) in one number.
- * No run has the rows for 2^40 buckets. */
-#define BUCKET_BITS 40
-#define START_BIT   (UINT64_C(1) << 63)
-static_assert(LAB_CLUSTER_KEYS_MAX <= UINT64_C(1) << (62 - BUCKET_BITS), "a key and a bucket fit");
+#include "cluster_view.h"
 
 /* A write that leaves bucket and change times as they were is an increment; else it rolls or resets. Of a
  * plain write nothing says how they were: it has them in its mask when they change, and when it is the key's
@@ -52,30 +45,6 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
     default:
         break;
     }
-}
-
-uint64_t lab_state_register(uint32_t key)
-{
-    return STATE_KEY(key);
-}
-
-bool lab_register_is_state(uint64_t key, uint32_t *out)
-{
-    *out = (uint32_t)(key / 2);
-    return key % 2 == 0 && key / 2 <= UINT32_MAX;
-}
-
-static uint64_t pack(uint64_t key, int64_t bucket)
-{
-    assert(key < LAB_CLUSTER_KEYS_MAX && bucket >= 0 && bucket < INT64_C(1) << BUCKET_BITS);
-    return key << BUCKET_BITS | (uint64_t)bucket;
-}
-
-bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
-{
-    int64_t columns[CASS_COLUMNS];
-    uint32_t mask;
-    return cass_peek_merged(run->cluster, START_BIT | pack(key, bucket), columns, &mask) && (mask & 1) != 0;
 }
 
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
@@ -124,22 +93,23 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         break;
     case BK_ACT_READ_STATE:
         out->kind = CASS_READ_COLUMNS;
-        out->key = STATE_KEY(action->key);
+        out->key = lab_state_register((uint32_t)action->key);
         out->consistency = action->serial ? level->serial : level->state;
         break;
     case BK_ACT_READ_START:
         out->kind = CASS_READ_COLUMNS;
-        out->key = START_BIT | pack(action->key, action->bucket);
+        out->key = lab_start_register(action->key, action->bucket);
         break;
     case BK_ACT_WRITE_START:
         out->kind = CASS_WRITE_COLUMNS;
-        out->key = START_BIT | pack(action->key, action->bucket);
+        out->key = lab_start_register(action->key, action->bucket);
         out->set_mask = action->mask;
         memcpy(out->set, action->columns, sizeof action->columns);
         break;
     default:
         out->kind = action->kind == BK_ACT_WRITE_STATE ? CASS_WRITE_COLUMNS : CASS_CAS_COLUMNS;
-        out->key = action->kind == BK_ACT_CAS_LOCK ? LOCK_KEY(action->key) : STATE_KEY(action->key);
+        out->key = action->kind == BK_ACT_CAS_LOCK ? lab_lock_register((uint32_t)action->key)
+                                                   : lab_state_register((uint32_t)action->key);
         out->serial_consistency = level->serial;
         out->set_mask = action->mask;
         out->if_mask = action->if_mask;
@@ -147,18 +117,6 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
         memcpy(out->set, action->columns, sizeof action->columns);
         memcpy(out->equal, action->expected, sizeof action->expected);
     }
-}
-
-uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket)
-{
-    return run->config.coordination == BK_GUARDED ? pack(key, bucket) : key;
-}
-
-void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint32_t *key, int64_t *bucket)
-{
-    bool is_packed = run->config.coordination == BK_GUARDED;
-    *key = (uint32_t)(is_packed ? counter >> BUCKET_BITS : counter);
-    *bucket = is_packed ? (int64_t)(counter & ((UINT64_C(1) << BUCKET_BITS) - 1)) : 0;
 }
 
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,

@@ -4,9 +4,14 @@
  * old ones. */
 #include <assert.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 #include "history.h"
 #include "lab/change.h"
+#include "oracles.h"
 
 static bool is_deployed(const struct lab_change *change)
 {
@@ -79,38 +84,4 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
     bool forgets = !change->keeps_old && number == 0 && !lab_keeps_state(run);
     for (uint32_t key = 0; forgets && run->oracles.is_linked && key < run->key_count; key++)
         lab_findable_lowered(run, key);
-}
-
-const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns)
-{
-    return &run->regimes.items[lab_regime_at(&run->regimes, time_ns)].history;
-}
-
-uint32_t lab_era_at(const struct lab_cluster_run *run, int64_t time_ns)
-{
-    const struct lab_settings *settings = &run->strategy->settings;
-    uint32_t era = 0;
-    while (era < settings->change_count && time_ns >= lab_until(run->start_ns, settings->changes[era].at_ns))
-        era++;
-    return era;
-}
-
-const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, uint32_t era)
-{
-    const struct lab_settings *settings = &run->strategy->settings;
-    return era == 0 ? &settings->strategy : &settings->changes[era - 1].strategy;
-}
-
-bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
-{
-    /* Of a count only the key's state tells. */
-    if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_COUNT)
-        return false;
-    const struct bk_history *history = lab_settings_at(run, time_ns);
-    const struct bk_era *era = &history->eras[bk_history_era_at(history, time_ns)];
-    if (era->strategy.kind == BK_HASH)
-        return bucket < era->shift || bucket - era->shift >= (int64_t)era->strategy.of.hash.buckets;
-    struct bk_row row = {.time_ns = time_ns};
-    struct bk_route route;
-    return bk_history_route(history, NULL, &row, &route) != BK_OK || route.bucket != bucket;
 }

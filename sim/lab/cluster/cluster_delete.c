@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "lab/gone.h"
 

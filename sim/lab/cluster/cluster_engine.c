@@ -2,6 +2,8 @@
 /* All strategies of a scenario by the cluster engine: each thread, and each other rank, takes one after the
  * other. */
 #include "lab/cluster_engine.h"
+#include "cluster_loop.h"
+#include "cluster_result.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "kernel/time.h"
 

@@ -5,7 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
+#include "cluster_faults.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "cluster_watch.h"
+#include "evidence.h"
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"

@@ -5,16 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "cluster_watch.h"
+#include "evidence.h"
 #include "history.h"
 #include "idgen.h"
 #include "kernel/memory.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
-/* However often a clock jumps, leads and times to live can still be added to what it shows. */
-#define CLOCK_MAX (INT64_MAX / 8 * 7)
 /* Entries of a cache that is worth large pages. */
 #define LARGE_CACHE 65536u
 /* Of all agents of a strategy, in bytes. */
@@ -147,48 +151,6 @@ void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
     double offset = 2 * sim_random_unit(&draws) - 1, drift = 2 * sim_random_unit(&draws) - 1;
     run->agents[number].offset_ns = (int64_t)(offset * (double)settings->clock_offset_ns);
     run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
-}
-
-int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
-{
-    return lab_agent_clock_at(run, number, sim_queue_now(&run->queue));
-}
-
-/* Offset and drift are disciplined so that what is shown, rounded down, stays within the bound; a jump leaves
- * it. */
-int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
-{
-    __extension__ typedef __int128 wide;
-    const struct lab_host_agent *agent = &run->agents[number];
-    int64_t bound_ns = run->scenario->agents.clock_bound_ns;
-    int64_t since_ns = now_ns - run->start_ns, drifted = 0;
-    /* The product as seconds and the rest of one, so that no division is wide. */
-    if (agent->drift_ppb != 0)
-        drifted =
-            since_ns / SIM_SECOND * agent->drift_ppb + since_ns % SIM_SECOND * agent->drift_ppb / 1000000000;
-    int64_t off = agent->offset_ns + drifted;
-    int64_t step_ns = run->scenario->agents.clock_resolution_ns, least_ns = step_ns - bound_ns;
-    off = off > bound_ns ? bound_ns : off < least_ns ? least_ns : off;
-    wide clock_ns = (wide)now_ns + off + agent->jump_ns;
-    int64_t shown_ns = (int64_t)(clock_ns > CLOCK_MAX    ? CLOCK_MAX
-                                 : clock_ns < -CLOCK_MAX ? -CLOCK_MAX
-                                                         : clock_ns);
-    return step_ns > 0 ? shown_ns - (shown_ns % step_ns + step_ns) % step_ns : shown_ns;
-}
-
-int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns)
-{
-    const struct lab_host_agent *host = &run->agents[agent];
-    int64_t step_ns = run->scenario->agents.clock_resolution_ns;
-    double drift = (double)(host->drift_ppb < 0 ? -host->drift_ppb : host->drift_ppb) / 1e9;
-    return step_ns + 2 + (int64_t)(drift * (double)lab_until(wait_ns, step_ns));
-}
-
-const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t number,
-                                             int64_t time_ns)
-{
-    const struct lab_host_agent *agent = &run->agents[number];
-    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
 }
 
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)

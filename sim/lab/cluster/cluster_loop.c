@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
+#include "cluster_archive.h"
+#include "cluster_event_trace.h"
+#include "cluster_faults.h"
+#include "cluster_loop.h"
+#include "cluster_result.h"
 #include "cluster_run.h"
+#include "cluster_snapshot.h"
+#include "cluster_watch.h"
+#include "evidence.h"
 #include "history.h"
 #include "idgen.h"
 #include "kernel/archive.h"

@@ -8,8 +8,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "evidence.h"
 #include "idgen.h"
+#include "oracles.h"
 
 void lab_agent_pause(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns)
 {

@@ -3,7 +3,11 @@
  * row meets costs a miss. The queue tells of arrivals before they come; what they need is fetched meanwhile,
  * in three steps, since where the one thing lies stands in the other. With 10^5 keys that saves a third of
  * the time. */
+#include "cluster_agents.h"
+#include "cluster_loop.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 
 /* What has been fetched of the key says nothing yet. */
 static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)

@@ -2,6 +2,8 @@
 /* Strategies of a cluster run on other ranks: for each of their threads one of ours, which takes a strategy,
  * has it run there, and waits. */
 #include "lab/cluster_ranks.h"
+#include "cluster_loop.h"
+#include "cluster_result.h"
 
 #include <assert.h>
 #include <pthread.h>

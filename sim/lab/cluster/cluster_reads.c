@@ -4,8 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
 #include "history.h"
+#include "oracles.h"
 
 bool lab_reads_create(struct lab_cluster_run *run)
 {

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_result.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 #include "idgen.h"
 #include "kernel/digest.h"
 #include "lab/gone.h"
 #include "lab/metrics.h"
 #include "lab/result_make.h"
+#include "oracles.h"
 
 static struct lab_result *begin_by(const struct lab_scenario *scenario, const struct lab_cluster_run *run)
 {

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_event_trace.h"
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "cluster_watch.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* No row is counted twice, and none that is not there. */
 static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
 #include "cluster_run.h"
+#include "evidence.h"
 #include "kernel/random.h"
 
 static void part(struct lab_cluster_run *run, uint32_t number, uint32_t key, const char *why)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "cluster_watch.h"
 #include "kernel/grow.h"
 
 #define LOOKS_BEFORE 40u

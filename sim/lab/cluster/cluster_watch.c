@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the agents ask and hear, watched from outside: which rare paths a run has walked, and what happened in
  * it that a guarantee may exclude. Nothing here changes what the agents do. */
+#include "cluster_watch.h"
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 _Static_assert((int)LAB_PROBE_ROLL_NODE_DOWN == (int)LAB_FAULT_NODE_DOWN &&
                    (int)LAB_PROBE_ROLL_PAXOS_LOSS == (int)LAB_FAULT_PAXOS_LOSS,

@@ -56,5 +56,6 @@ void lab_archive_verdict(struct sim_archive *archive, struct lab_verdict *verdic
 void lab_archive_idgen(struct lab_cluster_run *run, struct sim_archive *archive);
 /* cluster_archive_check.c: whether the events and what they are for fit together. */
 bool lab_archive_fits(const struct lab_cluster_run *run, bool *has_memory);
+bool lab_is_possible_tag(const struct lab_cluster_run *run, uint64_t tag);
 
 #endif

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
 #include "cluster_archive.h"
+#include "oracles.h"
 
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)

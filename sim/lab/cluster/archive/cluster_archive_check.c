@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cluster_archive.h"
+#include "evidence.h"
 #include "idgen_private.h"
 #include "kernel/queue_archive.h"
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cluster_archive.h"
+#include "evidence.h"
+#include "oracles.h"
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 280,
                   "the ledger has other fields: archive them");

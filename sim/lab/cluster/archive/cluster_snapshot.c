@@ -2,6 +2,7 @@
 /* A strategy's run is a part of its own (lab/snapshot.h): its state is kept between two events, and once more
  * when it is over what its result is made of, so that a run that goes on does again what came after the last
  * state and nothing else. */
+#include "cluster_snapshot.h"
 #include "cluster_archive.h"
 #include "lab/snapshot.h"
 

@@ -103,5 +103,6 @@ void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *actio
 /* The counter holds `total` now: increments that nobody heard of took effect as far as it is more than is
  * known. Returns what stays missing. */
 int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int64_t total);
+bool lab_replay_events(struct lab_cluster_run *run, struct sim_error *error);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_loop.h"
+#include "cluster_result.h"
 #include "history.h"
 #include "lab/judge.h"
 

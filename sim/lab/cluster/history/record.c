@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes a history: a line for each thing that an agent is told, for each fault, and for each effect on what
  * is stored. What agents do follows from that. */
+#include "cluster_view.h"
 #include "history.h"
 
 #include <inttypes.h>

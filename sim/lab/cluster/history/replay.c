@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_agents.h"
+#include "cluster_faults.h"
+#include "cluster_view.h"
+#include "evidence.h"
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"

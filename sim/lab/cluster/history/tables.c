@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster_view.h"
+#include "evidence.h"
 #include "history.h"
 #include "kernel/file.h"
 

@@ -2,6 +2,10 @@
 /* The clients' host: gives the core's bk_idgen its events, carries out what it asks over the mock cluster,
  * and takes identifiers from it, one after the other. */
 #include "idgen.h"
+#include "cluster_agents.h"
+#include "cluster_event_trace.h"
+#include "cluster_view.h"
+#include "evidence.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "cluster_event_trace.h"
 #include "idgen_private.h"
 
 /* Of each stripe a row with the last identifier, and a row for the lock. */

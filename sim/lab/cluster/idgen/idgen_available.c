@@ -7,6 +7,8 @@
  * faults or not. When all has been well for a grace, a batch comes within a bound too. */
 #include <inttypes.h>
 
+#include "cluster_view.h"
+#include "evidence.h"
 #include "idgen_private.h"
 #include "kernel/time.h"
 

@@ -2,6 +2,8 @@
 /* What a run of identifiers leaves behind, as metrics. */
 #include <stdio.h>
 
+#include "cluster_result.h"
+#include "evidence.h"
 #include "idgen.h"
 #include "idgen_private.h"
 #include "lab/metrics.h"

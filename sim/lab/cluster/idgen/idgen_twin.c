@@ -3,6 +3,8 @@
  * one that never stopped. Twins of clients are those of agents; cluster_twin.c says how they are judged. */
 #include <string.h>
 
+#include "cluster_agents.h"
+#include "evidence.h"
 #include "idgen_private.h"
 
 static void part(struct lab_cluster_run *run, uint32_t number, const char *why)

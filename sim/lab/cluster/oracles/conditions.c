@@ -2,7 +2,9 @@
 /* Conditions that guarantees may except, as far as the scenario tells them, or the whole run does. Those that
  * happen at a moment are noted where they happen. */
 #include "cluster_run.h"
+#include "evidence.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 /* Paxos sleeps up to 99 ms between the rounds of a contended update, each of eight trips. */
 #define UPDATE_LEAST_NS SIM_SECOND

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
 
 #define SPANS_MAX  8u /* of a key, before two of one condition are united */
 #define DOUBTS_MAX 1024u

@@ -2,6 +2,7 @@
 /* When anything fails, and when all has been well for long enough: a fault is over when what it delayed has
  * ended too, which a client's patience bounds. */
 #include "cluster_run.h"
+#include "evidence.h"
 
 void lab_health_begin(struct lab_cluster_run *run)
 {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 
 static size_t slot_of(const struct lab_increments *increments, uint64_t counter, uint64_t row)
 {

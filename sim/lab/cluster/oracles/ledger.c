@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ledger: what was placed, stored and acknowledged, by key and partition. */
+#include "cluster_event_trace.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracle_types.h"
 #include "oracles.h"
 
 #include <stdarg.h>

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static int64_t of_another(const struct lab_extreme *extreme, uint32_t agent)
 {

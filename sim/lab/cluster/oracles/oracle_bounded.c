@@ -10,8 +10,11 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 #include "kernel/number.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 #define ODDS_LOG  27.631021115928547 /* log(1e12) */
 #define ODDS_ROWS 28                 /* the same, rounded up */

@@ -10,8 +10,10 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
 #include "history.h"
 #include "lab/gone.h"
+#include "oracles.h"
 
 #define EVENTS_A_LOOK  4096 /* between two looks at whether the run is to stop */
 #define HINTS_A_PAGE   128

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static struct lab_copy *place_of(struct lab_host_agent *agent, uint32_t key)
 {

@@ -8,6 +8,8 @@
  * thousand windows, of an agent that resumes from a checkpoint, and of a run that is resumed nothing is
  * judged. */
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "oracles.h"
 
 #define WINDOWS_MOST (1u << 14)
 /* Of a long stretch that is left out, so many windows from its newest. */

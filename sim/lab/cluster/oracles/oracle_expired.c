@@ -11,8 +11,10 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 /* Nothing is said of a read that takes longer. */
 #define READ_LASTS_S 60

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* Each row that fires adds to what the state row says, or to a counter that it has the base of. */
 static bool counts_in_state(const struct lab_cluster_run *run)

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* An agent remembers a window as empty that ended `late` ago by its clock when it asked. A row that was
  * acknowledged by then stands on replicas that it asked. */

@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static int64_t line_of(const struct bk_strategy *strategy, int64_t time_ns)
 {

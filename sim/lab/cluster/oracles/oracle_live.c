@@ -8,6 +8,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 #define SPARE 16u
 

@@ -7,6 +7,9 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* A free lock that others were quicker to take so often may be left to them. */
 #define RACES_ENOUGH 64u

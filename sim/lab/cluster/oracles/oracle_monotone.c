@@ -4,6 +4,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* Either of them may be the one that went astray, and was not put before its time. */
 int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct lab_key_ledger *ledger,
                                  uint32_t index)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static int compare(const void *a, const void *b)
 {

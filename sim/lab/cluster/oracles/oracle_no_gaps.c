@@ -5,6 +5,9 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static bool is_empty(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* A read between two actions. */
 struct place {

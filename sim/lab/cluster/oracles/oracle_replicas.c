@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* Of one datacenter, whose nodes begin at `first`. */
 static bool are_right(const struct cass_datacenter *datacenter, uint32_t first, const uint32_t *replicas,

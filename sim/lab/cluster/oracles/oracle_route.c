@@ -5,6 +5,8 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
 
 static int64_t floor_of(int64_t dividend, int64_t divisor)
 {

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
+#include "oracles.h"
 
 /* So often an operation begins anew after a lost update, or for a key that was evicted. */
 #define ANEW_MAX    64u

@@ -11,7 +11,10 @@
 #include <inttypes.h>
 
 #include "cluster_run.h"
+#include "cluster_view.h"
+#include "evidence.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 #define DOUBLINGS_MAX 6u /* of the waits for a grant, as core's agent.h has it */
 #define ALIKE_WAITS   5

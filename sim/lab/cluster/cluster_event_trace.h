@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The events of a run, when a listener wants them. */
+#ifndef LAB_CLUSTER_EVENT_TRACE_H
+#define LAB_CLUSTER_EVENT_TRACE_H
+
+#include "cluster_run.h"
+
+struct lab_told {
+    enum lab_event_kind kind;
+    uint32_t key, agent, node, operation;
+    enum lab_event_phase phase;
+};
+/* A moment of an agent, or of LAB_EVENT_NOBODY. */
+#define LAB_TOLD(kind, key, agent)                                                                           \
+    ((struct lab_told){LAB_EVENT_OF_##kind, key, agent, LAB_EVENT_NOBODY, 0, LAB_EVENT_MOMENT})
+bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key);
+void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* An operation that its agent, which crashed, has forgotten. */
+void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
+void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
+void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,
+                             const struct lab_host_operation *operation, uint32_t number,
+                             const struct bk_outcome *outcome);
+
+#endif

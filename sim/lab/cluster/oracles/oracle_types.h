@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the oracles keep of a run: the ledger of the rows that were placed, stored and acknowledged, by key
+ * and partition, which the engine and the mock's observer fill; and what else they judge by.
+ *
+ * Memory does not grow with the number of rows: a row has a record of its own only while its write is under
+ * way, or for ever if its outcome was never reported. */
+#ifndef LAB_ORACLE_TYPES_H
+#define LAB_ORACLE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/digest.h"
+#include "lab/oracle.h"
+
+struct lab_cluster_run;
+struct lab_scenario;
+struct lab_host_operation;
+struct bk_action;
+
+#define LAB_NO_PARTITION UINT32_MAX
+#define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMN_COUNT) - 1) /* of a state row */
+/* Instead of a bucket: the row was refused before it had one; the row has none yet. */
+#define LAB_UNPLACED INT64_MIN
+#define LAB_PENDING  (INT64_MIN + 1)
+/* The oracle `newest` keeps as many rows as the scenario's readers ask for, up to this number. */
+#define LAB_NEWEST_MAX 64u
+
+/* The greatest time, and the greatest time of any other agent. Least times are stored negated. */
+struct lab_extreme {
+    int64_t time_ns[2];
+    uint32_t agent[2];
+};
+
+struct lab_partition {
+    int64_t bucket;
+    uint32_t key, lower, higher; /* the key's neighbours; LAB_NO_PARTITION at the ends */
+    uint32_t rows_in_second;
+    bool is_reopened; /* it got a row after it was closed */
+    bool is_late;     /* it did not close when it should have, and this was reported */
+    uint8_t eras;     /* bit e: it got a row of era e of the settings, by the scenario's dates */
+    int64_t second;
+    uint64_t placed, stored, acknowledged;
+    uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
+    uint64_t copies_balance;                    /* hash sums of copies due less copies made; 0: all are
+                                                   there */
+    struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
+    uint64_t fired, increments_lost;            /* rows that fired, and increments lost, of acknowledged
+                                                   rows */
+    uint64_t unfindable;                        /* acknowledged but not findable, and already reported */
+    uint64_t counted, overlapping; /* firing rows whose increment was stored, and those whose increment
+                                      another may have overwritten */
+    uint64_t doubled;              /* increments made twice; of guarded, whose buckets have counters */
+    uint64_t added;                /* of the same: what acknowledged increments have added */
+    uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
+    int64_t full_ns;                               /* since when it should be closed */
+    int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
+    int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
+    int64_t line_ns; /* the next line above its rows, but for those that were overtaken; 0: there are none */
+};
+
+#define LAB_WINDOW_FEW 4u
+/* Placements are digested in the order of the key's rows; this queue holds those that wait for an earlier
+ * one. Its capacity is a power of two. */
+struct lab_window {
+    uint32_t begin, count, capacity; /* capacity 0: the few */
+    int64_t few[LAB_WINDOW_FEW];
+    int64_t *buckets; /* NULL: the few are enough */
+    struct sim_placement placement;
+};
+
+static inline uint32_t lab_window_capacity(const struct lab_window *window)
+{
+    return window->capacity != 0 ? window->capacity : LAB_WINDOW_FEW;
+}
+
+/* The bucket of the place-th row in the queue. */
+static inline int64_t *lab_window_bucket(struct lab_window *window, uint32_t place)
+{
+    int64_t *buckets = window->capacity != 0 ? window->buckets : window->few;
+    return &buckets[(window->begin + place) & (lab_window_capacity(window) - 1)];
+}
+
+struct lab_newest_row {
+    int64_t time_ns, bucket;
+};
+
+struct lab_key_ledger {
+    uint32_t top, bottom, recent; /* partitions; the highest and the lowest bucket, the one asked for last */
+    struct lab_window window;
+    struct lab_newest_row *newest; /* a ring in order of time */
+    uint32_t newest_begin, newest_count, newest_run;
+    uint32_t spans;                          /* number + 1 of its newest span; 0: none */
+    int64_t misplaced_ns, misplaced_from_ns; /* time of the last row that was placed out of order, and of its
+                                                cause; 0: never */
+    uint64_t stored, overdue; /* overdue: rows acknowledged so late that readers may already consider their
+                                 windows empty */
+    int64_t second;
+    uint64_t rows_in_second, peak_rows_per_s;
+    /* The state as a read from all replicas returns it. */
+    int64_t state_bucket;
+    uint64_t state_version; /* of bucket and dates */
+    uint32_t writes_open;   /* writes of the state under way now */
+    uint32_t missed;        /* rows that were refused, or left unresolved */
+    uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
+    uint64_t doubled;       /* increments of the key's one counter that were made twice */
+    uint64_t added;         /* to it by acknowledged increments */
+    uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: numbers that were taken, but perhaps
+                               given to no row */
+    int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
+    int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
+    int64_t latest_ns;      /* for `lines`: the latest time of a row that an agent took; 0: none */
+    int64_t gaps_judged;    /* the gaps below this bucket were judged */
+    uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
+    int64_t stuck_bucket;
+};
+
+/* A row whose writer never learned its outcome; or a row that was put into several buckets, with one record
+ * for each bucket, of which the last may have been acknowledged. */
+struct lab_open_row {
+    uint32_t key;
+    bool is_acknowledged;
+    bool is_heard; /* as stored, by an agent that then crashed */
+    uint64_t row;
+    int64_t bucket;
+};
+struct lab_open_rows {
+    struct lab_open_row *items;
+    size_t count, capacity;
+};
+
+/* Increments of counter columns under way, or of unknown outcome: by counter and row. */
+struct lab_increment {
+    uint64_t counter, row;
+    uint64_t amount; /* that each of them adds */
+    uint32_t asked, applied;
+    bool is_used;
+};
+struct lab_increments {
+    struct lab_increment *slots;
+    size_t used, capacity;                            /* a power of two, or 0 */
+    uint64_t due, lost, doubled;                      /* as operations */
+    uint64_t amount_due, amount_lost, amount_doubled; /* and what they add */
+};
+
+/* Time with a fault in it, or just after one. */
+struct lab_health {
+    uint32_t active;
+    uint32_t stretch; /* number of the healthy stretch */
+    int64_t total_ns, since_ns, until_ns, pulse_until_ns, settle_ns;
+    bool is_unhealthy;
+};
+
+/* A condition that can have an effect on a key (or, in the list of all, on any) within a span of time. */
+#define LAB_OPEN_ENDED INT64_MAX
+struct lab_span {
+    uint32_t condition, next;  /* next: number + 1 of the key's next; 0: none */
+    int64_t from_ns, until_ns; /* LAB_OPEN_ENDED: until something ends it */
+    int64_t noted_ns;          /* when it was last known to apply */
+};
+struct lab_spans {
+    struct lab_span *items;
+    uint32_t count, capacity;
+};
+
+/* A violation without an excuse so far. */
+struct lab_doubt {
+    uint32_t oracle, key;
+    int64_t from_ns, to_ns;
+};
+struct lab_doubts {
+    struct lab_doubt *items;
+    uint32_t count, capacity;
+};
+
+/* Waits that are drawn around a mean, as seen so far. */
+struct lab_waits {
+    uint64_t seen;                /* by agent and try */
+    uint32_t least_ppm, most_ppm; /* of their means */
+};
+
+/* How far an operation of `locked` is with its key's lock. */
+enum lab_lock_step {
+    LAB_LOCK_NONE,
+    LAB_LOCK_ASKED,    /* it asked, and was not told that it has the lock */
+    LAB_LOCK_HELD,     /* it has the lock, and has not read the state since */
+    LAB_LOCK_READ,     /* it knows the state under the lock */
+    LAB_LOCK_RETURNED, /* it has asked to release it */
+    LAB_LOCK_STEPS
+};
+struct lab_lock_use {
+    enum lab_lock_step step;
+    uint32_t if_mask;     /* of its last CAS_LOCK */
+    uint32_t failed;      /* failed tries in a row */
+    uint32_t held, raced; /* denials: another held the lock; it was free, but another was faster */
+    int64_t expected[2];  /* as if_mask */
+    int64_t until_ns;     /* of the lock that it asked for last */
+    int64_t clock_ns;     /* the agent's, when the operation heard its last outcome */
+};
+
+/* A read, as oracle_reads.c follows it. */
+struct lab_walk {
+    int64_t now_ns, birth_ns;  /* of its query */
+    int64_t top;               /* the first bucket that it asked */
+    uint64_t width;            /* buckets of the step under way */
+    uint64_t rows, partitions; /* of the steps that were answered */
+};
+
+struct lab_oracles {
+    struct lab_partition *partitions;
+    uint32_t partition_count, partition_capacity;
+    uint32_t *table; /* of partitions by (key, bucket); slot 0: free, else the number + 1 */
+    uint32_t table_mask;
+    struct lab_key_ledger *keys;
+    uint32_t key_count, newest_rows;
+    bool is_ordered;        /* buckets follow row times: probabilistic, time, unbucketed */
+    bool keeps_times;       /* of the rows of each partition */
+    bool is_linked;         /* partitions of a key are linked: all but hash */
+    int64_t tolerance_ns;   /* of agreement */
+    int64_t lag_ns;         /* within which a full partition closes when all is well */
+    int64_t available_ns;   /* within which a row is acknowledged when all is well */
+    uint32_t replicas;      /* of each row */
+    uint32_t read_replicas; /* that a reader surely asks; 0: not known */
+    bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
+    uint32_t crashes;       /* of agents, so far */
+    uint64_t placed, acknowledged;
+    uint64_t copies_due; /* of rows that some replica holds: for those that do not yet */
+    struct lab_open_rows open, moved;
+    struct lab_increments increments;
+    struct lab_health health;
+    struct lab_waits waits;
+    uint32_t rolls_open;
+    int64_t rolls_until_ns; /* the latest date of a roll */
+    int64_t jumps_until_ns; /* the latest time that a clock showed that had jumped */
+    uint32_t spans_of_all;  /* number + 1 of the newest span of all keys; 0: none */
+    uint32_t whole_run;     /* bit c: LAB_CONDITION_c holds for all keys and times */
+    struct lab_spans spans;
+    struct lab_doubts doubts;
+    struct lab_lives *lives; /* of oracle_expired.c, by key; NULL: rows do not expire, or nobody knows when */
+    uint32_t except[LAB_ORACLE_COUNT]; /* of the strategy's guarantees */
+    bool is_guaranteed[LAB_ORACLE_COUNT];
+    struct lab_verdict verdict;
+};
+
+#endif
