@@ -3,6 +3,7 @@
  * each pool are in use and in which order the free ones will be taken, the items, and what stands in arrays.
  */
 #include "cassandra/archive.h"
+#include "traffic.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,10 @@
  * statement comes to. So the cluster, which follows its own indices without looking, never leaves its pools,
  * nor goes round for ever. */
 #include "archive_private.h"
+#include "coordination.h"
+#include "data.h"
 #include "kernel/queue_archive.h"
+#include "traffic.h"
 
 static bool holds_fit(struct cass_books *books)
 {

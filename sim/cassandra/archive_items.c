@@ -2,6 +2,7 @@
 /* The items of a cluster's pools, field by field. What follows from the rest is not kept: positions in the
  * ring, counts of references, and lists, whose links stand where their items do. */
 #include "archive_private.h"
+#include "data.h"
 
 /* A counter's shards are added up over leaders, and to each a weight at a time. */
 #define COUNT_FAR (INT64_C(1) << 56)

@@ -5,8 +5,8 @@
 #ifndef CASSANDRA_ARCHIVE_PRIVATE_H
 #define CASSANDRA_ARCHIVE_PRIVATE_H
 
-#include "cluster.h"
 #include "kernel/archive.h"
+#include "state.h"
 
 /* Times further from now than 2^60 ns, 36 years, are none that a run comes to; sums of two of them fit. */
 #define FAR_NS (INT64_C(1) << 60)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster.h"
+#include "state.h"
+#include "traffic.h"
 
 void cass_cluster_config_default(struct cass_cluster_config *out)
 {

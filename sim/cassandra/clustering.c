@@ -4,7 +4,8 @@
  * given one is told by the chunks that hold them alone. */
 #include <string.h>
 
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
 
 static const struct lifetime lifetime_none = {
     .written_us = NO_TIME, .expires_s = NEVER, .deleted_us = NO_TIME};

@@ -2,7 +2,9 @@
 /* Consistency levels: how many replicas, and which. Source: apache/cassandra db/ConsistencyLevel.java. */
 #include <string.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "state.h"
+#include "traffic.h"
 
 static const char *const names[CASS_CONSISTENCY_COUNT] = {
     [CASS_ANY] = "ANY",

@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads: as many replicas as the level asks for; when their copies differ, full reads of all of them, a
  * merge, and the repair of those that lag, which is waited for before the answer. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 /* Itself first, then its datacenter, then the others, from a random one on. Quorums of EACH_QUORUM are taken
  * one datacenter after the other. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes: to all replicas, whatever the level; the level says how many acknowledgements are waited for. A
  * replica that is gone, or that has not answered when the time is over, gets a hint. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 static uint32_t cells_of(struct cass_cluster *cluster, uint32_t index)
 {

@@ -2,7 +2,10 @@
 /* Counters: a leader adds to its own shard under a lock and sends the shard that results to the others. What
  * goes to the leader is not idempotent and never hinted; the shard is. Source: apache/cassandra
  * db/CounterMutation.java, StorageProxy.mutateCounter. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 static void refuse(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hints: what a coordinator keeps for a replica that missed a write, and delivers later with the original
  * timestamps. They lie on its disk, so they survive its crash, and nothing but it can deliver them. */
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 #define HINTS_IN_FLIGHT 128u
 

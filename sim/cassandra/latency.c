@@ -2,9 +2,10 @@
 /* Latencies of messages. A lognormal one is an exponential function of a normal draw, a long chain of
  * operations each of which waits for the one before. So each place draws some ahead: their chains run side
  * by side. The draws of its stream are the same, and in the same order. */
-#include "cluster.h"
 #include "kernel/number.h"
 #include "kernel/sampler.h"
+#include "state.h"
+#include "traffic.h"
 
 /* As sim_size_draw() makes it of a normal draw. */
 static int64_t lognormal(const struct sim_size *size, double normal)

@@ -6,7 +6,8 @@
  * tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java (MetricRecording). */
 #include <string.h>
 
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
 
 enum fate { FATE_ABSENT, FATE_LIVE, FATE_DELETED, FATE_EXPIRED };
 

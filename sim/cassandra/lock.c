@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Locks of a key on one node, first come, first served: a leader's stripe of a counter, and the lock that
  * Paxos v2 takes at its coordinator. */
-#include "cluster.h"
+#include "coordination.h"
+#include "state.h"
+#include "traffic.h"
 
 static uint32_t lock_hash(uint32_t node, uint32_t entity, bool is_counter)
 {

@@ -3,8 +3,10 @@
  * restores registers on all of them. */
 #include <assert.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
 #include "kernel/time.h"
+#include "state.h"
 
 static bool forget(struct paxos_state *state, int64_t since_us)
 {

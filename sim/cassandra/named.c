@@ -2,7 +2,8 @@
 /* Rows of named columns: registers with as many columns as the config says, that are read all at once. A read
  * takes what a replica has at one moment, and merges the replicas' columns one by one, as Cassandra does with
  * the rows of a partition. */
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
 
 static struct cell *copy_at(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica)
 {

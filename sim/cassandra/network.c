@@ -7,7 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to)
 {

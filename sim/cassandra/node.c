@@ -8,7 +8,9 @@
  */
 #include <assert.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "state.h"
+#include "traffic.h"
 
 static void serve_request(struct cass_cluster *cluster, uint32_t index)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replica promises, accepts and commits for a register. Source: apache/cassandra
  * service/paxos/PaxosState.java. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 bool cass_ballot_after(const struct ballot *left, const struct ballot *right)
 {

@@ -7,8 +7,11 @@
  * service/paxos/Paxos.java (v2). */
 #include <string.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
 #include "kernel/number.h"
+#include "state.h"
+#include "traffic.h"
 
 static bool is_read(const struct cass_operation *operation)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a history says was stored, put in place at once: no request, no message, no time. Observers hear of it
  * as they hear of what a replica stores, so that whoever judges a run can judge a history. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
 
 void cass_record_row(struct cass_cluster *cluster, const struct cass_statement *row, uint32_t replica)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a replica does with a request: what it costs, and what it changes. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 /* Where lifetimes are kept the coordinator knows. Elsewhere rows and tombstones are taken as mixed evenly, so
  * that a read that stops at its limit has met its share. */

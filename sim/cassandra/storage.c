@@ -3,7 +3,8 @@
 #include <assert.h>
 
 #include "cassandra/token.h"
-#include "cluster.h"
+#include "data.h"
+#include "state.h"
 
 #define NO_CELL                                                                                              \
     {                                                                                                        \

@@ -3,7 +3,9 @@
  * open: a replica misses it, something in flight carries it, or its writer has not taken an OK. So counts are
  * exact under every retry. Expiring rows are kept as sums per second, since TTL counts in seconds. */
 #include "cassandra/token.h"
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
 
 static inline uint32_t all_replicas(const struct cass_cluster *cluster)
 {

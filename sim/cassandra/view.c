@@ -2,7 +2,9 @@
 /* What is stored, seen from outside the simulated world: at once and without cost. */
 #include <assert.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
 
 static const char *const result_names[CASS_RESULT_COUNT] = {
     [CASS_OK] = "OK",

@@ -3,8 +3,8 @@
 #ifndef TESTS_CASSANDRA_ANSWERS_MODEL_H
 #define TESTS_CASSANDRA_ANSWERS_MODEL_H
 
-#include "cluster.h"
 #include "model.h"
+#include "state.h"
 
 #define KEYS         3 /* of each kind of storage */
 #define BUCKETS      2

@@ -8,7 +8,7 @@
  * own: each is refused. Stages, kinds and flags of operations and messages may sometimes be others; then the
  * loaded cluster, told to go on, ends, and its own assertions hold. */
 #include "../share.h"
-#include "cluster.h"
+#include "state.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,10 @@
  * faults are gone, and after ten minutes all lists are empty and all rows are everywhere. Random writes at
  * several levels, of rows, columns and counters, and conditional updates, under losses, partitions, crashes,
  * pauses and lost hints; fixed seeds, and a list of situations that must have come up. */
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
 #include "model.h"
+#include "state.h"
 
 #define NODES     3
 #define STEPS     60

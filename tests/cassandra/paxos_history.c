@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Judges answers of LWTs and SERIAL reads by the order in which values were chosen. */
 #include "paxos_history.h"
+#include "data.h"
 
 /* --- rows, said once more */
 

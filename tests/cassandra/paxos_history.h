@@ -16,8 +16,8 @@
 #ifndef TESTS_CASSANDRA_PAXOS_HISTORY_H
 #define TESTS_CASSANDRA_PAXOS_HISTORY_H
 
-#include "cluster.h"
 #include "model.h"
+#include "state.h"
 
 #define HISTORY_KEYS 3
 #define ASKED_MAX    1024

@@ -9,9 +9,10 @@
  * LOCAL_SERIAL, in one datacenter or two, under losses, doubles, network partitions, crashes, pauses and
  * clock jumps; at the end, when all is well, each key answers for sure. Fixed seeds, and a list of situations
  * that must have come up. */
-#include "cluster.h"
+#include "data.h"
 #include "model.h"
 #include "paxos_history.h"
+#include "state.h"
 
 #define KEYS           HISTORY_KEYS
 #define KEY_FIRST      7

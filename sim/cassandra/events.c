@@ -2,7 +2,10 @@
 /* The cluster as a whole: its events, its clients' requests and their answers. */
 #include <assert.h>
 
-#include "cluster.h"
+#include "coordination.h"
+#include "data.h"
+#include "state.h"
+#include "traffic.h"
 
 uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
                        uint64_t a, uint64_t b)

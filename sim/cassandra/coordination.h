@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How a coordinator leads an operation to its answer: consistency, writes, reads, counters, Paxos. */
+#ifndef CASSANDRA_COORDINATION_H
+#define CASSANDRA_COORDINATION_H
+
+#include "state.h"
+
+/* consistency.c */
+struct level_plan {
+    uint32_t counted;  /* replicas whose answers count */
+    uint32_t required; /* that many of them; EACH_QUORUM: of each datacenter its quorum, see met */
+    uint32_t alive;
+};
+void cass_level_plan(const struct cass_cluster *cluster, uint32_t place, uint32_t position,
+                     enum cass_consistency level, struct level_plan *out);
+bool cass_level_met(const struct cass_cluster *cluster, uint32_t position, enum cass_consistency level,
+                    uint32_t counted, uint32_t required, uint32_t set);
+/* The replicas that stand in a datacenter. */
+uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t position, uint32_t datacenter);
+uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place, uint32_t position);
+bool cass_statement_is_valid(const struct cass_statement *statement);
+
+/* coordinator.c: an operation from arrival to answer */
+void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
+/* Of a statement that writes with one: 0 for ever. */
+int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement);
+/* In use, cleared but for what its statement says. */
+uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
+void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
+void cass_operation_timer(struct cass_cluster *cluster, uint32_t operation, int64_t at_ns);
+void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t operation);
+void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t operation);
+/* An answer to one of its messages; the message is the callee's to drop. */
+void cass_operation_message(struct cass_cluster *cluster, uint32_t message);
+/* A request to each of its replicas in `set`, in the operation's new round. */
+void cass_operation_send(struct cass_cluster *cluster, uint32_t operation, enum message_kind kind,
+                         uint32_t set, uint32_t body);
+
+/* coordinator_write.c */
+void cass_write_begin(struct cass_cluster *cluster, uint32_t operation);
+/* Sends the operation's body to all replicas but those in `except`, with hints for those that are gone. Ends
+ * the operation when nobody is left to answer. */
+void cass_write_spread(struct cass_cluster *cluster, uint32_t operation, uint32_t except);
+/* The message that carries the operation's body. */
+enum message_kind cass_write_kind(const struct cass_operation *operation);
+void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
+
+/* coordinator_read.c */
+void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
+void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+/* Forgets what a read has gathered. */
+void cass_read_let_go(struct cass_cluster *cluster, uint32_t operation);
+void cass_read_timeout(struct cass_cluster *cluster, uint32_t operation);
+
+/* paxos.c: what a replica promises */
+bool cass_ballot_after(const struct ballot *left, const struct ballot *right);
+void cass_paxos_prepare(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_propose(struct cass_cluster *cluster, uint32_t message);
+void cass_paxos_commit(struct cass_cluster *cluster, const struct message *message);
+
+/* paxos_coordinator.c: what a coordinator does with it */
+void cass_cas_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+void cass_cas_read_done(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
+void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
+
+/* counter.c */
+/* A counter that runs over its end begins anew, as a long of Java. */
+int64_t cass_count_sum(int64_t left, int64_t right);
+/* Whether anybody added to a counter after its deletion. */
+bool cass_count_is_found(const struct shard *shards, uint32_t factor);
+void cass_count_begin(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_lead(struct cass_cluster *cluster, uint32_t message);
+void cass_count_locked(struct cass_cluster *cluster, uint32_t operation);
+void cass_count_shard(struct cass_cluster *cluster, uint32_t message);
+void cass_count_timeout(struct cass_cluster *cluster, uint32_t operation);
+/* Whether this is a leader's part of an increment that another node coordinates. */
+bool cass_count_is_forwarded(const struct cass_operation *operation);
+void cass_count_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
+
+#endif

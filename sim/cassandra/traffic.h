@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How messages travel, and what nodes do with them: network, queues, replicas, hints, locks. */
+#ifndef CASSANDRA_TRAFFIC_H
+#define CASSANDRA_TRAFFIC_H
+
+#include "state.h"
+
+/* network.c: messages, and who can reach whom */
+uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to);
+void cass_message_send(struct cass_cluster *cluster, uint32_t message);
+/* Sends a request back to where it came from as its answer; what it carried is let go, and it
+ * takes the caller's reference to `body`. */
+void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
+                         uint32_t body);
+void cass_message_drop(struct cass_cluster *cluster, uint32_t message);
+/* Whether a message gets through at all now, and how long it takes. */
+bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
+int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to);
+uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place);
+bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
+/* Looks again at who can reach the node, from when on. */
+void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);
+
+/* latency.c: how long a message takes, before delays */
+int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place, bool is_near);
+/* Forgets what was drawn ahead: the place's stream goes on from what was taken. */
+void cass_latency_settle(struct place *place);
+
+/* node.c: time on a node, and its queue */
+void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
+void cass_node_served(struct cass_cluster *cluster, uint32_t message);
+void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
+                       int64_t timeout_ns);
+int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node);
+int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t node, int64_t least_us);
+void cass_node_pause_event(struct cass_cluster *cluster, uint32_t node);
+void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t node);
+
+/* replica.c: what a replica does with a request */
+void cass_replica_receive(struct cass_cluster *cluster, uint32_t message);
+void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
+
+/* hints.c: writes for replicas that are gone; false when one is gone for longer than hints are kept */
+bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
+                     enum message_kind kind, uint32_t entity, uint32_t body);
+void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target);
+void cass_hint_ack(struct cass_cluster *cluster, const struct message *message);
+void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t target);
+
+/* lock.c: locks of a key on a node, first come, first served */
+bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* else it waits */
+void cass_lock_enter(struct cass_cluster *cluster, uint32_t lock);
+void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
+
+#endif
