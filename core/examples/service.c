@@ -192,5 +192,5 @@ int main(int argc, char **argv)
     }
     sqlite3_close(file);
     free(agent);
-    return status == BK_OPERATION_OK ? 0 : fail("a row is not, or perhaps not, stored");
+    return status == BK_OPERATION_OK ? 0 : fail("a row was not stored, or its outcome is unknown");
 }

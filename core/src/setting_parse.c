@@ -157,7 +157,7 @@ static bool read_lines(struct parser *parser)
     while (next_pair(parser, &name, &value)) {
         if (bk_piece_is(name, "end"))
             return !next_line(parser, &name) ||
-                   fail(parser, parser->line, NULL, "stands after 'end', which is the last line", NULL);
+                   fail(parser, parser->line, NULL, "comes after 'end', which is the last line", NULL);
         enum bk_setting_name found = find(&parser->setting, name);
         if (found == BK_LINE_NONE)
             return fail(parser, parser->line, NULL, "no such setting of kind ",

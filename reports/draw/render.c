@@ -45,7 +45,7 @@ static cairo_surface_t *make_surface(const struct report_scene *scene, enum repo
     case REPORT_FORMAT_COUNT:
         break;
     }
-    /* Without an alpha channel: a dark slide does not shine through. */
+    /* Without an alpha channel, so a dark slide does not show through. */
     return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(scene->width * REPORT_PIXEL_SCALE),
                                       (int)ceil(scene->height * REPORT_PIXEL_SCALE));
 }
@@ -64,8 +64,8 @@ static void set_metadata(cairo_surface_t *pdf, const char *title, int64_t start_
     cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_MOD_DATE, date);
 }
 
-/* Cairo 1.16 numbers surfaces through the life of the process and writes the number of ours as an id, which
- * nothing refers to; it becomes 0 here. Users' text cannot be hit: Cairo writes text as outlines. */
+/* Cairo 1.16 numbers surfaces over the life of the process and writes that number as an id that nothing
+ * refers to; it becomes 0 here. Users' text is safe: Cairo writes text as outlines. */
 static void renumber(struct report_bytes *svg)
 {
     static const char prefix[] = "id=\"surface";

@@ -19,9 +19,10 @@ enum { STEM_SIZE_MAX = 160 };
 
 static bool fail(struct sim_error *error, const char *step, const char *path, int reason)
 {
-    const char *cure = reason == ENOSPC || reason == EDQUOT                        ? "make room on the disk"
-                       : reason == ENOTDIR || reason == EISDIR || reason == EEXIST ? "move what is there away"
-                                                                                   : "choose another folder";
+    const char *cure = reason == ENOSPC || reason == EDQUOT ? "make room on the disk"
+                       : reason == ENOTDIR || reason == EISDIR || reason == EEXIST
+                           ? "move the existing file away"
+                           : "choose another folder";
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "%s: cannot %s: %s; %s", path, step, strerror(reason),
                     cure);
 }

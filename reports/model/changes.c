@@ -264,7 +264,7 @@ static void fill_figures(const struct report_change *change, struct report_arena
          is_before, false},
         {is_split ? "agents disagree for" : "agents disagree",
          is_split ? report_time(arena, change->split_ns) : "never", is_split, false},
-        {"a look every", report_time(arena, change->gap), false, false},
+        {"sampled every", report_time(arena, change->gap), false, false},
     };
     /* A single look has no distance to another. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
@@ -281,7 +281,7 @@ static const char *note_of(const struct report_change *change, struct report_are
         note = "no agent's cache knew the key";
     }
     if (change->until > change->end) {
-        note = report_text(arena, "%s%sthe last look was %s before the change time", note,
+        note = report_text(arena, "%s%sthe last sample was %s before the change time", note,
                            note[0] != 0 ? "; " : "", report_time(arena, change->until - change->last));
     }
     if (views->agents > LANES_MAX) {

@@ -96,7 +96,7 @@ static void add_reads(const struct lab_result *result, struct report_arena *aren
         }
         cell->present = true;
         cell->text = report_number(arena, cell->value);
-        cell->hint = report_text(arena, "%s: %s partition%s per read in the mean", chart->rows[i].label,
+        cell->hint = report_text(arena, "%s: %s partition%s per read on average", chart->rows[i].label,
                                  report_full(arena, cell->value), cell->value == 1 ? "" : "s");
         if (report_metric(&result->strategies[i], "reads.partitions_per_read.p99", &cell->mark)) {
             cell->has_mark = true;
@@ -167,6 +167,6 @@ void report_costs_fill(const struct lab_result *result, struct report_arena *are
                   "partitions.tiny", "partitions.closed");
     }
     if (chart->column_count == 0) {
-        chart->absent = "nothing was run, so nothing was paid";
+        chart->absent = "nothing was run, so there are no costs";
     }
 }

@@ -154,7 +154,7 @@ static const char *even_note(const struct report_heatmap *heatmap, struct report
         return report_text(arena, "All %zu values are equal or too small to tell apart, at most %s: %s.",
                            tried, report_curves_text(heatmap->value.unit, heatmap->least, arena), title);
     }
-    return tried == 1 ? report_text(arena, "There is but one value, %s: %s.", value, title)
+    return tried == 1 ? report_text(arena, "There is only one value, %s: %s.", value, title)
                       : report_text(arena, "All %zu values are equal, %s: %s.", tried, value, title);
 }
 

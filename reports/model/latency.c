@@ -160,8 +160,9 @@ static const struct operation {
     {LAB_LATENCY_READ, "Reads", "all partitions of a read", "read", "reads.failed", "failed"},
     {LAB_LATENCY_COUNTER, "Counter updates", "of a counter column", "update", NULL, NULL},
     {LAB_LATENCY_LWT, "Conditional updates", "lightweight transactions, all rounds", "update", NULL, NULL},
-    {LAB_LATENCY_LOCK, "Locks", "from the wish for a batch to the lock", "lock", NULL, NULL},
-    {LAB_LATENCY_LEASE, "Leases", "from the wish for a batch to the batch", "lease", "ids.failed", "failed"},
+    {LAB_LATENCY_LOCK, "Locks", "from the request for a batch to the lock", "lock", NULL, NULL},
+    {LAB_LATENCY_LEASE, "Leases", "from the request for a batch to the batch", "lease", "ids.failed",
+     "failed"},
 };
 enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
 
@@ -256,7 +257,7 @@ static void fill_x_axis(const struct selection *selection, struct report_arena *
     }
     axis->low = 0;
     axis->high = fmax(nines_min, report_log10((double)most));
-    axis->title = "percentile: the share of them that took no longer";
+    axis->title = "percentile: the share of operations that took no longer";
     while (report_percentile(count, &of)) {
         count++;
     }

@@ -42,7 +42,7 @@ static void fill_heading(const struct lab_result *result, struct report_arena *a
     chart->start_ns = result->start_ns;
     chart->title = report_text(arena, "%s: %s", chart->title, report_clean(arena, result->scenario_name));
     if (lab_result_is_observed(result)) {
-        chart->subtitle = "observed; no rows were made";
+        chart->subtitle = "observed; no rows were generated";
         chart->foot = report_text(arena, "digest %016" PRIx64, result->digest);
         return;
     }

@@ -26,9 +26,10 @@ static size_t most_nodes(const struct lab_result *result)
 static const char *why_absent(const struct lab_result *result)
 {
     if (lab_result_is_observed(result)) {
-        return "nothing was run, so no node holds anything";
+        return "nothing was run, so no node holds data";
     }
-    return most_nodes(result) == 1 ? "one node holds all" : "what each node holds was not kept with this run";
+    return most_nodes(result) == 1 ? "one node holds everything"
+                                   : "what each node holds was not kept with this run";
 }
 
 static void fill_x_axis(size_t count, struct report_arena *arena, struct report_axis *axis)

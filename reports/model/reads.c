@@ -9,18 +9,18 @@
 #include "reports/strategy.h"
 #include "sizes.h"
 
-/* Up to so many partitions each number has a bar of its own and the axis is linear, which ends at SHOWN_MIN
- * at the least: one bar that fills the panel says less than one at its place. */
+/* Up to this many partitions each number has its own bar, and the axis is linear and at least SHOWN_MIN long:
+ * one bar that fills the panel would hide where it stands. */
 enum { LINEAR_MAX = 100, SHOWN_MIN = 8 };
 static const double steps_max = 10;
 static const double half_width = 0.42;
-/* Of a bar on a log axis, in decades; and where 0 stands there, left of 1. */
+/* The width of a bar on a log axis, in decades; and the place of 0 there, left of 1. */
 static const double width_min = 0.06;
 static const double half_width_max = 0.06;
 static const double zero_at = -0.3;
 static const double side_room = 0.06;
 
-/* A bar of every panel: the numbers that it counts, and where it stands. */
+/* A bar in every panel: the numbers that it counts, and its place. */
 struct place {
     uint64_t least, most;
     double from, to;
@@ -67,7 +67,7 @@ static void fill_linear(struct scale *scale, struct report_arena *arena, struct 
     const uint64_t last = scale->most > SHOWN_MIN ? scale->most : SHOWN_MIN;
     axis->low = (double)first - 0.7;
     axis->high = (double)last + 0.7;
-    axis->title = "partitions asked by a read";
+    axis->title = "partitions queried by a read";
     scale->count = (size_t)(last - first) + 1;
     scale->places = report_take(arena, scale->count, sizeof *scale->places);
     axis->ticks = report_take(arena, scale->count, sizeof *axis->ticks);
@@ -90,15 +90,15 @@ static void fill_linear(struct scale *scale, struct report_arena *arena, struct 
     }
 }
 
-/* A bar reaches from half below its least number to half above its most; that of a small number would be
- * broad and stands in the middle of its own. */
+/* A bar reaches from half below its least number to half above its largest; the bar of a small number would
+ * be broad, so it is centred on its number. */
 static void fill_log(struct scale *scale, struct report_arena *arena, struct report_axis *axis)
 {
     struct report_bins bins;
     report_bins_make(1, scale->most, &bins);
     bins.edges[bins.count] = scale->most;
     report_sizes_x_axis(arena, &bins, REPORT_ROWS, axis);
-    axis->title = "partitions asked by a read (log scale)";
+    axis->title = "partitions queried by a read (log scale)";
     scale->places = report_take(arena, bins.count + 1, sizeof *scale->places);
     struct report_tick *ticks = report_take(arena, axis->tick_count + 1, sizeof *ticks);
     if (scale->places == NULL || ticks == NULL) {
@@ -122,7 +122,7 @@ static void fill_log(struct scale *scale, struct report_arena *arena, struct rep
             place.from = fmax(place.from, report_log10((double)most) - half_width_max);
             place.to = fmin(place.to, report_log10((double)most) + half_width_max);
         }
-        /* The last one was cut to the most that there is. */
+        /* The last bar was cut at the largest number. */
         if (i + 1 == bins.count) {
             place.to = fmax(place.to, place.from + width_min);
         }
@@ -140,7 +140,7 @@ static const char *hint_of(const struct place *place, uint64_t count, uint64_t u
                               ? report_grouped(arena, place->most)
                               : report_text(arena, "%s to %s", report_grouped(arena, place->least),
                                             report_grouped(arena, place->most));
-    return report_text(arena, "%s partition%s: %s of %s read%s (%s); %s ask no more", numbers,
+    return report_text(arena, "%s partition%s: %s of %s read%s (%s); %s query no more", numbers,
                        place->most == 1 ? "" : "s", report_grouped(arena, count), report_grouped(arena, all),
                        all == 1 ? "" : "s", report_percent(arena, (double)count / (double)all),
                        report_percent(arena, (double)upto / (double)all));
@@ -161,7 +161,7 @@ static void fill_bars(const struct lab_histogram *reads, const struct scale *sca
     for (size_t i = 0, bin = 0; i < scale->count; i++) {
         const struct place *place = &scale->places[i];
         uint64_t count = 0;
-        /* A rounded bin may lie above the most that there is. */
+        /* A rounded bin may be above the largest number. */
         for (; bin < bin_count && (bins[bin].size <= place->most || i + 1 == scale->count); bin++) {
             count += bins[bin].count;
         }
@@ -204,11 +204,11 @@ static void fill_figures(const struct lab_strategy_result *strategy, struct repo
         if (i == ALARMS_FROM && report_metric(strategy, "reads.empty_partitions_per_read", &value) &&
             report_metric(strategy, "reads.partitions_per_read.mean", &mean) && mean > 0) {
             panel->figures[panel->figure_count++] =
-                (struct report_figure){.name = "asked in vain", .text = report_percent(arena, value / mean)};
+                (struct report_figure){.name = "without a row", .text = report_percent(arena, value / mean)};
         }
         if (report_metric(strategy, wanted[i].metric, &value) && (value > 0 || i < ALARMS_FROM)) {
             const char *name = wanted[i].name;
-            /* A read that is cut off has asked as many as it may. */
+            /* A read that is cut off has queried as many partitions as it may. */
             if (i + 1 == WANTED_COUNT) {
                 name = report_text(arena, "%s at %s", name,
                                    report_number(arena, (double)strategy->read_partitions.most));

@@ -93,10 +93,10 @@ static void fill_bars(const struct report_bins *bins, const double *closed, cons
 static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
 {
     if (!is_bytes && strategy->open_rows.count == 0) {
-        return "the file tells no numbers of rows";
+        return "the file does not give the rows of partitions";
     }
     if (strategy->settings.observed == WL_OBSERVED_PERCENTILES) {
-        return "six bounds of the sizes are all that is known: what lies below each may be smaller";
+        return "only six percentiles of the sizes are known: the sizes below each may be smaller";
     }
     return "";
 }
@@ -271,7 +271,7 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
         report_legend_add(chart, REPORT_INK_OVER,
                           report_text(arena, "over the limit of %s%s%s",
                                       report_exact(arena, domain->limit, unit), is_bytes ? "" : " rows",
-                                      is_shown ? "" : ", which lies beyond the axis"));
+                                      is_shown ? "" : ", which is beyond the axis"));
     }
 }
 
@@ -284,7 +284,7 @@ static void join_notes(struct report_chart *chart)
         chart->panels[i].note = chart->panels[i].curve_count > 0 ? "" : chart->panels[i].note;
     }
     if (has_note) {
-        chart->note = "Where bars lie left of their curve, large partitions are open still.";
+        chart->note = "Where bars are left of their curve, the large partitions are still open.";
     }
 }
 

@@ -165,9 +165,9 @@ const char *report_sizes_note(struct report_arena *arena, const struct lab_strat
         return report_text(arena, "%" PRIu64 " closed: too few to compare with the distribution", closed);
     }
     if (open >= closed / 10) {
-        return report_text(arena,
-                           "%s open, %s closed: large ones are open still, the closed lie left of the curve",
-                           report_number(arena, (double)open), report_number(arena, (double)closed));
+        return report_text(
+            arena, "%s open, %s closed: the large ones are still open, the closed ones left of the curve",
+            report_number(arena, (double)open), report_number(arena, (double)closed));
     }
     return "";
 }

@@ -106,11 +106,12 @@ static void fill_panel(const struct lab_result *result, const struct report_answ
 
 static const char *left_out(struct report_arena *arena, size_t shown, size_t all)
 {
-    return shown == all ? NULL
-                        : report_text(arena,
-                                      "the best %zu of %zu strategies; the others cost more, or more "
-                                      "stands against them",
-                                      shown, all);
+    return shown == all
+               ? NULL
+               : report_text(
+                     arena,
+                     "the best %zu of %zu strategies; the others cost more, or have more disqualifiers",
+                     shown, all);
 }
 
 void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
@@ -127,7 +128,7 @@ void report_summary_fill(const struct lab_result *result, struct report_arena *a
         return;
     }
     if (result->is_tuned) {
-        chart->absent = "tune chose by several seeds, and one alone may choose otherwise";
+        chart->absent = "tune chose over several seeds; a single seed may lead to another choice";
         return;
     }
     const bool is_bytes = is_better_in_bytes(result);

@@ -47,7 +47,7 @@ static const char *reason_of(const struct lab_result *result)
         has_run |= strategy->settings.observed == WL_OBSERVED_AUTO && !strategy->settings.is_idgen;
         has_partitions |= strategy->closed_rows.count + strategy->open_rows.count > 0;
     }
-    return !has_run          ? "what was run or observed here does not say when its partitions began"
+    return !has_run          ? "this run does not record when its partitions began"
            : !has_partitions ? "no partition holds a row"
                              : "the run was stored without the sizes over time; run it again";
 }
@@ -221,7 +221,7 @@ static void fill_legend(const struct domain *domain, struct report_arena *arena,
                                       report_exact(arena, domain->limit,
                                                    domain->unit == LAB_IN_BYTES ? REPORT_BYTES : REPORT_ROWS),
                                       domain->unit == LAB_IN_BYTES ? "" : " rows",
-                                      domain->shows_limit ? "" : ", which lies beyond the axis"));
+                                      domain->shows_limit ? "" : ", which is beyond the axis"));
     }
 }
 

@@ -13,61 +13,53 @@ static const struct {
 } readings[] = {
     {"partitions-rows",
      "Each strip is one strategy; the further right a bar stands, the more rows its partitions have, and the "
-     "higher it is, the more partitions there are of that size. Hatched ones are still open and will grow. "
+     "higher it is, the more partitions there are of that size. Hatched partitions are still open and will "
+     "grow. "
      "The "
      "black line is what the exact distribution predicts; beyond the dashed line partitions exceed the "
      "limit."},
     {"partitions-bytes",
-     "The same partitions, by what they weigh on disk. Rows of unequal size make it wider than the one of "
-     "rows: a limit in bytes can be exceeded by a partition that has few rows."},
-    {"survival-rows", "A line a strategy: its height over a size is the share of partitions that are larger. "
-                      "Where it meets the "
-                      "line of the limit, that is the share over the limit; one that ends left of it keeps "
-                      "the limit. Straight "
-                      "down means one size for all. The dashed lines are the exact distributions."},
+     "The same partitions, by their bytes on disk. Rows of unequal size make this distribution wider than "
+     "that of rows: a partition of few rows can exceed a limit in bytes."},
+    {"survival-rows", "One line per strategy: its height at a size is the share of partitions that are "
+                      "larger. Where it crosses the limit, its height is the share over the limit; a line "
+                      "that ends to the left stays within the limit. A vertical drop means that all "
+                      "partitions have the same size. Dashed lines are the exact distributions."},
     {"survival-bytes",
-     "The same partitions, by what they weigh on disk: how large the largest are, and how few they are."},
-    {"timeline",
-     "Each strip is one strategy, from left to right in time: a column is the partitions that began in it, "
-     "as "
-     "large as they were at the end. A level line means that load does not change their sizes; the dark part "
-     "holds the middle four fifths, the pale one all. Hatched ones are still open, and small because they "
-     "are "
-     "young."},
-    {"reads",
-     "Each strip is one strategy; a bar at 3 is the share of reads that had to ask three partitions. Further "
-     "left is better: each partition that a read asks is a request of its own, and the slowest one decides."},
-    {"costs",
-     "A line a strategy, a column a price; shorter bars are better. Where a heading says log scale, each "
-     "step "
-     "to the right is a multiple: compare the numbers, not the lengths. The stroke next to a bar is the 99th "
-     "percentile."},
-    {"nodes", "Each strip is one strategy, a bar is one node with all that it holds, replicas included; the "
-              "line is what each "
-              "would hold were the load even. One bar far above it is a node that got the few huge "
-              "partitions; many small "
-              "partitions spread evenly."},
-    {"latency",
-     "A panel an operation, a line a strategy: at 99% it is as high as the time within which 99 of 100 were "
-     "done. Each nine takes the same room, so that the slowest few, whom users remember, are not squeezed "
-     "into "
-     "the edge; lower is better, and where lines part tells which strategy waits for what."},
+     "The same partitions by their bytes on disk: how large the largest are, and how few they are."},
+    {"timeline", "Each strip is one strategy, from left to right in time: a column is the partitions that "
+                 "began in it, at their final sizes. A level line means that the load does not change their "
+                 "sizes; the dark part spans the middle 80%, the pale part all. Hatched partitions are still "
+                 "open, and small because they are young."},
+    {"reads", "Each strip is one strategy; a bar at 3 is the share of reads that had to query three "
+              "partitions. Further left is better: each partition is a separate request, and the slowest one "
+              "decides how long the read takes."},
+    {"costs", "One row per strategy, one column per cost; shorter bars are better. Where a heading says log "
+              "scale, each "
+              "step "
+              "to the right is a multiple: compare the numbers, not the lengths. The tick next to a bar "
+              "marks the 99th percentile."},
+    {"nodes", "Each strip is one strategy, each bar one node with all of its data, replicas included; the "
+              "line marks an even load. A bar far above the line is a node that got the few huge partitions; "
+              "many small partitions spread evenly."},
+    {"latency", "One panel per operation, one line per strategy: its height at 99% is the time within which "
+                "99 of 100 operations were done. Each nine takes the same width, so the slowest few, which "
+                "users remember, are not squeezed into the edge. Lower is better; where two lines diverge, "
+                "one strategy waits for something that the other does not need."},
     {"bucket-changes",
      "Each lane is one agent, from left to right in time, coloured by the bucket that it believes the key to "
-     "be in. Where lanes of different colours stand above each other, agents disagree, and rows may land in "
+     "be in. Where lanes have different colours at one time, agents disagree, and rows may land in "
      "two partitions at once."},
-    {"tune-front",
-     "Each spot is a setting that was tried: the further left, the cheaper; the lower, the smaller its large "
-     "partitions. None is better in both than those on the line; the recommended one is the cheapest that "
-     "holds."},
-    {"tune-regions", "Which kind of strategy is the cheapest, by two figures that you may know better than "
-                     "the scenario: what a "
-                     "counter update costs, in inserts, and how many times the reads there are. The diamond "
-                     "is the scenario; the "
-                     "further it is from a line, the safer is the choice of the kind."},
+    {"tune-front", "Each dot is a setting that was tried: the further left, the cheaper; the lower, the "
+                   "smaller its large partitions. No setting beats those on the line in both; the "
+                   "recommended one is the cheapest within the limits."},
+    {"tune-regions",
+     "The cheapest kind of strategy by two figures that you may know better than the scenario: the cost of a "
+     "counter update, in inserts, and a multiple of the scenario's reads. The diamond is the scenario; the "
+     "further it is from a line, the safer the choice of kind."},
     {"tune-thresholds",
-     "A cell a setting: more bits to the right, a higher threshold further up. Light cells cost more, dark "
-     "ones less; within the line all demands are met, and the ring marks the recommended one."},
+     "One cell per setting: more bits to the right, a higher threshold further up. Light cells cost more, "
+     "dark ones less; inside the line all limits are met, and the ring marks the recommended setting."},
 };
 
 const char *report_page_reading(const char *chart_name)

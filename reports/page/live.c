@@ -340,7 +340,7 @@ static void write_command(struct live *live)
     const uint64_t rows = bytes_as_rows(live);
     struct report_arena *arena = live->arena;
     start(live, "p");
-    text(live, "The same from the program: ");
+    text(live, "The same on the command line: ");
     start(live, "code");
     attribute(live, "id", "live-command");
     text(live, report_text(arena, "bucketlab odds --bits %" PRIu32 " --threshold %" PRIu64, live->bits,

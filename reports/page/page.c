@@ -226,7 +226,7 @@ static void write_run(struct report_sheet *sheet)
         write_lines(sheet, "Run it again", "run-again", lines, true);
     }
     if (has(page->overrides)) {
-        write_lines(sheet, "Fields set from outside", "run-overrides", page->overrides, false);
+        write_lines(sheet, "Fields set on the command line", "run-overrides", page->overrides, false);
     }
     if (has(page->scenario_text)) {
         write_lines(sheet, "The scenario", "run-scenario", page->scenario_text, false);

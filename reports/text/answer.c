@@ -56,13 +56,12 @@ static const char *tell_asked(const struct telling *telling)
                                             : "no limit is set for a partition";
     if (lab_result_is_observed(result)) {
         return report_text(arena,
-                           "%s reads what a running Cassandra told of its partitions in %s file%s; %s.", name,
-                           tried, end, limits);
+                           "%s reads the partition sizes that a running Cassandra reported in %s file%s; %s.",
+                           name, tried, end, limits);
     }
     if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         return report_text(arena,
-                           "%s tries %s design%s of identifiers for %s; none may be given "
-                           "twice.",
+                           "%s tries %s design%s of identifiers for %s; no identifier may be given twice.",
                            name, tried, end, lasts);
     }
     const char *trace = "";
@@ -143,7 +142,7 @@ static const char *tell_evenness(const struct telling *telling)
         return "";
     }
     if (cv == 0) {
-        return ", and its closed partitions are all alike";
+        return ", and its closed partitions all have the same size";
     }
     for (size_t i = 0; i < telling->result->strategy_count; i++) {
         if (is_peer(telling, i)) {
@@ -156,14 +155,15 @@ static const char *tell_evenness(const struct telling *telling)
                        report_percent(telling->arena, cv));
 }
 
-/* "where none may", "where 0.5% may" */
+/* "with none allowed", "where 0.5% may" */
 static const char *tell_standard(const struct lab_result *result, struct report_arena *arena)
 {
     double may = result->limits.over_limit_share;
-    return may > 0 ? report_text(arena, "where %s may", report_percent(arena, may)) : "where none may";
+    return may > 0 ? report_text(arena, "with %s allowed", report_percent(arena, may)) : "with none allowed";
 }
 
-/* "none of its 1,204 partitions exceeds a limit, where none may (at most 0.31% do, with 95% confidence)" */
+/* "none of its 1,204 partitions exceeds a limit, with none allowed (at most 0.31% in other seeds, with 95%
+ * confidence)" */
 static const char *tell_within(const struct telling *telling, size_t index)
 {
     const struct lab_result *result = telling->result;
@@ -179,7 +179,7 @@ static const char *tell_within(const struct telling *telling, size_t index)
     if (isnan(score->over_most)) {
         return text;
     }
-    return report_text(arena, "%s (of other seeds at most %s do, with %s confidence)", text,
+    return report_text(arena, "%s (at most %s in other seeds, with %s confidence)", text,
                        report_percent(arena, score->over_most),
                        report_percent(arena, result->limits.confidence));
 }
@@ -233,7 +233,7 @@ static const char *needed(const struct telling *telling, size_t index)
 /* What the chosen one takes for granted, and what to choose without it. */
 static const char *tell_requirements(const struct telling *telling)
 {
-    static const char if_numbered[] = "if rows already carry a gapless sequence number";
+    static const char numbered[] = "rows already carry a gapless sequence number";
     struct report_arena *arena = telling->arena;
     bool is_numbered = needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE);
     size_t other = next_of(telling, !is_numbered);
@@ -241,16 +241,16 @@ static const char *tell_requirements(const struct telling *telling)
     const char *text = own[0] == 0 ? "" : report_text(arena, " It needs %s.", own);
     if (!is_numbered) {
         return other == SIZE_MAX ? text
-                                 : report_text(arena, "%s And %s: %s %s.", text, if_numbered,
+                                 : report_text(arena, "%s And if %s: %s %s.", text, numbered,
                                                name_of(telling, other), compared(telling, other));
     }
     if (other == SIZE_MAX) {
         const char *alone =
             telling->result->strategy_count == 1 ? "" : "; otherwise none stays within the limits";
-        return report_text(arena, "%s That is %s%s.", text, if_numbered, alone);
+        return report_text(arena, "%s This assumes that %s%s.", text, numbered, alone);
     }
     const char *its = needed(telling, other);
-    return report_text(arena, "%s That is %s; otherwise choose %s, which %s%s%s.", text, if_numbered,
+    return report_text(arena, "%s This assumes that %s; otherwise choose %s, which %s%s%s.", text, numbered,
                        named_with_settings(telling, other), compared(telling, other),
                        its[0] == 0 ? "" : " and needs ", its);
 }
@@ -271,9 +271,10 @@ static const char *tell_chosen(const struct telling *telling)
                    : report_text(arena, "%s stays within the limits at %s, but %s.", named, cost, replaced);
     }
     if (telling->eligible == 1) {
-        return report_text(arena,
-                           "Choose %s: it alone of the %s stays within the limits; %s, and it costs %s.",
-                           named, counted(arena, result->strategy_count), within, cost);
+        return report_text(
+            arena,
+            "Choose %s: it is the only one of the %s that stays within the limits; %s, and it costs %s.",
+            named, counted(arena, result->strategy_count), within, cost);
     }
     if (has_peer(telling)) {
         return report_text(arena,
@@ -335,8 +336,9 @@ static const char *disqualified_clauses(const struct telling *telling)
         const char *one, *more;
     } clauses[] = {
         {LAB_DISQUALIFIER_ROWS | LAB_DISQUALIFIER_BYTES, 0, "exceeds a limit", "exceed a limit"},
-        {LAB_DISQUALIFIER_OPEN, 0, "exceeds a limit more often than may be, which so few do not show",
-         "exceed a limit more often than may be, which so few do not show"},
+        {LAB_DISQUALIFIER_OPEN, 0,
+         "exceeds a limit more often than allowed, but with too few partitions to be sure",
+         "exceed a limit more often than allowed, but with too few partitions to be sure"},
         {LAB_DISQUALIFIER_HIDDEN, LAB_DISQUALIFIED_BY_LIMITS, "hid rows from readers",
          "hid rows from readers"},
         {LAB_DISQUALIFIER_ENDLESS, LAB_DISQUALIFIED_BY_LIMITS | LAB_DISQUALIFIER_HIDDEN,
@@ -375,7 +377,7 @@ static const char *tell_rivals(const struct telling *telling)
                            name_of(telling, telling->chosen), replaced);
     }
     if (text[0] == 0) {
-        text = "One run of one seed shows this much; more seeds and a margin are what tune looks at";
+        text = "This is one run with one seed; 'bucketlab tune' looks at more seeds and at a margin";
     }
     return report_text(arena, "%s.", text);
 }
@@ -497,14 +499,14 @@ static const char *tell_extremes(const struct telling *telling)
         }
     }
     if (cheapest == SIZE_MAX) {
-        return lab_result_is_observed(result)     ? "Nothing was run, and without a limit nothing was asked."
+        return lab_result_is_observed(result)     ? "Nothing was run, and no limit was set."
                : hidden == result->strategy_count ? "None can be chosen: all hid rows from readers."
                                                   : "None can be chosen: no row was written.";
     }
     const char *cost = cost_text(telling, telling->scores[cheapest].cost);
     const char *text = result->strategy_count == 1
                            ? report_text(arena, "%s costs %s", named_with_settings(telling, 0), cost)
-                           : report_text(arena, "Without a limit none is chosen; %s costs least, %s",
+                           : report_text(arena, "Without a limit no strategy is chosen; %s costs least, %s",
                                          named_with_settings(telling, cheapest), cost);
     if (evenest == SIZE_MAX) {
         return report_text(arena, "%s, and no partition has closed.", text);
@@ -537,12 +539,12 @@ static const char *tell_largest(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
-    const char *cure = "set limits (partition_rows, partition_bytes) to have one chosen";
+    const char *cure = "set limits (partition_rows, partition_bytes) to get a recommendation";
     size_t hidden, index = smallest(telling);
     const char *list = list_disqualified(telling, LAB_DISQUALIFIER_HIDDEN, 0, false, &hidden);
     const char *text = hidden > 0 ? report_text(arena, "%s hid rows from readers; ", list) : "";
     if (index == SIZE_MAX) {
-        return report_text(arena, "%s%so be told more, %s.", text, text[0] == 0 ? "T" : "t", cure);
+        return report_text(arena, "%s%so get a recommendation, %s.", text, text[0] == 0 ? "T" : "t", cure);
     }
     const double most = figure(result, index, "partitions.all.rows.max");
     const char *rows = report_grouped(arena, (uint64_t)most);
@@ -579,8 +581,8 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
     if (result->strategy_count > 0 && result->strategies[0].settings.is_idgen) {
         report_answer_identifiers(result, arena, out);
     } else if (result->is_tuned) {
-        out->verdict = "These are the settings that tune looked at longest, with one of its seeds.";
-        out->beware = "Which to choose it says by all of them: bucketlab report RUN --format html.";
+        out->verdict = "These are the settings that tune ran with the most seeds, shown here for one seed.";
+        out->beware = "Its recommendation rests on all seeds: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
         out->verdict = tell_chosen(&telling);
         const char *required = tell_requirements(&telling);
@@ -611,7 +613,7 @@ static const char *over_text(const struct lab_result *result, const struct lab_s
                        report_grouped(arena, (uint64_t)over), report_grouped(arena, (uint64_t)total),
                        total == 1 ? "" : "s", report_percent(arena, total > 0 ? over / total : 0),
                        report_answer_limits(&passed, arena), tell_standard(result, arena),
-                       is_open ? ", which so few do not show" : "");
+                       is_open ? ", but with too few partitions to be sure" : "");
 }
 
 const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,

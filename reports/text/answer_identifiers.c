@@ -31,7 +31,8 @@ static const char *tell_fastest(const struct lab_result *result, struct report_a
     }
     if (fastest != NULL) {
         return report_text(arena, "%s hands out %s%s identifiers a second, and gave none of them twice.",
-                           report_clean(arena, fastest->label), result->strategy_count > 1 ? "most, " : "",
+                           report_clean(arena, fastest->label),
+                           result->strategy_count > 1 ? "the most, " : "",
                            report_number(arena, figure(fastest, "ids.per_second")));
     }
     return wrong == NULL ? "No identifier was handed out."
@@ -67,9 +68,9 @@ static const char *tell_waits(const struct lab_result *result, struct report_are
                            report_clean(arena, strategy->label), report_grouped(arena, (uint64_t)lost),
                            lost == 1 ? "" : "s");
         text = report_metric(strategy, "latency.lock.p99", &wait_ms)
-                   ? report_text(arena, "%shad 99%% of its locks within %s", text,
+                   ? report_text(arena, "%sgot 99%% of its locks within %s", text,
                                  report_time(arena, 1e6 * wait_ms))
-                   : report_text(arena, "%shad no lock", text);
+                   : report_text(arena, "%sgot no lock", text);
     }
     if (result->strategy_count > NAMED_MAX) {
         const size_t more = result->strategy_count - NAMED_MAX;

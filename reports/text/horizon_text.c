@@ -107,7 +107,6 @@ const char *report_horizons(const struct lab_result *result, struct report_arena
         return text;
     }
     const char *at = text[0] == 0 ? report_text(arena, " at this %s", pace(&horizon, arena)) : "";
-    return report_text(arena, "%s%sWhen the first partition exceeds a limit%s: %s%s.", text,
-                       text[0] == 0 ? "" : " ", at, list,
-                       left == 0 ? "" : report_text(arena, ", and %zu more", left));
+    return report_text(arena, "%s%sFirst partition over a limit%s: %s%s.", text, text[0] == 0 ? "" : " ", at,
+                       list, left == 0 ? "" : report_text(arena, ", and %zu more", left));
 }

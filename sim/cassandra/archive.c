@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster as bytes. Its making gives all that follows from its config; the rest is here: which items of
- * each pool are in use and in which order the free ones will be taken, the items, and what stands in arrays.
+/* A cluster as bytes. Whatever follows from its configuration is made again by its constructor; the rest is
+ * here: which items of each pool are in use, in which order the free ones will be taken, the items, and the
+ * arrays. /
  */
 #include "cassandra/archive.h"
 #include "traffic.h"
@@ -12,7 +13,7 @@
 #include "kernel/memory.h"
 
 #define POOLS (sizeof(((struct cass_cluster *)0)->pools) / sizeof(struct cass_pool))
-/* What an item takes of an archive at least: a free one its number. */
+/* The least bytes that an item takes in an archive: a free item takes its number. */
 #define BYTES_EACH 4u
 
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1096,
@@ -22,7 +23,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
                       sizeof(struct chunk_lifetimes) == 816,
                   "hints, locks, expiries or lifetimes have other fields: archive them");
 
-/* The items of a pool that are in use, one after the other, while nothing is wrong. */
+/* Visits the items of a pool that are in use until one fails. */
 #define EACH_USED(books, pool, index)                                                                        \
     for (uint32_t index = 1; index < (books)->cluster->pool.used && sim_archive_is_fine((books)->archive);   \
          index++)                                                                                            \
@@ -82,7 +83,7 @@ static void nodes(struct cass_books *books)
         cass_archive_near(books, &cluster->free_at[i]);
 }
 
-/* A pool of zeroed items, all of which have been handed out. */
+/* Makes a pool of zeroed items that are all in use. */
 static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t used, size_t number)
 {
     struct cass_pool fresh = *pool;
@@ -103,7 +104,8 @@ static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t
     return true;
 }
 
-/* In the order in which they will be taken; each points to the next by its first four bytes. */
+/* The free items in the order in which they will be taken; the first four bytes of each are the index of the
+ * next. */
 static void free_list(struct cass_books *books, struct cass_pool *pool, uint32_t count, uint8_t *used)
 {
     uint32_t index = pool->free_head;
@@ -147,7 +149,7 @@ static void pool_of(struct cass_books *books, size_t number)
     pool->live = used - 1 - unused;
 }
 
-/* Of all pools which items are in use, so that each index can be held against that. */
+/* Marks the items in use of all pools, so that each index can be checked against them. */
 static bool pools(struct cass_books *books)
 {
     for (size_t i = 0; i < POOLS && sim_archive_is_fine(books->archive); i++)
@@ -180,7 +182,7 @@ static void close_books(struct cass_books *books)
     free(books->gathers);
 }
 
-/* Odd while in use, and kept when not, so that late answers are known. */
+/* Odd while in use; it is kept when free, so that late answers are recognised. */
 static void generations(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -194,7 +196,7 @@ static void generations(struct cass_books *books)
     }
 }
 
-/* Those who wait are linked by their own `next`. */
+/* Waiting items are linked by their `next`. */
 static void locks(struct cass_books *books)
 {
     struct cass_cluster *cluster = books->cluster;

@@ -128,7 +128,7 @@ static bool check(struct cass_cluster_config *config, struct sim_error *error)
     if (!prepare_latency(&config->latency_ns) || !prepare_latency(&config->latency_between_ns))
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "the network's latency is no distribution; give a constant of 0 ns or more, or one in ns");
+            "the network's latency is not a distribution; give a constant of 0 ns or more, or one in ns");
     return true;
 }
 

@@ -100,8 +100,9 @@ static void print_help(FILE *stream)
                     "usage: bucketlab COMMAND [OPTIONS] [ARGS]\n\ncommands:\n");
     for (size_t i = 0; i < CLI_COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s  %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fprintf(stream, "\n'bucketlab help COMMAND' lists a command's options, 'man bucketlab' has it all,\n"
-                    "'bucketlab --version' is the version.\n\n"
+    fprintf(stream, "\n"
+                    "'bucketlab help COMMAND' prints its options, 'man bucketlab' is the manual,\n"
+                    "'bucketlab --version' prints the version.\n\n"
                     "exit codes: 0 fine, 1 check failed, 2 bad usage or input, 3 environment failed\n\n"
                     "example:\n  bucketlab init\n  bucketlab run scenario.yaml\n");
 }

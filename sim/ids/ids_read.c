@@ -110,7 +110,7 @@ static bool take(struct reader *reader, struct sim_error *error)
         if (error->class != SIM_ERROR_INPUT)
             return false;
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": '%.*s' is no %s, as the ids before it are; leave it out, or test "
+                        "%s:%" PRIu64 ": '%.*s' is not %s, as the ids before it are; leave it out, or test "
                         "ids of one kind at a time (--kind)",
                         reader->path, record->line, SHOWN, text,
                         sample->kind == BK_ID_BYTES ? "id" : bk_id_kind_name(sample->kind));

@@ -116,7 +116,7 @@ static bool check_header(const struct header *header, uint64_t kind, struct sim_
     struct header own;
     make_header(&own, kind);
     if (memcmp(header->magic, own.magic, sizeof own.magic) != 0)
-        return sim_fail(error, SIM_ERROR_INPUT, "the snapshot is none of bucketlab's; run again");
+        return sim_fail(error, SIM_ERROR_INPUT, "not a snapshot of bucketlab; run again");
     if (memcmp(header->words, own.words, sizeof own.words) != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "the snapshot comes from a machine of other word sizes; resume there, or run again");

@@ -97,7 +97,7 @@ static bool read_header(struct sample_rows *rows, const char *path, const struct
         if (column == NULL)
             return sim_fail(
                 error, SIM_ERROR_INPUT,
-                "%s:%" PRIu64 ": '%.*s' is no column of the scenario's table; name it under "
+                "%s:%" PRIu64 ": '%.*s' is not a column of the scenario's table; name it under "
                 "row.columns or in 'table', leave it out, or put the columns' names into the first "
                 "line, as COPY TO does WITH HEADER = TRUE",
                 path, record->line, SHOWN, record->fields[i]);

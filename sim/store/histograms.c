@@ -16,7 +16,7 @@ static const struct {
     {"closed", "bytes", offsetof(struct lab_strategy_result, closed_bytes)},
     {"open", "bytes", offsetof(struct lab_strategy_result, open_bytes)},
     {"read", "partitions", offsetof(struct lab_strategy_result, read_partitions)},
-    /* These are stored where there are any. */
+    /* These histograms are stored when they are not empty. */
     {"latency.write", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_WRITE])},
     {"latency.read", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_READ])},
     {"latency.counter", "ns", offsetof(struct lab_strategy_result, latency[LAB_LATENCY_COUNTER])},
@@ -107,8 +107,8 @@ static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_b
     return true;
 }
 
-/* A flipped bit that SQLite cannot see stands out here: the bins must give the figures stored with them,
- * those of a rounded histogram as far as rounding leaves them. */
+/* Finds flipped bits that SQLite cannot see: the bins must give the figures stored with them, for a rounded
+ * histogram within the rounding. */
 static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures)
 {
     struct lab_histogram seen;

@@ -175,8 +175,8 @@ static bool find_sweep(struct merge *merge, struct store_copier *copier, int64_t
         if (fine && strcmp(version, other) != 0)
             fine = sim_fail(error, SIM_ERROR_INPUT,
                             "%s: its sweep %" PRId64
-                            " is by bucketlab %s, and that in %s by %s; runs of two versions do "
-                            "not go together: sweep this part again with one of them",
+                            " is by bucketlab %s, and that in %s by %s; runs of two versions cannot be "
+                            "combined: sweep this part again with one of them",
                             merge->from->path, there, version, merge->into->path, other);
         free(other);
     }

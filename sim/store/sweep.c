@@ -26,8 +26,8 @@ static bool check_version(const struct store_sweep *sweep, const char *version, 
 {
     return strcmp(version, sweep->version) == 0 ||
            sim_fail(error, SIM_ERROR_INPUT,
-                    "%s: bucketlab %s began this sweep, and this is %s: runs of two versions do not go "
-                    "together; resume with that version, or name another database with --db",
+                    "%s: bucketlab %s began this sweep, and this is %s: runs of two versions cannot be "
+                    "combined; resume with that version, or name another database with --db",
                     sweep->store->path, version, sweep->version);
 }
 

@@ -133,7 +133,7 @@ static bool read_row(struct observed_file *file, size_t row, size_t size_column)
                              count - 1, row_names[row], COLUMNS);
     for (size_t i = 1; i < count; i++) {
         if (!is_number(words[i]))
-            return observed_fail(file, "'%s' is no figure; save the output again",
+            return observed_fail(file, "'%s' is not a figure; save the output again",
                                  observed_show(words[i]).text);
     }
     if (size_column == 0)

@@ -333,18 +333,18 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
     if (table->time == WL_TIME_AUTO)
         return fail(
             table, table->record.line, error,
-            "%s '%s' is no time in a form that is known; write ISO 8601, as in 2026-01-31T12:30:00Z, or an "
+            "%s '%s' is not a time in a known format; write ISO 8601, as in 2026-01-31T12:30:00Z, or an "
             "epoch in s, ms, us or ns",
             name, shown.text);
     int64_t epoch_ns = format->has_epoch ? format->epoch_ns : WL_SNOWFLAKE_EPOCH_NS;
     bool is_fine = trace_time_parse(table->time, epoch_ns, text, size, out_ns, &has_zone);
     if (!is_fine || *out_ns / SIM_MS > TRACE_TIME_MS_MAX - 1 || *out_ns / SIM_MS < -TRACE_TIME_MS_MAX + 1)
         return fail(table, table->record.line, error,
-                    "%s '%s' is no time in %s between the years 1677 and 2262%s", name, shown.text,
+                    "%s '%s' is not a time in %s between the years 1677 and 2262%s", name, shown.text,
                     wl_trace_time_name(table->time),
                     format->time == WL_TIME_AUTO
-                        ? ", as the first row's was; write all alike, or say the form: time: ms"
-                        : "; mend it, or change 'time'");
+                        ? ", as the first row's was; write all alike, or name the format: time: ms"
+                        : "; correct it, or change 'time'");
     table->has_zones = table->has_zones && has_zone;
     return true;
 }

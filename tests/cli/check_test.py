@@ -97,7 +97,7 @@ class CheckTest(ProgramTest):
     def test_check_of_a_good_scenario_passes_and_stores_its_run(self):
         out, err = self.check("small.yaml")
         self.assertEqual(err, "")
-        self.assertIn("\n2 checks in 1 scenario: all hold\n", out)
+        self.assertIn("\n2 checks in 1 scenario: all pass\n", out)
         self.assertEqual([run["scenario"] for run in self.good_json("runs", "--json")], ["small"])
         self.assertIn("same digest", self.good("replay", "last", "--quiet"))
         self.assertEqual(self.files(), ["bucketlab.db", "small.yaml"])
@@ -130,7 +130,7 @@ class CheckTest(ProgramTest):
         self.write("trace.yaml", "name: t\ntrace: {file: none.csv}\nstrategies: [{unbucketed: {}}]\n")
         before = self.files()
         for arguments, text in [(["broken.yaml"], "unknown field 'kees'"), (["missing.yaml"], "missing.yaml"),
-                                (["twin.yaml"], "the name 'small' is that of small.yaml too"),
+                                (["twin.yaml"], "the name 'small' is also that of small.yaml"),
                                 (["trace.yaml"], "none.csv"), (["--junit", "."], "--junit"),
                                 (["--junit", ""], "--junit"),
                                 (["--junit", "small.yaml/o.xml"], "small.yaml: Not a directory; choose a folder"),
@@ -168,7 +168,7 @@ class CheckTest(ProgramTest):
             checks = json.loads(self.check(path, "--json", "--no-store")[0])["scenarios"][0]["checks"]
             self.assertEqual("excused" in [check["state"] for check in checks], is_excused)
             text, _ = self.check(path, "--no-store")
-            self.assertEqual("\nexcused: a guarantee that does not cover" in text, is_excused)
+            self.assertEqual("\nexcused: the guarantee does not cover" in text, is_excused)
 
     def test_broken_guarantee_fails_and_an_unguaranteed_violation_does_not(self):
         self.write("agents.yaml", AGENTS)
@@ -274,9 +274,9 @@ class CheckTest(ProgramTest):
         self.update()
         self.against("small.yaml", "--digest", "ignore", "--set", "seed=12345", code=0)
         found = self.against("small.yaml", "--digest", "ignore", "--set", "strategies.hash.buckets=5")
-        self.assertTrue(all("small.yaml: hash." in line or " more, by less" in line for line in found), found)
+        self.assertTrue(all("small.yaml: hash." in line or " more figures, by less" in line for line in found), found)
         self.assertEqual(len(found), 11)
-        self.assertRegex(found[-1], r"and \d+ figures more, by less; --json and --junit list all")
+        self.assertRegex(found[-1], r"and \d+ more figures, by less; --json and --junit list all")
 
     def test_the_largest_ten_of_many_drifted_figures_are_shown(self):
         self.update()
@@ -287,7 +287,7 @@ class CheckTest(ProgramTest):
         self.assertGreater(len(figures), 100)
         told = [line for line in shown if " is outside " in line or "seeds of the baseline" in line]
         self.assertEqual(len(told), 10)
-        self.assertIn(f"and {len(figures) - 10} figures more", shown[-1])
+        self.assertIn(f"and {len(figures) - 10} more figures", shown[-1])
         text = "".join(failure.text for failure in self.junit()[0].findall("testcase/failure"))
         for finding in figures:
             self.assertIn(finding["text"], text)
@@ -307,7 +307,7 @@ class CheckTest(ProgramTest):
                            (GOOD.replace("0.5/s", "0.50/s"), "line 5")]:
             self.write("small.yaml", text)
             out, _ = self.check("small.yaml", "--baseline", "b.db")
-            self.assertIn("small.yaml: note: all rows go where they went; the scenario changed since: "
+            self.assertIn("small.yaml: note: all rows go to the same partitions as before; the scenario changed since: "
                           f"{told}\n", out)
         self.write("small.yaml", GOOD)
         self.assertIn("; --set is another than it was", self.against("small.yaml", "--set", "arrivals.rate=0.4/s")[0])
@@ -352,8 +352,8 @@ class CheckTest(ProgramTest):
         self.write("bad.yaml", BAD)
         out, err = self.update("small.yaml", "bad.yaml", code=1)
         self.assertIn("bad.yaml: expected hash.partitions.all.rows.max <= 1000, got ", out)
-        self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is as it was, since a baseline is made of runs that "
-                              "pass: mend these first\n")
+        self.assertEqual(err, "1 of 4 checks failed, in bad; b.db is unchanged, since a baseline is made of "
+                              "runs that pass: fix these first\n")
         self.assertNotIn("b.db", self.files())
         self.update()
         before = self.bytes_of("b.db")

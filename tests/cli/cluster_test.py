@@ -30,7 +30,7 @@ strategies:
 """
 LABELS = ["careful", "lwt", "count"]
 QUIET = ["agents.yaml", "--quiet", "--no-charts"]
-EVENT = r" at \d+\.\d{9} s: [a-z][^;]*(; [^;]+)? \(as told now\); "
+EVENT = r" at \d+\.\d{9} s: [a-z][^;]*(; [^;]+)? \(as it is now\); "
 
 
 class ClusterTest(ProgramTest):
@@ -221,12 +221,13 @@ class ClusterTest(ProgramTest):
                 ("small.yaml: --trace-events needs agents: ", ["small.yaml", "--trace-events", "events.txt"]),
                 ("run them one by one", ["agents.yaml", "small.yaml", "--trace-events", "events.txt"]),
                 ("both want stdout", ["agents.yaml", "--trace-events", "-", "--json"]),
-                ("write that too", ["agents.yaml", "--key", "key-1"]),
-                ("write that too", ["agents.yaml", "--from", "1s"]),
-                ("'row' is no kind of event", ["agents.yaml", "--trace-events", "events.txt", "--kinds", "state,row"]),
+                ("add that, or remove", ["agents.yaml", "--key", "key-1"]),
+                ("add that, or remove", ["agents.yaml", "--from", "1s"]),
+                ("'row' is not a kind of event",
+                 ["agents.yaml", "--trace-events", "events.txt", "--kinds", "state,row"]),
                 ("not after --from", ["agents.yaml", "--trace-events", "e", "--from", "2s", "--until", "2s"]),
                 ("--agent 99: ", ["agents.yaml", "--trace-events", "events.txt", "--agent", "99"]),
-                ("lines, chrome and record are",
+                ("choose lines, chrome or record",
                  ["agents.yaml", "--trace-events", "events.txt", "--trace-format", "xml"]),
                 ("no file named", ["agents.yaml", "--trace-events", ""]),
                 ("no key is named 'key-3'", ["agents.yaml", "--trace-events", "events.txt", "--key", "key-3"]),
@@ -294,7 +295,7 @@ class ClusterTest(ProgramTest):
         told = self.bad(1, "replay", "1", "--quiet")
         first = next(line for line in lines if ": agent" in line).split(" s  ")
         self.assertIn(f" is number 1 at {first[0].strip()} s: a row arrives, for ", told)
-        self.assertIn(f"; {first[1]} (as told now)", told)
+        self.assertIn(f"; {first[1]} (as it is now)", told)
 
     def test_replay_of_fewer_or_more_events_names_the_end(self):
         self.good("run", *QUIET)

@@ -194,14 +194,14 @@ class DiffTest(ProgramTest):
         self.write("said.yaml", "# A remark.\n" + SMALL)
         self.keep(name="said.yaml")
         self.keep("--seed", "8")
-        self.assertIn("The same run: every decision is equal.\n", self.good("diff", "1", "2"))
+        self.assertIn("The same run: all decisions are equal.\n", self.good("diff", "1", "2"))
         out = self.good("diff", "1", "3", "--exit-code")
         self.assertIn("scenario\n  + # A remark.\n", out)
-        self.assertIn("The same run: every decision is equal.\n", out)
+        self.assertIn("The same run: all decisions are equal.\n", out)
         self.assertTrue(self.good_json("diff", "1", "3", "--json")["same"])
-        self.assertIn("The two differ in seed alone: what differs is chance.\n", self.good("diff", "1", "4"))
+        self.assertIn("The two differ only in their seed: the differences are chance.\n", self.good("diff", "1", "4"))
         self.assertFalse(self.good_json("diff", "1", "4", "--json")["same"])
-        self.assertIn("differ in seed alone, so more seeds would tell nothing", self.bad(2, "diff", "1", "4",
+        self.assertIn("differ only in their seed, so more seeds would show nothing", self.bad(2, "diff", "1", "4",
                                                                                          "--seeds", "5"))
 
     def test_seeds_without_pairs(self):
@@ -225,7 +225,7 @@ class DiffTest(ProgramTest):
         for other in ["2", "4"]:
             self.assertIn("The rows differ too", self.good("diff", "1", other))
         same = self.good("diff", "1", "3")
-        self.assertIn("Every decision is equal: what differs", same)
+        self.assertIn("All decisions are equal; only", same)
         self.assertNotIn("The rows differ", same)
         self.assertFalse(self.good_json("diff", "1", "3", "--json")["same"])
         self.two()
@@ -246,7 +246,7 @@ class DiffTest(ProgramTest):
         self.assertAlmostEqual(told["distance"], abs(shares[best][0] - shares[best][1]), 12)
         self.assertAlmostEqual(told["share_a"], shares[best][0], 12)
         self.assertAlmostEqual(told["share_b"], shares[best][1], 12)
-        self.assertIn(f"sizes lie furthest apart at {best} row", self.good("diff", "1", "2"))
+        self.assertIn(f"the distributions of sizes differ most at {best} row", self.good("diff", "1", "2"))
 
     def test_all_and_metric_choose_what_is_shown(self):
         self.two()
@@ -330,7 +330,7 @@ class DiffTest(ProgramTest):
         out = self.good("diff", "1:hash", "2")
         self.assertIn("\nhash | observed\n", out)
         self.assertNotIn("The rows differ", out)
-        self.assertIn("run 2 is what a file told", self.bad(2, "diff", "1:hash", "2", "--seeds", "3"))
+        self.assertIn("run 2 holds sizes from a file", self.bad(2, "diff", "1:hash", "2", "--seeds", "3"))
 
     def test_bad_input(self):
         self.assertIn("bucketlab.db", self.bad(3, "diff", "1", "2"))
@@ -358,7 +358,7 @@ class DiffTest(ProgramTest):
         self.two()
         with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
             database.execute("UPDATE run SET version = '0.0.9' WHERE run = 1")
-        self.assertIn("Two versions of bucketlab: what differs may be theirs.", self.good("diff", "1", "2"))
+        self.assertIn("Two versions of bucketlab: a difference may come from the version.", self.good("diff", "1", "2"))
         self.keep("--seed", "8")
         self.assertEqual(self.good_json("diff", "1", "2", "--json")["a"]["seeds"], 1)
         self.assertIn("run 1 was stored by bucketlab 0.0.9, and this is 0.1.0",

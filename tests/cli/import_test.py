@@ -175,8 +175,8 @@ class ImportTest(ProgramTest):
         self.assertEqual(self.good("replay", "1"), f"run 1: same digest {run['digest']}\n")
         self.write_csv([line("a", 101, 4)], "a \"strange\\name.csv")
         error = self.bad(1, "replay", "1")
-        self.assertRegex(error, r"^run 1: strategy 'observed': a \"strange\\name.csv tells other sizes than it did, "
-                                r"digest [0-9a-f]{16} then and [0-9a-f]{16} now; restore the file, or run it anew$")
+        self.assertRegex(error, r"^run 1: strategy 'observed': a \"strange\\name.csv gives other sizes than before, "
+                                r"digest [0-9a-f]{16} then and [0-9a-f]{16} now; restore the file, or run it again$")
 
     def test_table_of_several_is_to_be_named(self):
         path = self.write_csv([line("a", 1, 1), line("a", 2, 1, table="rooms"), line("a", 3, 1, index="by_name")])

@@ -23,7 +23,7 @@ class InitTest(ProgramTest):
 
     def test_init_over_a_file_is_refused(self):
         self.write("chat.yaml", "mine")
-        self.assertIn("chat.yaml: already there", self.bad(2, "init", "chat"))
+        self.assertIn("chat.yaml: already exists", self.bad(2, "init", "chat"))
         self.assertEqual(self.files(), ["chat.yaml"])
         with open(os.path.join(self.folder, "chat.yaml")) as file:
             self.assertEqual(file.read(), "mine")

@@ -126,7 +126,7 @@ class JudgeTest(ProgramTest):
             "tables.csv",
             "".join(tables).replace(f"row,{key},{bucket},{row},{time}\n", f"row,{key},{bucket},\n"),
         )
-        self.assertRegex(self.judge(2, *more), r"tables\.csv:\d+: no line of tables")
+        self.assertRegex(self.judge(2, *more), r"tables\.csv:\d+: not a line of tables")
 
     def test_history_that_is_not_whole_is_refused_with_its_place(self):
         only = GUARDED
@@ -136,16 +136,16 @@ class JudgeTest(ProgramTest):
         cas = [i for i, line in enumerate(lines) if " cas_state applied" in line]
         takes = [i for i, line in enumerate(lines) if " takes row " in line]
         cases = [
-            (lines[:1] + lines[2:3] + ["nonsense.\n"] + lines[3:], r"run\.log:3: no line of a history"),
+            (lines[:1] + lines[2:3] + ["nonsense.\n"] + lines[3:], r"run\.log:3: not a line of a history"),
             (lines[:40] + lines[20:30] + lines[40:], r"run\.log:41: .* comes after "),
             (
                 lines[: cas[3]] + lines[cas[3] + 1 :],
-                r"run\.log:\d+: the outcome is of \w+, and by what its agent was told",
+                r"run\.log:\d+: the outcome is of \w+, but by the answers that its agent got",
             ),
-            (lines[: takes[9]] + lines[takes[9] + 1 :], r"run\.log:\d+: .*by what its agent was told"),
+            (lines[: takes[9]] + lines[takes[9] + 1 :], r"run\.log:\d+: .*by the answers that its agent got"),
             (
                 lines[: puts[5]] + [lines[puts[5]].replace("bucket 0", "bucket 7")] + lines[puts[5] + 1 :],
-                r"run\.log:\d+: the row went to bucket 7, and by what its agent was told it belongs to bucket 0",
+                r"run\.log:\d+: the row went to bucket 7, but by the answers that its agent got it belongs to bucket 0",
             ),
             (lines[1:], r"run\.log:1: a history begins with 'strategy LABEL begins"),
             (
@@ -169,7 +169,7 @@ class JudgeTest(ProgramTest):
         self.assertIn("has deletes", self.judge(2, "run.log", "--set", "deletes={share: 1%, after: 1s}"))
         code, _, err = self.run_program("run", "judged.yaml", *QUIET, "x.log", "--key", "key-1")
         self.assertEqual(code, 2)
-        self.assertIn("is whole", err)
+        self.assertIn("writes every event", err)
 
     def observed(self, drop=lambda line: False):
         """The run's history as processes would have written it: who stores knows of no replicas. With the tables."""

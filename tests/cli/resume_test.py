@@ -302,7 +302,7 @@ class ResumeTest(ProgramTest):
         self.write("trace.yaml", "name: trace\ntrace: {file: rows.csv}\nstrategies: [unbucketed: {}]\n")
         self.run_quietly("run", "trace.yaml")
         self.assertRegex(self.bad(2, "run", "--continue", "1", "--for", "1d"),
-                         r"nothing comes after that; run .*trace\.yaml with a longer trace instead\Z")
+                         r"no rows come after it; run .*trace\.yaml with a longer trace instead\Z")
 
     @in_full
     def test_full_disk_while_a_state_is_written_loses_nothing(self):

@@ -115,12 +115,13 @@ static void test_cheapest_that_holds(void **state)
     begin(&made, 1);
     made.scenario.reads.present = true;
     made.entrants[0].has_distribution = true;
-    expect_why(&made,
-               "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
-               "the inserts, 0.25 for counters "
-               "and state and 1 for the partitions that reads query (1.50 a read). Over 2 seeds none of its "
-               "partitions exceeded a limit, as none can, where 1 % may. 99 % of its partitions are within "
-               "123KB, and the rows of closed ones have a CV of 10 %.");
+    expect_why(
+        &made,
+        "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to "
+        "the inserts, 0.25 for counters "
+        "and state and 1 for the partitions that reads query (1.50 a read). Over 2 seeds none of its "
+        "partitions exceeded a limit, as none can, with 1 % allowed. 99 % of its partitions are within "
+        "123KB, and the rows of closed ones have a CV of 10 %.");
     made.scenario.reads.present = false;
     made.entrants[0].exact_share = made.entrants[0].over.high;
     made.entrants[0].seeds = 1;
@@ -131,22 +132,22 @@ static void test_cheapest_that_holds(void **state)
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
         "inserts. Over 1 seed 0.2 % "
         "of its partitions exceeded a limit, and by the exact distribution 0.4 % of those that fill up do, "
-        "where 1 % "
-        "may. 99 % of its partitions are within 123KB.");
+        "with 1 % allowed. 99 % of its partitions are within 123KB.");
     made.entrants[0].exact_share = 0.5;
     made.contest.race.is_shown = false;
     expect_why(
         &made,
         "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to the "
         "inserts. "
-        "Over 1 seed 0.2 % of its partitions exceeded a limit, at most 0.4 % do with 95 % confidence, where "
-        "1 % may. 99 % of its partitions are within 123KB.");
+        "Over 1 seed 0.2 % of its partitions exceeded a limit, at most 0.4 % do with 95 % confidence, with 1 "
+        "% allowed. 99 % of its partitions are within 123KB.");
     made.entrants[0].is_fixed = true;
-    expect_why(&made,
-               "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to "
-               "the inserts. In "
-               "this trace 0.2 % of its partitions exceed a limit, where 1 % may. 99 % of its partitions are "
-               "within 123KB.");
+    expect_why(
+        &made,
+        "a is the cheapest that was not seen to fail: 1.25 operations per 1000 rows in addition to "
+        "the inserts. In "
+        "this trace 0.2 % of its partitions exceed a limit, with 1 % allowed. 99 % of its partitions are "
+        "within 123KB.");
 }
 
 static void test_why_says_what_a_strategy_requires(void **state)
@@ -155,12 +156,13 @@ static void test_why_says_what_a_strategy_requires(void **state)
     static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
         "inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
-        "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed ones "
+        "confidence, with 1 % allowed. 99 % of its partitions are within 123KB, and the rows of closed ones "
         "have "
         "a CV of 10 %.";
     static const char *const ends[LAB_REQUIREMENT_COUNT] = {
-        [LAB_REQUIRES_SEQUENCE] = (" That is if rows already carry a gapless sequence number; otherwise "
-                                   "nothing that was tried stays within the limits."),
+        [LAB_REQUIRES_SEQUENCE] =
+            (" This assumes that rows already carry a gapless sequence number; otherwise "
+             "nothing that was tried stays within the limits."),
         [LAB_REQUIRES_FAN_OUT] = " It needs readers that query all partitions of a key.",
         [LAB_REQUIRES_LEAD] = " It needs a lead with bounded caches and clocks.",
         [LAB_REQUIRES_LWT] = " It needs conditional updates (LWT).",
@@ -179,23 +181,23 @@ static void test_why_says_what_a_strategy_requires(void **state)
     set_figure(&made, 1, TUNE_COST, 3);
     set_figure(&made, 1, TUNE_CV, 0.65);
     snprintf(whole, sizeof whole,
-             "%s That is if rows already carry a gapless sequence number; otherwise b (3; its partitions are "
+             "%s This assumes that rows already carry a gapless sequence number; otherwise b (3; its "
+             "partitions are "
              "uneven, with a CV of 65 %%).",
              begin_of_why);
     expect_why(&made, whole);
     made.entrants[0].requirements = 0;
     made.entrants[1].requirements = 1U << LAB_REQUIRES_SEQUENCE;
-    snprintf(
-        whole, sizeof whole,
-        "%s That is without a number in each row; if rows already carry a gapless sequence number, b (3) "
-        "stays within the limits too.",
-        begin_of_why);
+    snprintf(whole, sizeof whole,
+             "%s This assumes no number in each row; if rows already carry a gapless sequence number, b (3) "
+             "stays within the limits too.",
+             begin_of_why);
     expect_why(&made, whole);
     begin(&made, 2);
     made.contest.race.terms.kinds = 1U << BK_COUNT;
     snprintf(
         whole, sizeof whole,
-        "%s That is without a number in each row; if rows already carry a gapless sequence number (an order "
+        "%s This assumes no number in each row; if rows already carry a gapless sequence number (an order "
         "number), count by it costs no operation and has a CV of 0: up to 1,000 rows; add count: {rows: N, "
         "counter: external} to try it.",
         begin_of_why);
@@ -222,7 +224,7 @@ static void test_why_says_what_is_uneven_and_what_every_row_costs(void **state)
     static const char begin_of_why[] =
         "a is the cheapest that stays within the limits: 1000 operations per 1000 rows in addition to "
         "the inserts. Over 2 seeds none of its partitions exceeded a limit, at most 0.4 % do with 95 % "
-        "confidence, where 1 % may. 99 % of its partitions are within 123KB, and the rows of closed "
+        "confidence, with 1 % allowed. 99 % of its partitions are within 123KB, and the rows of closed "
         "ones have a CV of 65 %, which is uneven";
     char whole[1024];
     snprintf(whole, sizeof whole, "%s. It costs an operation for every row.", begin_of_why);
@@ -265,7 +267,7 @@ static void test_rivals_are_the_next_cheaper_one_and_the_best_of_other_kinds(voi
         "a is the cheapest that stays within the limits: 1.25 operations per 1000 rows in addition to the "
         "inserts. Over 2 seeds none "
         "of its "
-        "partitions exceeded a limit, at most 0.4 % do with 95 % confidence, where 1 % may. 99 % of its "
+        "partitions exceeded a limit, at most 0.4 % do with 95 % confidence, with 1 % allowed. 99 % of its "
         "partitions are "
         "within 123KB, and the rows of closed ones have a CV of 10 %.";
     char whole[1024];
@@ -314,8 +316,8 @@ static void test_margins_say_what_binds(void **state)
     margin.steps[2] = (struct tune_margin_step){.factor = 1.5, .failed = TUNE_FEW_PER_READ};
     margin.steps[2].seen.figures[TUNE_PER_READ_P99] = 12;
     cli_contest_margin(&made.contest, &margin, &made.said);
-    expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads ask 12 "
-                  "partitions or more.");
+    expect(&made, "At 1.25 times this rate a still stays within the limits; at 1.5 times 1 % of reads query "
+                  "12 partitions or more.");
 
     margin.steps[0] = (struct tune_margin_step){.factor = 1.1, .failed = TUNE_FINDABLE};
     cli_contest_margin(&made.contest, &margin, &made.said);
@@ -367,13 +369,12 @@ static void test_notes_tell_what_more_seeds_would(void **state)
     set_figure(&made, 4, TUNE_COST, 0.3);
     made.entrants[3].over.high = 0.03;
     made.entrants[1].status = TUNE_FAILS;
-    expect_notes(
-        &made, " d would cost 0.2, and was not seen to fail, but so far up to 3 % may be over a limit; more "
-               "seeds (--seeds) would tell.");
+    expect_notes(&made, " d would cost 0.2, and was not seen to fail, but so far up to 3 % may be over a "
+                        "limit; more seeds (--seeds) would show.");
     made.contest.race.is_shown = false;
     expect_notes(
         &made,
-        " So few partitions do not show it with 95 % confidence: up to 0.4 % may be above a limit. More "
+        " So few partitions cannot show it with 95 % confidence: up to 0.4 % may be above a limit. More "
         "seeds (--seeds), or more rows, would tell.");
 }
 
@@ -391,16 +392,16 @@ static void test_notes_tell_when_what_grows_for_ever_is_too_large(void **state)
     made.seen[1][0].rows_most = 24000;     /* 1 hour */
     made.seen[3][0].bytes_most = 96000000; /* half an hour; it has no rows */
     made.seen[4][0].rows_most = 1;
-    expect_notes(&made, " Partitions that are never left grow on: at this rate a exceeds a limit after 5 "
+    expect_notes(&made, " Partitions that never close keep growing: at this rate a exceeds a limit after 5 "
                         "days, b exceeds a limit after 1 hour, d exceeds a limit after 30 minutes.");
     made.scenario.limits.partition_bytes = 0;
     made.entrants[1].is_endless = made.entrants[3].is_endless = false;
     made.entrants[4].is_endless = made.entrants[5].is_endless = false;
     expect_notes(&made,
-                 " Partitions that are never left grow on: at this rate a exceeds a limit after 10 days.");
+                 " Partitions that never close keep growing: at this rate a exceeds a limit after 10 days.");
     made.scenario.limits = (struct lab_limits){.partition_bytes = 2000000};
     expect_notes(&made,
-                 " Partitions that are never left grow on: at this rate a exceeds a limit after 5 days.");
+                 " Partitions that never close keep growing: at this rate a exceeds a limit after 5 days.");
 }
 
 /* A counter update now costs 1 insert. Of a cost 101.25 = 100 updates + 1.25; the rival has 300 and no
@@ -490,12 +491,12 @@ static void test_horizon_follows_the_growth_of_a_trace(void **state)
     made.entrants[3].over.high = 1 / 6300.0;
     expect_horizon(&made,
                    "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
-                   "first after 8 days. When the first partition of other kinds exceeds a limit: b "
+                   "first after 8 days. First partition over a limit, for other kinds: b "
                    "after 2.53 days, c never, d not before 6 days.");
     made.contest.growth.per_day = 0;
     expect_horizon(&made,
                    "Of the 100 partitions that a makes in 24 hours 0.0039 are expected above a limit, the "
-                   "first after 255 days. When the first partition of other kinds exceeds a limit: c "
+                   "first after 255 days. First partition over a limit, for other kinds: c "
                    "never, d not before 63 days.");
 }
 
@@ -544,7 +545,7 @@ static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
     made.contest.left_out = 1;
     expect_notes(
         &made,
-        " The rows are a trace's, and come at the rate they have: a margin by rate cannot be computed; set "
+        " The rows come from a trace, at its rate: a margin by rate cannot be computed; set "
         "the limits lower (--set limits.partition_rows=N) to see one. Left out: 1 setting that changes in "
         "mid-run or that a run has no room for.");
     made.scenario.trace_path = NULL;
@@ -554,8 +555,8 @@ static void test_notes_tell_of_traces_leads_and_what_was_left_out(void **state)
     made.contest.led = 0;
     made.contest.lead = (struct tune_lead){.formula_ns = 1500 * SIM_MS - 1, .safe_ns = -1};
     expect_notes(
-        &made, " No lead of a kept its agents together, not even twice the 1500ms that caches and clocks ask "
-               "for.");
+        &made,
+        " No lead of a kept its agents together, not even twice the 1500ms that caches and clocks require.");
     made.contest.lead.safe_ns = 250 * SIM_MS;
     expect_notes(
         &made,
@@ -595,8 +596,8 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
                           "partitions exceed 2MB; raise "
                           "partition_bytes to 2400KB");
     made.entrants[1].failed = TUNE_FEW_PER_READ;
-    expect_refusal(&made, "x.yaml: no setting stays within the limits: with b, the nearest, 1 % of reads ask "
-                          "2.5 partitions or more; raise "
+    expect_refusal(&made, "x.yaml: no setting stays within the limits: with b, the nearest, 1 % of reads "
+                          "query 2.5 partitions or more; raise "
                           "tune.partitions_per_read to 3");
     made.entrants[2].failed = TUNE_NOT_TINY;
     set_figure(&made, 2, TUNE_TINY, 0.98);

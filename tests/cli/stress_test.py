@@ -208,7 +208,8 @@ class StressTest(ProgramTest):
         self.write("y.yaml", SMALL.replace("small", "other"))
         self.good("run", "y.yaml", "--no-charts")
         for arguments, words in [
-                (["--stress"], "--stress is of one strategy, and x.yaml has 5; choose, as in --strategy 'unbucketed'"),
+                (["--stress"], "--stress takes one strategy, and x.yaml has 5; choose one, as in --strategy "
+                               "'unbucketed'"),
                 (["--stress", "--strategy", "hsh"], "did you mean 'hash'?"),
                 (["--run", "1"], "--run belongs to --stress; add that, or remove it"),
                 (["--db", "a.db"], "--db belongs to --stress; add that, or remove it"),

@@ -154,7 +154,7 @@ class SweepTest(ProgramTest):
         self.write("text.db", "no database at all")
         before = self.read("a.db")
         for code, arguments, text in [
-                (2, ["a.db"], "'merge' has nothing to unite a.db with"),
+                (2, ["a.db"], "'merge' has nothing to merge a.db with"),
                 (2, ["a.db", "a.db"], "a.db: receives the others, and cannot be one of them"),
                 (2, ["a.db", "--db", "./a.db"], "a.db: receives the others"),
                 (2, ["a.db", "--db", ""], "--db: no file named"),

@@ -83,7 +83,7 @@ class TableTest(ProgramTest):
         self.assertNotIn("!", out)
         self.assertNotIn("\n> ", out)
         self.assertEqual({(row[27:32].strip(), row[32:38].strip()) for row in rows_of(out)}, {("-", "-")})
-        self.assertIn("Without a limit none is chosen", out)
+        self.assertIn("Without a limit no strategy is chosen", out)
 
     def test_tiny_is_a_share_that_is_neither_rounded_to_none_nor_to_all(self):
         for rows in (1, 30, 60, 100000):

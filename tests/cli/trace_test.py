@@ -267,7 +267,7 @@ class TraceTest(ProgramTest):
         _, _, err = self.run_program("trace", "rows.csv")
         self.assertIn("the first row lies in January 1970", err)
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
-        self.assertIn("'x' is no column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
+        self.assertIn("'x' is not a column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
         self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))
 
 

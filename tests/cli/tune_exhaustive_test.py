@@ -176,7 +176,7 @@ class ExhaustiveTest(ProgramTest):
         code, out, err = self.run_program("check", path, "--no-store", *few)
         self.assertEqual(code, 1)
         self.assertNotIn("expected tune.recommended", out + err)
-        self.assertIn("expected tune.best.time == time-1h, got time-3d, as 'bucketlab tune' tells; again: ", out + err)
+        self.assertIn("expected tune.best.time == time-1h, got time-3d, as 'bucketlab tune' shows; again: ", out + err)
         # No run has an answer of tune.
         self.assertNotIn("tune.recommended", self.good("run", path, "--no-store", "--no-charts", "--quiet"))
 

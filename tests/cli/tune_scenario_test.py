@@ -133,7 +133,7 @@ class TuneScenarioTest(ProgramTest):
         need = answer["horizon"][:answer["horizon"].index(" Of the ")]
         self.assertTrue(need.startswith("You need no buckets yet: unbucketed is within the limits for "), need)
         for told in (text, again, page):
-            self.assertIn(need + " When the first partition exceeds a limit: unbucketed after ", " ".join(told.split()))
+            self.assertIn(need + " First partition over a limit: unbucketed after ", " ".join(told.split()))
         self.assertIn(f"grow.yaml: note: {need}\n", self.good("check", "grow.yaml", "--no-store"))
         windows = next(each["horizon"] for each in answer["candidates"] if each["label"] == "time")
         self.assertAlmostEqual(metrics["horizon.days"], windows["days"])
@@ -232,7 +232,7 @@ class TuneScenarioTest(ProgramTest):
         shown = self.good("show", "last")
         self.assertNotIn("Choose", shown)
         self.assertNotIn("\n>", shown)
-        self.assertIn("Which to choose it says by all of them: bucketlab report", shown.replace("\n", " "))
+        self.assertIn("Its recommendation rests on all seeds: bucketlab report", shown.replace("\n", " "))
         self.good("report", "last", "--out", "y")
         for name in names:
             charts = []
@@ -351,7 +351,7 @@ class TuneScenarioTest(ProgramTest):
                    "  - count: {rows: 100, counter: external}\n  - time: {window: 30m}\n")
         answer = self.good_json("tune", "trace.yaml", "--json", "--no-charts", "--quiet")
         self.assertEqual(answer["margin"], [])
-        self.assertIn("The rows are a trace's", answer["notes"])
+        self.assertIn("The rows come from a trace", answer["notes"])
         self.assertEqual(answer["recommended"]["kind"], "count")
         own = {each["label"]: each for each in answer["candidates"]}["time"]
         self.assertEqual((own["status"], own["metrics"]["partitions.over_limit.share"]["mean"]), ("fails", 1))
@@ -359,8 +359,8 @@ class TuneScenarioTest(ProgramTest):
 
     def test_bad_use_is_told(self):
         cases = [
-            (["--rows", "1..2"], "bucketlab: --rows is of 'tune' without a scenario; a scenario has its limits under "
-                                 "'limits'"),
+            (["--rows", "1..2"], "bucketlab: --rows applies to 'tune' without a scenario; a scenario has its "
+                                 "limits under 'limits'"),
             (["--risk", "60%"], "bucketlab: --risk 60%: out of range; give a share above 0 and at most 0.5, for "
                                 "example 0.001, 0.1% or 1/1000"),
             (["--seeds", "1"], "bucketlab: --seeds 1: out of range; give a whole number from 2 to 1000"),
@@ -371,7 +371,7 @@ class TuneScenarioTest(ProgramTest):
         for arguments, line in cases:
             self.assertEqual(self.bad(2, "tune", "small.yaml", *arguments), line)
         self.assertEqual(self.bad(2, "tune", "--seeds", "3"),
-                         "bucketlab: --seeds is of 'tune SCENARIO'; name one, or leave this out")
+                         "bucketlab: --seeds applies to 'tune SCENARIO'; name one, or leave this out")
         self.assertEqual(self.files(), ["small.yaml"])
 
     def outcomes(self, name="bucketlab.db"):

@@ -65,7 +65,7 @@ class TuneTest(ProgramTest):
 
     def test_what_is_uneven_is_called_so(self):
         answer = self.tune("--rows", "1..100000", "--risk", "0.001")
-        self.assertIn("(100 % of that, which is uneven)", answer["why"])
+        self.assertIn("(100 % of the mean, which is uneven)", answer["why"])
 
     def test_tune_lists_what_exact_fractions_allow(self):
         for least, most, risk in [(20, 60, "0.05"), (0, 25, "0.4"), (30, 30, "0.3"), (14, 31, "0"), (1, 9, "0.9")]:
@@ -151,7 +151,7 @@ class TuneTest(ProgramTest):
         answer = self.tune("--rows", "1..9223372036854775807", "--risk", "0.5", "--probability", "any",
                            "--out", "there/", "--format", "pdf")
         self.assertEqual(answer["recommended"]["threshold"], 1)
-        self.assertIn("of 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
+        self.assertIn("applies to 'tune SCENARIO'", self.bad(2, "tune", *GOAL, "--format", "html"))
         self.good("tune", *GOAL, "--format", "svg")
         self.assertEqual(self.files(), ["bucketlab-out", "bucketlab-out/tune-risk.svg", "here", "here/tune-risk.png",
                                         "here/tune-risk.svg", "there", "there/tune-risk.pdf"])

@@ -73,7 +73,7 @@ class UsageTest(ProgramTest):
     def test_number_of_arguments_is_checked(self):
         self.assertIn("lacks an argument", self.bad(2, "run"))
         self.assertIn("'b' is one too many", self.bad(2, "show", "a", "b"))
-        self.assertIn("takes options alone, and 'x' is none", self.bad(2, "runs", "x"))
+        self.assertIn("takes only options, and 'x' is not one", self.bad(2, "runs", "x"))
         self.assertIn("not a run", self.bad(2, "show", "newest"))
         self.assertIn("not a run", self.bad(2, "show", "-1"))
 

@@ -280,7 +280,7 @@ static const struct fault {
     {HEAD "kind = hash\nbuckets = 4\n", 4, "the text has no last line 'end'; is it cut off?"},
     {HEAD "kind = hash\nbuckets = 4", 4, "the text has no last line 'end'; is it cut off?"},
     {HEAD "kind = hash\nbuckets = 4\nend\n# more\nread.plan = all\n", 7,
-     "stands after 'end', which is the last line"},
+     "comes after 'end', which is the last line"},
     {"bucketing-setting 1\n", 1, "not 'scenario_digest = ...', which comes first"},
     {"bucketing-setting 1\nkind = count\n", 2, "not 'scenario_digest = ...', which comes first"},
     {"bucketing-setting 1\nscenario_digest = 12\n", 2, "'scenario_digest' is not 16 digits of 0-9 and a-f"},

@@ -92,7 +92,7 @@ static void test_whatever_stands_against_one_passes_it_over(void **state)
     }
 }
 
-/* 0 of 10, 2 of 10, 40 of 1000 partitions, where 1 % may. */
+/* 0 of 10, 2 of 10, 40 of 1000 partitions, with 1 % allowed. */
 static void test_share_that_may_be_over_is_judged_by_its_interval(void **state)
 {
     (void)state;

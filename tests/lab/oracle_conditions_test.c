@@ -292,7 +292,7 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
     }
 }
 
-/* Two plain writes at once: the later one was asked while the other was under protocol, or goes by a read
+/* Two plain writes at once: the later one was asked while the other was under way, or goes by a read
  * from before the other took effect. */
 static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other(void **state)
 {
@@ -339,13 +339,13 @@ static void test_probes_of_a_roll_tell_its_fate(void **state)
     open_dated(&stand);
     struct lab_host_operation one = begin(&stand), other = begin(&stand);
     ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under protocol */
+    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under way */
     ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
     hear(&stand, &one, UNSAID);
     hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
     assert_int_equal(met(&stand, LAB_PROBE_UNKNOWN_ROLL), 1);
     assert_int_equal(met(&stand, LAB_PROBE_LOST_RACE), 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under protocol, nor a date to come */
+    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under way, nor a date to come */
     assert_int_equal(met(&stand, LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
     assert_int_equal(met(&stand, LAB_PROBE_ROLL_DELAY), 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);

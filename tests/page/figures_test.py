@@ -43,7 +43,7 @@ LARGER = re.compile(r"(.*): ([\d,]+) (rows?|bytes?), (none|[\d,]+) of ([\d,]+) (
 READ = re.compile(r"([\d,]+) partitions?: ([\d,]+) of ([\d,]+) reads .*")
 COST = re.compile(r"(.*): ([\d.]+) inserts' worth per 1000 rows, ([\d.]+) of them by writers and ([\d.]+) by reads",
                   re.DOTALL)
-ASKED = re.compile(r"(.*): ([\d.]+) partitions? per read in the mean, 99th percentile ([\d.]+)", re.DOTALL)
+ASKED = re.compile(r"(.*): ([\d.]+) partitions? per read on average, 99th percentile ([\d.]+)", re.DOTALL)
 OVER = re.compile(r"(.*): ([\d,]+) of ([\d,]+) partitions over a limit", re.DOTALL)
 TINY = re.compile(r"(.*): ([\d,]+) of ([\d,]+) closed partitions below 24 rows", re.DOTALL)
 SPOT = re.compile(r"([^;]*); cost in inserts per 1000 rows: ([\d.,]+); .*")

@@ -104,7 +104,7 @@ static void test_change_of_three_agents_is_told_lane_by_lane(void **state)
         "  figure 'new bucket' 4\n"
         "  figure 'change time' after 3 s\n"
         "  figure 'agents disagree for' 3 s !\n"
-        "  figure 'a look every' 1 s\n");
+        "  figure 'sampled every' 1 s\n");
     free(text);
     lab_result_destroy(result);
 }
@@ -155,7 +155,7 @@ static void test_looks_that_end_early_say_so_and_leave_the_line_out(void **state
     (void)state;
     const char *const lanes[] = {"0000aaa"};
     struct lab_result *result = result_of(lanes, 1, -4, 1000);
-    assert_says(result, "'the last look was 16.6 min before the change time'\n  x -4..3 ");
+    assert_says(result, "'the last sample was 16.6 min before the change time'\n  x -4..3 ");
     assert_says(result, "  moment 0 'change stored'\n  stage -4..0 'steady'\n  stage 0..3 'pre-change'\n"
                         "  lane ");
     assert_says(result, "  figure 'new bucket' –\n  figure 'change time' after 16.7 min\n");

@@ -327,7 +327,8 @@ static void test_folder_that_cannot_be_made_is_an_error_of_the_environment(void 
     struct report_files files;
     struct sim_error error = {0};
     assert_false(report_write(result, REPORT_PNG, path, &files, &error));
-    assert_environment(&error, "a-file: cannot make the folder: Not a directory; move what is there away");
+    assert_environment(&error,
+                       "a-file: cannot make the folder: Not a directory; move the existing file away");
     snprintf(path, sizeof path, "%s/a-file/below", place.folder);
     assert_false(report_write(result, REPORT_PNG, path, &files, &error));
     assert_environment(&error, "below: cannot make the folder: Not a directory");
@@ -338,7 +339,7 @@ static void test_folder_that_cannot_be_made_is_an_error_of_the_environment(void 
     snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.png", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(report_write(result, REPORT_PNG, place.folder, &files, &error));
-    assert_environment(&error, "rows.png: cannot rename: Is a directory; move what is there away");
+    assert_environment(&error, "rows.png: cannot rename: Is a directory; move the existing file away");
     assert_int_equal(entries(place.folder, false), 2);
     lab_result_destroy(result);
     close_place(&place);

@@ -109,7 +109,7 @@ static void test_cell_tells_its_value_in_full(void **state)
     assert_true(lab_metrics_add(&none->metrics, "writes.rows", 1e6));
     check_kind(result, REPORT_COSTS,
                "hint <b>: 1.953125 inserts' worth per 1000 rows, 1.953125 of them by writers and 0 by reads\n"
-               "hint <b>: 2.3456789 partitions per read in the mean, 99th percentile 9\n"
+               "hint <b>: 2.3456789 partitions per read on average, 99th percentile 9\n"
                "hint <b>: 1,234 of 1,241 partitions over a limit\n"
                "hint <b>: 7 of 7 closed partitions below 24 rows\n");
     lab_result_destroy(result);

@@ -42,7 +42,7 @@ static void test_latencies_that_differ_little_stand_on_a_linear_axis(void **stat
         "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
         "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
         "start 1767225600000000000\n"
-        "x 0..3 'percentile: the share of them that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
+        "x 0..3 'percentile: the share of operations that took no longer' 0='0%' 0.301='50%' 1='90%' 2='99%' "
         "3='99.9%'\n"
         "panel 'Writes' 'from a row's arrival at its agent to its acknowledgement' ''\n"
         "  y 39.2..60.8 'latency (ms)' 40='40' 45='45' 50='50' 55='55' 60='60'\n"

@@ -102,12 +102,12 @@ static void test_result_without_several_nodes_says_why(void **state)
 {
     (void)state;
     struct lab_result *result = make_result(1, 1);
-    assert_text(result, "absent one node holds all\n");
+    assert_text(result, "absent one node holds everything\n");
     lab_result_destroy(result);
     result = make_result(1, 0);
     assert_text(result, "absent what each node holds was not kept with this run\n");
     result->strategies[0].settings.observed = WL_OBSERVED_PARTITIONS;
-    assert_text(result, "absent nothing was run, so no node holds anything\n");
+    assert_text(result, "absent nothing was run, so no node holds data\n");
     lab_result_destroy(result);
 }
 

@@ -38,7 +38,7 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
               "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
               "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
               "start 1767225600000000000\n"
-              "x -0.7..12.7 'partitions asked by a read' 0='0' 2='2' 4='4' 6='6' 8='8' 10='10' 12='12'\n"
+              "x -0.7..12.7 'partitions queried by a read' 0='0' 2='2' 4='4' 6='6' 8='8' 10='10' 12='12'\n"
               "panel 'hash' '12 buckets' ''\n"
               "  y 0..1908 'reads' 0='0' 500='500' 1000='1K' 1500='1.5K'\n"
               "  bar closed 0.5800..1.4200 0..600\n"
@@ -57,7 +57,7 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
               "  figure 'mean' 3.86\n"
               "  figure 'p99' 12\n"
               "  figure 'most' 12\n"
-              "  figure 'asked in vain' 10.4%\n"
+              "  figure 'without a row' 10.4%\n"
               "  figure 'failed' 3 !\n"
               "  figure 'incomplete' 17 !\n"
               "  figure 'out of order' 1.41K !\n"
@@ -70,7 +70,7 @@ static void test_reads_of_few_partitions_stand_on_a_linear_axis(void **state)
               "  figure 'mean' 1.96\n"
               "  figure 'p99' 2\n"
               "  figure 'most' 2\n"
-              "  figure 'asked in vain' 0%\n");
+              "  figure 'without a row' 0%\n");
     free(text);
 }
 
@@ -79,7 +79,7 @@ static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
     (void)state;
     char *text = dump(4);
     fixture_says(text,
-                 "x -0.12..2.122 'partitions asked by a read (log scale)' 0='1' 0.301='2' 0.699='5' 1='10' "
+                 "x -0.12..2.122 'partitions queried by a read (log scale)' 0='1' 0.301='2' 0.699='5' 1='10' "
                  "1.301='20' 1.699='50' 2='100'\n",
                  true);
     fixture_says(text, "  bar closed -0.0600..0.0600 0..10\n  bar closed 0.2410..0.3610 0..10\n", true);
@@ -127,13 +127,13 @@ static void test_hint_of_a_bar_counts_its_reads_exactly(void **state)
     struct report_arena arena;
     const struct report_chart *chart = fixture_chart(result, REPORT_READS, &arena);
     const struct report_panel *wide = &chart->panels[0];
-    assert_string_equal(wide->bars[0].hint, "0 partitions: 20 of 5,420 reads (0.369%); 0.369% ask no more");
-    assert_string_equal(wide->bars[1].hint, "1 partition: 100 of 5,420 reads (1.85%); 2.21% ask no more");
+    assert_string_equal(wide->bars[0].hint, "0 partitions: 20 of 5,420 reads (0.369%); 0.369% query no more");
+    assert_string_equal(wide->bars[1].hint, "1 partition: 100 of 5,420 reads (1.85%); 2.21% query no more");
     assert_string_equal(
         wide->bars[wide->bar_count - 1].hint,
-        "891,250,001 to 999,999,999 partitions: 500 of 5,420 reads (9.23%); 100% ask no more");
+        "891,250,001 to 999,999,999 partitions: 500 of 5,420 reads (9.23%); 100% query no more");
     assert_string_equal(chart->panels[1].bars[0].hint,
-                        "252 to 281 partitions: 3,900 of 3,900 reads (100%); 100% ask no more");
+                        "252 to 281 partitions: 3,900 of 3,900 reads (100%); 100% query no more");
     report_arena_free(&arena);
     lab_result_destroy(result);
 }

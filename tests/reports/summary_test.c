@@ -56,36 +56,37 @@ static void test_answer_sizes_and_figures_stand_in_one_chart(void **state)
     set(&result->strategies[0], "partitions.over_limit_rows", 5);
     char *text = fixture_dump(result, REPORT_SUMMARY);
     assert_string_equal(
-        text,
-        "chart summary\n"
-        "title Which strategy: counted\n"
-        "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
-        "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
-        "start 1767225600000000000\n"
-        "legend chosen the choice\n"
-        "legend closed closed partitions\n"
-        "legend tiny tiny: below 24 rows\n"
-        "legend over over the limit of 100K rows, which lies beyond the axis\n"
-        "sentence Choose count 1 (200 rows): it alone of the two stays within the limits; none of its 50 "
-        "partitions exceeds a "
-        "limit, where none may, and it costs 2 extra operations per 1000 rows.\n"
-        "sentence That is if rows already carry a gapless sequence number; otherwise none stays within the "
-        "limits. count 0 (10% of its partitions) exceeds a limit.\n"
-        "x -0.15..2.301 'rows per partition' 0='1' 1='10' 2='100'\n"
-        "panel 'count 0' 'count: 100 rows' ''\n"
-        "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
-        "  band tiny -0.15..1.362\n"
-        "  bar closed 1.9031..2.0000 0..50\n"
-        "  figure 'cost in inserts per 1000 rows' 1\n"
-        "  figure 'partitions above a limit' 10% !\n"
-        "  figure 'partitions per read' 1.5\n"
-        "panel chosen 'count 1' 'count: 200 rows' ''\n"
-        "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
-        "  band tiny -0.15..1.362\n"
-        "  bar closed 2.1987..2.3010 0..50\n"
-        "  figure 'cost in inserts per 1000 rows' 2\n"
-        "  figure 'partitions above a limit' 0\n"
-        "  figure 'partitions per read' 1.5\n");
+        text, "chart summary\n"
+              "title Which strategy: counted\n"
+              "subtitle 2 strategies over the same 1.56G rows of 10K keys · synthetic workload · seed 1\n"
+              "foot digest 0123456789abcdef · virtual time 2026-01-01T00:00:00Z to 2026-04-01T00:00:00Z\n"
+              "start 1767225600000000000\n"
+              "legend chosen the choice\n"
+              "legend closed closed partitions\n"
+              "legend tiny tiny: below 24 rows\n"
+              "legend over over the limit of 100K rows, which is beyond the axis\n"
+              "sentence Choose count 1 (200 rows): it is the only one of the two that stays within the "
+              "limits; none of its 50 "
+              "partitions exceeds a "
+              "limit, with none allowed, and it costs 2 extra operations per 1000 rows.\n"
+              "sentence This assumes that rows already carry a gapless sequence number; otherwise none stays "
+              "within the "
+              "limits. count 0 (10% of its partitions) exceeds a limit.\n"
+              "x -0.15..2.301 'rows per partition' 0='1' 1='10' 2='100'\n"
+              "panel 'count 0' 'count: 100 rows' ''\n"
+              "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
+              "  band tiny -0.15..1.362\n"
+              "  bar closed 1.9031..2.0000 0..50\n"
+              "  figure 'cost in inserts per 1000 rows' 1\n"
+              "  figure 'partitions above a limit' 10% !\n"
+              "  figure 'partitions per read' 1.5\n"
+              "panel chosen 'count 1' 'count: 200 rows' ''\n"
+              "  y 0..53 'partitions' 0='0' 20='20' 40='40'\n"
+              "  band tiny -0.15..1.362\n"
+              "  bar closed 2.1987..2.3010 0..50\n"
+              "  figure 'cost in inserts per 1000 rows' 2\n"
+              "  figure 'partitions above a limit' 0\n"
+              "  figure 'partitions per read' 1.5\n");
     free(text);
     lab_result_destroy(result);
 }
@@ -109,7 +110,7 @@ static void test_of_many_the_best_six_are_shown_in_order(void **state)
         assert_int_equal(chart->panels[i].is_chosen, i == 2);
     }
     assert_string_equal(chart->note,
-                        "the best 6 of 20 strategies; the others cost more, or more stands against them");
+                        "the best 6 of 20 strategies; the others cost more, or have more disqualifiers");
     report_arena_free(&arena);
     lab_result_destroy(result);
 }
@@ -142,7 +143,7 @@ static void test_without_limits_none_is_chosen_and_nothing_counts_as_above(void 
     struct lab_result *result = counted(3);
     result->limits = (struct lab_limits){0};
     char *text = fixture_dump(result, REPORT_SUMMARY);
-    fixture_says(text, "sentence Without a limit none is chosen; ", true);
+    fixture_says(text, "sentence Without a limit no strategy is chosen; ", true);
     fixture_says(text, "figure 'partitions above a limit' –\n", true);
     assert_null(strstr(text, "chosen '"));
     assert_null(strstr(text, "the choice"));

@@ -260,7 +260,7 @@ static void test_timeline_without_any_says_why(void **state)
     report_arena_free(&arena);
     none->settings.observed = WL_OBSERVED_PERCENTILES;
     assert_string_equal(fixture_chart(result, REPORT_TIMELINE, &arena)->absent,
-                        "what was run or observed here does not say when its partitions began");
+                        "this run does not record when its partitions began");
     none->settings.observed = WL_OBSERVED_AUTO;
     report_arena_free(&arena);
     lab_result_destroy(result);

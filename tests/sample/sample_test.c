@@ -150,7 +150,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
         {"", "sample_test.csv: a sample without rows; export some, as by COPY"},
         {HEADER, "sample_test.csv: a sample without rows"},
         {"k,1,5," ID ",abc\n",
-         "sample_test.csv:1: 'k' is no column of the scenario's table; name it under row.columns"},
+         "sample_test.csv:1: 'k' is not a column of the scenario's table; name it under row.columns"},
         {"key,bucket,at,id,id\n", "sample_test.csv:1: column 'id' appears twice; remove one"},
         {"key,bucket,at,data\nk,1,5,abc\n",
          "sample_test.csv:1: no column 'id', which is in the table's primary key"},

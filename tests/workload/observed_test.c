@@ -364,7 +364,7 @@ static const struct broken broken[] = {
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1 1 1\n", NULL,
      ":4: 6 figures behind 50% where 5 are wanted; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 x 1 1\n", NULL,
-     ":4: 'x' is no figure; save the output again"},
+     ":4: 'x' is not a figure; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1.5 1\n", NULL,
      ":4: Partition Size '1.5' is not a whole number; write digits alone, without separators"},
     {"chat/messages histograms\n" HEADINGS FIGURES(" NaN ", " NaN ", " NaN ", " NaN ", " NaN ", " 1 ",

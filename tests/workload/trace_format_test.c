@@ -186,11 +186,12 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
          "key: user}"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
         {"t,u,s\n1/2/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),
-         ":2: t '1/2/2026 3:04 PM' is no time in a form that is known; write ISO 8601, as in "
+         ":2: t '1/2/2026 3:04 PM' is not a time in a known format; write ISO 8601, as in "
          "2026-01-31T12:30:00Z, or an epoch in s, ms, us or ns"},
         {"t,u,s\n1767225600,a,1\n2026-01-01,a,1\n", COLUMNS("t", "u", "s"),
-         ":3: t '2026-01-01' is no time in epoch seconds between the years 1677 and 2262, as the first row's "
-         "was; write all alike, or say the form: time: ms"},
+         ":3: t '2026-01-01' is not a time in epoch seconds between the years 1677 and 2262, as the first "
+         "row's "
+         "was; write all alike, or name the format: time: ms"},
         {"t,u,s\n,a,1\n", COLUMNS("t", "u", "s"), ":2: t is empty; give each row a time"},
         {"t,u,s\n1767225600,,1\n", COLUMNS("t", "u", "s"), ":2: key is empty; give each row a key"},
         {"t,u,s\n1767225600,\"a\nb\",1\n", COLUMNS("t", "u", "s"), ":2: line break in a key; leave it out"},

@@ -176,7 +176,7 @@ static bool check_argument_count(const struct cli_args *args, struct sim_error *
                         command->name, command->name, command->arguments);
     if (args->argument_count > 0 && command->most == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: '%s' takes options alone, and '%s' is none; see 'bucketlab %s --help'",
+                        "bucketlab: '%s' takes only options, and '%s' is not one; see 'bucketlab %s --help'",
                         command->name, args->arguments[0], command->name);
     if (args->argument_count > command->most)
         return sim_fail(error, SIM_ERROR_INPUT,

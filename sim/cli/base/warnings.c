@@ -59,7 +59,7 @@ void cli_warnings_file(FILE *stream, const char *path)
             ": the last line has no line break; it is used as it is, check that it was not cut off\n");
 }
 
-/* How a file that is not in the plain form is read, by its first row; and a time that cannot be meant. */
+/* Prints how a file that is not in the plain form is read, and warns of a time that cannot be intended. */
 static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_format *given)
 {
     struct wl_trace_format format = *given;

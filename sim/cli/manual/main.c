@@ -65,7 +65,7 @@ static bool fill(struct sheet *sheet)
         }
         text[strcspn(text, "\n")] = '\0';
         if (!obey(sheet, text + 1)) {
-            fprintf(stderr, "%s:%d: '%s' is no directive here, or its command is none\n", sheet->name,
+            fprintf(stderr, "%s:%d: '%s' is not a directive here, or not a command's\n", sheet->name,
                     sheet->line, text);
             return false;
         }

@@ -22,7 +22,7 @@ static bool check_options(const struct cli_args *args, const struct lab_scenario
     for (size_t i = 0; path == NULL && i < sizeof of_trace / sizeof *of_trace; i++) {
         if (cli_has(args, of_trace[i]))
             return sim_fail(error, SIM_ERROR_INPUT,
-                            "bucketlab: --%s is of --trace-events; write that too, or leave --%s out",
+                            "bucketlab: --%s belongs to --trace-events; add that, or remove --%s",
                             of_trace[i], of_trace[i]);
     }
     if (path == NULL)
@@ -59,11 +59,10 @@ static bool read_kinds(const char *text, uint32_t *kinds, struct sim_error *erro
                (strlen(names[kind]) != length || strncmp(names[kind], next, length) != 0))
             kind++;
         if (kind == LAB_EVENT_KIND_COUNT)
-            return sim_fail(
-                error, SIM_ERROR_INPUT,
-                "bucketlab: --kinds %s: '%.*s' is no kind of event; rows, reads, requests, state, "
-                "faults and violations are, with commas between them",
-                text, (int)length, next);
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --kinds %s: '%.*s' is not a kind of event; give rows, reads, "
+                            "requests, state, faults or violations, separated by commas",
+                            text, (int)length, next);
         *kinds |= UINT32_C(1) << kind;
         next += length + (next[length] == ',');
     }
@@ -107,13 +106,14 @@ static bool read_format(const struct cli_args *args, struct cli_event_trace *tra
     listener->is_record = format != NULL && strcmp(format, "record") == 0;
     if (format != NULL && !trace->is_chrome && !listener->is_record && strcmp(format, "lines") != 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --trace-format %s: no such format; lines, chrome and record are", format);
+                        "bucketlab: --trace-format %s: no such format; choose lines, chrome or record",
+                        format);
     static const char *const filters[] = {"key", "agent", "kinds", "from", "until"};
     for (size_t i = 0; listener->is_record && i < sizeof filters / sizeof *filters; i++) {
         if (cli_has(args, filters[i]))
             return sim_fail(
                 error, SIM_ERROR_INPUT,
-                "bucketlab: --trace-format record is whole, so that `judge` can read it; remove --%s",
+                "bucketlab: --trace-format record writes every event, since `judge` needs all; remove --%s",
                 filters[i]);
     }
     return true;
@@ -152,7 +152,7 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
         code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG || code == EISDIR || code == ELOOP;
     return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,
                     strerror(code),
-                    is_input ? "name a file in a folder that is there"
+                    is_input ? "name a file in a folder that exists"
                              : "free space there, or name a file where you may write");
 }
 

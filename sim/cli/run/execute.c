@@ -95,7 +95,7 @@ bool cli_attend(const struct cli_task *task, struct cli_signals *signals, int64_
     watch.display.unit = task->unit;
     pthread_t thread;
     if (sim_thread_start(&thread, watch_run, &watch) != 0)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot start a thread; end other programs first");
     bool is_fine = task->run(task->context, &watch.progress, error);
     watch.is_over = true;
     pthread_kill(thread, CLI_WAKE);

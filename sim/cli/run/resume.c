@@ -106,7 +106,7 @@ static bool lengthen(const struct store_run_info *info, uint64_t seed, int64_t f
     lab_scenario_destroy(before);
     if (is_endless)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "run %" PRId64 " went to the end of what it reads, and nothing comes after that; "
+                        "run %" PRId64 " reached the end of its trace, and no rows come after it; "
                         "run %s with a longer trace instead",
                         info->run, info->scenario_path);
     if (for_ns > INT64_MAX - duration_ns)

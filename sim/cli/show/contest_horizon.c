@@ -61,8 +61,7 @@ static void say_others(const struct tune_contest *contest, struct cli_saying *ou
         if (isnan(horizon.days) || entrant->is_endless)
             continue;
         if (told++ == 0)
-            cli_say(out,
-                    "%sWhen the first partition of other kinds exceeds a limit: ", out->used == 0 ? "" : " ");
+            cli_say(out, "%sFirst partition over a limit, for other kinds: ", out->used == 0 ? "" : " ");
         cli_span(horizon.days, when);
         cli_say(out, "%s%s %s%s", told == 1 ? "" : ", ", entrant->strategy.label,
                 isinf(horizon.days) ? "never"

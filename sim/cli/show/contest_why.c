@@ -42,7 +42,7 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
         strcat(may, " %");
     }
     if (entrant->is_fixed) {
-        cli_say(out, " In this trace %s %% of its partitions exceed a limit, where %s may.", seen, may);
+        cli_say(out, " In this trace %s %% of its partitions exceed a limit, with %s allowed.", seen, may);
         return;
     }
     if (share == 0)
@@ -57,7 +57,7 @@ static void say_over(const struct tune_contest *contest, const struct tune_entra
         cli_say(out, ", and by the exact distribution %s %% of those that fill up do", most);
     else
         cli_say(out, ", at most %s %% do with %g %% confidence", most, 100 * contest->race.terms.confidence);
-    cli_say(out, ", where %s may.", may);
+    cli_say(out, ", with %s allowed.", may);
 }
 
 static bool is_cheapest(const struct tune_contest *contest)
@@ -103,7 +103,7 @@ static void say_failure(const struct tune_contest *contest, const struct tune_se
         cli_say(out, "%s %% of closed partitions are tiny", share);
         return;
     case TUNE_FEW_PER_READ:
-        cli_say(out, "1 %% of reads ask %g partitions or more", seen->figures[TUNE_PER_READ_P99]);
+        cli_say(out, "1 %% of reads query %g partitions or more", seen->figures[TUNE_PER_READ_P99]);
         return;
     case TUNE_FINDABLE:
         cli_say(out, "readers miss rows");
@@ -206,14 +206,14 @@ static void say_with_sequence(const struct tune_contest *contest, struct cli_say
         figure(tune_mean_of(numbered, TUNE_COST), number);
         cli_say(
             out,
-            " That is without a number in each row; if rows already carry a gapless sequence number, %s (%s) "
+            " This assumes no number in each row; if rows already carry a gapless sequence number, %s (%s) "
             "stays within the limits too.",
             numbered->strategy.label, number);
     } else if ((contest->race.terms.kinds >> BK_COUNT & 1) != 0 && !has_external(contest) &&
                contest->rows.limit_rows >= 1) {
         cli_grouped((uint64_t)fmin(contest->rows.limit_rows, 1e18), number);
         cli_say(out,
-                " That is without a number in each row; if rows already carry a gapless sequence number (an "
+                " This assumes no number in each row; if rows already carry a gapless sequence number (an "
                 "order number), count by it costs no operation and has a CV of 0: up to %s rows; add count: "
                 "{rows: N, counter: external} to try it.",
                 number);
@@ -235,7 +235,7 @@ static void say_requirements(const struct tune_contest *contest, const struct tu
         return;
     }
     const struct tune_entrant *otherwise = cheapest(contest, 0);
-    cli_say(out, " That is if rows already carry a gapless sequence number; otherwise ");
+    cli_say(out, " This assumes that rows already carry a gapless sequence number; otherwise ");
     if (otherwise == NULL) {
         cli_say(out, "nothing that was tried stays within the limits.");
         return;
@@ -322,10 +322,10 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
     const char *label = contest->race.entrants[contest->led].strategy.label;
     lab_quantity_duration_text(round_to_ms(lead->formula_ns), formula, sizeof formula);
     if (lead->safe_ns < 0) {
-        cli_say(out,
-                " No lead of %s kept its agents together, not even twice the %s that caches and clocks ask "
-                "for.",
-                label, formula);
+        cli_say(
+            out,
+            " No lead of %s kept its agents together, not even twice the %s that caches and clocks require.",
+            label, formula);
         return;
     }
     lab_quantity_duration_text(round_to_ms(lead->safe_ns), safe, sizeof safe);
@@ -356,11 +356,10 @@ static void say_cheaper(const struct tune_contest *contest, struct cli_saying *o
         return;
     figure(tune_mean_of(cheapest, TUNE_COST), cost);
     cli_percent(cheapest->over.high, most);
-    cli_say(
-        out,
-        " %s would cost %s, and was not seen to fail, but so far up to %s %% may be over a limit; more seeds "
-        "(--seeds) would tell.",
-        cheapest->strategy.label, cost, most);
+    cli_say(out,
+            " %s would cost %s, and was not seen to fail, but so far up to %s %% may be over a limit; more "
+            "seeds (--seeds) would show.",
+            cheapest->strategy.label, cost, most);
 }
 
 static void say_endless(const struct tune_contest *contest, struct cli_saying *out)
@@ -373,7 +372,7 @@ static void say_endless(const struct tune_contest *contest, struct cli_saying *o
         if (!entrant->is_endless || entrant->status > TUNE_UNSURE)
             continue;
         if (told == 0)
-            cli_say(out, " Partitions that are never left grow on: at this %s ",
+            cli_say(out, " Partitions that never close keep growing: at this %s ",
                     contest->growth.per_day > 0 ? "growth" : "rate");
         cli_span(tune_horizon_of(contest, entrant).days, when);
         cli_say(out, "%s%s exceeds a limit after %s", told == 0 ? "" : ", ", entrant->strategy.label, when);
@@ -391,13 +390,13 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
         char most[CLI_NUMBER_SIZE];
         cli_percent(race->entrants[race->recommended].over.high, most);
         cli_say(out,
-                " So few partitions do not show it with %g %% confidence: up to %s %% may be above a limit. "
+                " So few partitions cannot show it with %g %% confidence: up to %s %% may be above a limit. "
                 "More seeds (--seeds), or more rows, would tell.",
                 100 * race->terms.confidence, most);
     }
     if (scenario->trace_path != NULL)
-        cli_say(out, " The rows are a trace's, and come at the rate they have: a margin by rate cannot be "
-                     "computed; set the limits lower (--set limits.partition_rows=N) to see one.");
+        cli_say(out, " The rows come from a trace, at its rate: a margin by rate cannot be computed; set the "
+                     "limits lower (--set limits.partition_rows=N) to see one.");
     say_lead(contest, out);
     say_cheaper(contest, out);
     say_endless(contest, out);

@@ -39,6 +39,6 @@ void cli_print_cluster(const struct lab_result *result)
         putchar('\n');
     }
     printf("\nlwt: conditional updates, in ms as well; rows that were retried, are misrouted\n"
-           "(in another bucket than the stored changes say), stand in two buckets, or were\n"
+           "(in another bucket than the stored changes say), are in two buckets, or were\n"
            "refused; node load: of all bytes, the share of the fullest and emptiest node\n");
 }

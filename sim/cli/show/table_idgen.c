@@ -29,6 +29,6 @@ bool cli_print_identifiers(const struct lab_result *result, struct sim_error *er
         return false;
     printf("\nlost: leased by clients that died, or did not learn of it in time; fail: leases\n"
            "that were given up; stale: locks of others that had run out; for a lock: from\n"
-           "the wish for a batch until its lock is had; twice: identifiers given twice\n");
+           "the request for a batch until its lock is held; twice: identifiers given twice\n");
     return true;
 }

@@ -48,7 +48,7 @@ void cli_print_observed(const struct lab_result *result)
         putchar(':');
         size_t column = cli_print_wrapped(settings, cli_text_width(one->label) + 1);
         if (one->settings.observed == WL_OBSERVED_PARTITIONS)
-            cli_print_wrapped("(of all partitions, as a file does not tell the closed ones)", column);
+            cli_print_wrapped("(of all partitions, since a file does not say which are closed)", column);
         else
             print_buckets(&one->metrics, column);
         putchar('\n');

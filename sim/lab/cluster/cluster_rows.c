@@ -63,7 +63,7 @@ static bool add_line(struct lab_rows *rows, const struct wl_trace_batch *line,
     if (end - begin > ROWS_MAX - rows->row_count)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s:%" PRIu64 ": with this line the trace has more than %" PRIu64
-                        " rows, which are all that the cluster engine holds; shorten 'duration', or remove "
+                        " rows, the most that the cluster engine holds; shorten 'duration', or remove "
                         "'agents'",
                         rows->scenario->trace_path, line->line, ROWS_MAX);
     for (uint64_t i = begin; i < end; i++) {

@@ -79,7 +79,7 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    /* Of a count only the key's state tells. */
+    /* For a count only the key's state says. */
     if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_COUNT)
         return false;
     const struct bk_history *history = lab_settings_at(run, time_ns);

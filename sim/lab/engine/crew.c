@@ -168,7 +168,7 @@ static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
     for (uint32_t i = 0; i < made; i++)
         pthread_join(hands[i].thread, NULL);
     return made > 0 ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot start a thread; end other programs first");
 }
 
 static void drop_rest(struct crew *crew)

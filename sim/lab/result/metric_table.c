@@ -19,26 +19,27 @@
 #define NO_TIMES       "without `late`, `resolution`, `backfill` and a trace's `arrived`"
 #define NO_TABLE       "without `table`"
 #define NO_READS       "without `reads`"
-#define NO_READ        "without `reads`, and where none was made"
+#define NO_READ        "without `reads`, and where no read was made"
 #define NO_IDS         "without `identifiers`"
 #define NO_ROWS        "with `identifiers`"
 #define NONE_CLOSED    "where no partition has closed"
 #define NO_DISK        "without `row.compression` and `--sample`"
-#define NO_WATCH       "but in runs that `watch` stores"
-#define NO_WATCH_LIMIT "but in runs that `watch` stores, and without a limit or the number of partitions"
+#define NO_WATCH       "except in runs that `watch` stores"
+#define NO_WATCH_LIMIT "except in runs that `watch` stores, and without a limit or the number of partitions"
 #define NO_KEYS        "with `identifiers`, and of `observed`"
 #define NO_HORIZON_AT_ALL                                                                                    \
-    "without limits, with `table`, where rows expire within the run, and but in runs of `run` and `check`"
-#define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not tell"
+    "without limits, with `table`, where rows expire within the run, and except in runs of `run` and "       \
+    "`check`"
+#define NO_HORIZON NO_HORIZON_AT_ALL ", and where a trace does not say when rows arrived"
 #define NO_TOMBS   "without `agents` or `reads`, and without `deletes` and `row.ttl`"
 
 const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), IS("partitions.total", PARTITIONS), .absent = NO_ROWS,
      .meaning = "all that hold a row"},
     {IN("Partitions"), IS("partitions.closed", PARTITIONS), .absent = "with `identifiers`, and of `observed`",
-     .meaning = "of them, the closed"},
+     .meaning = "of these, the closed ones"},
     {IN("Partitions"), IS("partitions.open", PARTITIONS), .absent = "with `identifiers`, and of `observed`",
-     .meaning = "and the open"},
+     .meaning = "and the open ones"},
     {IN("Partitions"), IS("partitions.over_limit", PARTITIONS), TELLS(EITHER), .absent = "without limits",
      .meaning = "above a limit, in rows or bytes"},
     {IN("Partitions"), IS("partitions.over_limit_rows", PARTITIONS), TELLS(ROWS),
@@ -52,73 +53,69 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Partitions"), ARE("partitions.closed.rows.*", ROWS, SIZES), TELLS(ROWS), .absent = NONE_CLOSED,
      .meaning = "sizes of the closed partitions"},
     {IN("Partitions"), ARE("partitions.closed.bytes.*", BYTES, SIZES), TELLS(BYTES), .absent = NONE_CLOSED,
-     .meaning = "the same in bytes"},
+     .meaning = "their sizes in bytes"},
     {IN("Partitions"), ARE("partitions.all.rows.*", ROWS, SIZES), TELLS(ROWS),
      .absent = "where nothing was written", .meaning = "sizes of all, closed and open"},
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, SIZES), TELLS(BYTES),
-     .absent = "where nothing was written", .meaning = "the same in bytes"},
+     .absent = "where nothing was written", .meaning = "their sizes in bytes"},
     {IN("Partitions"), ARE("partitions.all.bytes.*", BYTES, "p75 p95 p98"), TELLS(BYTES),
-     .absent = "but for `observed` of `tablehistograms`", .meaning = "percentiles of its own"},
+     .absent = "except for `observed` of `tablehistograms`", .meaning = "the percentiles that it prints"},
     {IN("Partitions"), ARE("partitions.row_weighted.rows.*", ROWS, SIZES), TELLS(ROWS),
      .absent = "where nothing was written",
-     .meaning = "sizes of all, each counted once a row in it: the size that a random row finds itself in, "
-                "and so what "
-                "a reader meets"},
+     .meaning = "sizes of all, each weighted by its rows: the size of the partition of a random row, and so "
+                "what a reader meets"},
     {IN("Partitions"), ARE("partitions.row_weighted.bytes.*", BYTES, SIZES), TELLS(BYTES),
-     .absent = "where nothing was written", .meaning = "the same in bytes"},
+     .absent = "where nothing was written", .meaning = "their sizes in bytes"},
     {IN("Partitions"), IS("keys.rows.max", ROWS), .absent = NO_KEYS,
-     .meaning = "rows of the key that has most: of the largest partition without buckets"},
+     .meaning = "rows of the largest key, which is the largest partition without buckets"},
     {IN("Partitions"), IS("keys.bytes.max", BYTES), .absent = NO_KEYS,
-     .meaning = "the same in bytes, of the key that has most of these"},
+     .meaning = "bytes of the key that has the most bytes"},
 
     {IN("Horizon"), IS("horizon.days", DAYS), .absent = NO_HORIZON,
-     .meaning = "from the first row until the first partition is expected above a limit, as the stream goes "
-                "on at its "
-                "rate, or a trace of four weeks or more at its growth; 106751, which is as far as times "
-                "reach, stands "
-                "for never"},
+     .meaning = "from the first row until the first partition is expected above a limit, if the stream "
+                "continues at its rate, or a trace of four weeks or more at its growth; 106751, the end of "
+                "the range of times, stands for never"},
     {IN("Horizon"), IS("horizon.is_least", NUMBER), .absent = NO_HORIZON,
-     .meaning = "1: none of the run's partitions, whose sizes are a matter of chance, is above, so "
-                "`horizon.days` is a "
-                "lower bound, with `limits.confidence`"},
+     .meaning = "1: sizes are random, and none of the run's partitions is above a limit, so `horizon.days` "
+                "is a lower bound, with `limits.confidence`"},
     {IN("Horizon"), IS("horizon.unbucketed_days", DAYS), .absent = NO_HORIZON_AT_ALL,
-     .meaning = "the same of one partition a key, whether or not `unbucketed` is among the strategies"},
+     .meaning = "the same for one partition per key, whether or not `unbucketed` is among the strategies"},
     {IN("Horizon"), IS("horizon.doubles_days", DAYS),
-     .absent = "but for a trace of four weeks or more that grows",
-     .meaning = "in this time the trace's rate doubles"},
+     .absent = "except for a trace of four weeks or more that grows",
+     .meaning = "time in which the trace's rate doubles"},
 
     {IN("Drift"), IS("drift.run", NUMBER), .absent = NO_WATCH,
      .meaning = "the run that predicts: its strategy of the same label"},
     {IN("Drift"), IS("drift.look", NUMBER), .absent = NO_WATCH,
-     .meaning = "its number among the looks at this prediction, from 1"},
+     .meaning = "the number of this look at the prediction, from 1"},
     {IN("Drift"), IS("drift.distance", SHARE), .absent = NO_WATCH,
      .meaning = "the largest difference between the shares of observed and of predicted partitions up to a "
                 "size, beyond "
                 "the tolerance"},
     {IN("Drift"), IS("drift.allowed", SHARE), .absent = NO_WATCH,
-     .meaning = "what chance explains of it: a larger distance is a drift"},
+     .meaning = "the part of it that chance explains: a larger distance is drift"},
     {IN("Drift"), IS("drift.over_least", SHARE), .absent = NO_WATCH_LIMIT,
      .meaning = "at least this share of the table's partitions is over the limit"},
     {IN("Drift"), IS("drift.over_most", SHARE), .absent = NO_WATCH_LIMIT,
-     .meaning = "at most this share was predicted to be: a larger `drift.over_least` is a drift"},
+     .meaning = "at most this share was predicted to be over it: a larger `drift.over_least` is drift"},
 
     {IN("What is left"), IS("rows.live", ROWS), .absent = NO_GONE,
-     .meaning = "of the rows that were written, those that live at the end of the run"},
-    {IN("What is left"), IS("rows.deleted", ROWS), .absent = NO_GONE, .meaning = "that were deleted by then"},
-    {IN("What is left"), IS("rows.expired", ROWS), .absent = NO_GONE, .meaning = "that have expired by then"},
+     .meaning = "rows that were written and are live at the end of the run"},
+    {IN("What is left"), IS("rows.deleted", ROWS), .absent = NO_GONE,
+     .meaning = "rows that were deleted by then"},
+    {IN("What is left"), IS("rows.expired", ROWS), .absent = NO_GONE,
+     .meaning = "rows that have expired by then"},
     {IN("What is left"), ARE("partitions.live.rows.*", ROWS, SIZES), .absent = NO_GONE,
      .meaning = "live rows of the partitions that have any"},
     {IN("What is left"), IS("partitions.emptied", PARTITIONS), .absent = NO_GONE,
-     .meaning = "partitions in which no row lives any more: a reader asks them all the same"},
+     .meaning = "partitions without live rows, which readers still query"},
     {IN("What is left"), ARE("tombstones.partition.*", TOMBSTONES, SIZES), .absent = NO_GONE,
-     .meaning =
-         "tombstones of a partition, of all partitions: a deleted row is one, an expired row one for each of "
-         "`row.cells`; where rows both expire and are deleted, each counts as one. None is purged during a "
-         "run, "
-         "as where repair has not yet been there"},
+     .meaning = "tombstones of each partition: a deleted row is one, an expired row one for each of "
+                "`row.cells`; where rows both expire and are deleted, each counts as one. None is purged "
+                "during a run, as before a first repair"},
     {IN("What is left"), IS("tombstones.scanned_per_read", TOMBSTONES), .absent = NO_TOMBS,
      .meaning =
-         "tombstones that a read scanned, each in its place: a read that has its rows scans no further"},
+         "tombstones that a read scanned, in the order of rows: a read that has its rows scans no further"},
     {IN("What is left"), IS("tombstones.warnings", READS), .absent = NO_TOMBS,
      .meaning = "reads of a replica that met more than `tombstone_warn`"},
     {IN("What is left"), IS("reads.failed", READS), .absent = NO_TOMBS,
@@ -127,13 +124,12 @@ const struct lab_metric_row lab_metric_table[] = {
          "far that its agent would ask more than 100,000,000 windows"},
     {IN("What is left"), IS("writes.deletes_lost", OPERATIONS),
      .absent = "without `agents`, and without `deletes` and `row.ttl`",
-     .meaning = "deletes that had no success to the last try"},
+     .meaning = "deletes whose last try failed"},
 
     {IN("Repair"), IS("repair.bytes_per_differing_row", BYTES), TELLS(BYTES),
      .absent = "where nothing was written",
-     .meaning = "bytes streamed to one replica for one row by chance: the size of the partition that it sits "
-                "in, which "
-                "is the mean of `partitions.row_weighted.bytes`"},
+     .meaning = "bytes streamed to one replica for a random row: the size of its partition, which is the "
+                "mean of `partitions.row_weighted.bytes`"},
     {IN("Repair"), IS("repair.bytes_max", BYTES), TELLS(BYTES), .absent = "where nothing was written",
      .meaning = "the same for the worst row: the largest partition"},
     {IN("Repair"), IS("repair.amplification", RATIO), TELLS(BYTES), .absent = "where nothing was written",
@@ -141,23 +137,22 @@ const struct lab_metric_row lab_metric_table[] = {
 
     {IN("Writes"), IS("writes.rows", ROWS), .absent = NO_ROWS, .meaning = "rows inserted"},
     {IN("Writes"), IS("writes.payload_bytes", BYTES), .absent = NO_ROWS,
-     .meaning = "bytes of their values alone; `partitions.*.bytes` are [what rows and partitions weigh on "
+     .meaning = "bytes of their values only; `partitions.*.bytes` are [what rows and partitions weigh on "
                 "disk](scenario.md#what-a-row-weighs) before compression"},
     {IN("Writes"), IS("writes.counter_increments", OPERATIONS), .absent = NO_ROWS,
      .meaning =
          "additions to a counter: with `probabilistic` and `weighted` one for each row that counts, however "
-         "much it adds. Cluster: those that are writes of their own; `counter: lwt` has them in "
-         "`writes.lwt`, "
-         "and the last before a roll is written with it"},
+         "much it adds. Cluster: only those that are separate writes; `counter: lwt` counts them in "
+         "`writes.lwt`, and the last one before a roll is written with the roll"},
     {IN("Writes"), IS("writes.state_reads", OPERATIONS),
-     .meaning = "reads of a key's bucket and counter: once a key by its writer. Cluster: whenever a cache "
-                "does not know, "
-                "and before each count, those of a counter column included"},
+     .meaning = "reads of a key's bucket and counter: once per key by its writer. Cluster: at each cache "
+                "miss, and before each count, reads of a counter column included"},
     {IN("Writes"), IS("writes.state_writes", OPERATIONS),
-     .meaning = "writes of them: at each roll. Cluster: also by `three-state` when a change is over"},
+     .meaning = "writes of a key's bucket and counter: at each roll. Cluster: also by `three-state` when a "
+                "change is over"},
     {IN("Writes"), IS("writes.lwt", OPERATIONS), .meaning = "conditional updates of the state"},
     {IN("Writes"), IS("writes.lock_ops", OPERATIONS),
-     .meaning = "operations on locks, which are conditional too"},
+     .meaning = "operations on locks, which are conditional updates too"},
     {IN("Writes"), IS("writes.rows_scanned", ROWS), .absent = NO_ROWS,
      .meaning = "cluster: rows that were read to be counted (`counter: incremental`, `scan` and `memory` of "
                 "`count`)"},
@@ -167,105 +162,99 @@ const struct lab_metric_row lab_metric_table[] = {
     {IN("Writes"), IS("writes.duplicated", ROWS), .absent = NO_ROWS,
      .meaning = "rows that are stored in two buckets"},
     {IN("Writes"), IS("writes.misrouted", ROWS), .absent = NO_ROWS,
-     .meaning =
-         "rows that are stored in another bucket than the strategy's state says, which goes by the row's "
-         "own time: the "
-         "one that its agent's clock gave it, unless it was late. Without agents 0: one writer goes "
-         "by the state "
-         "that it knows"},
+     .meaning = "rows that are stored in another bucket than the strategy's state says for the row's own "
+                "time: the time that its agent's clock gave it, unless it was late. 0 without agents: a "
+                "single writer always knows the state"},
     {IN("Writes"), IS("writes.late", ROWS), .absent = NO_TIMES,
-     .meaning = "rows that came later than their own time says"},
+     .meaning = "rows that came later than their own time"},
     {IN("Writes"), IS("writes.into_closed", ROWS), .absent = NO_TIMES,
      .meaning = "rows put into a partition that was closed when they came; into `partitions.reopened` "
-                "different ones"},
+                "different partitions"},
     {IN("Writes"), IS("writes.refused", ROWS), .absent = NO_AGENTS,
-     .meaning =
-         "rows surely not stored: no agent up, an agent with too much under way, or nobody to write to"},
+     .meaning = "rows that were certainly not stored: no agent was up, its agent was too busy, or no "
+                "coordinator was up"},
     {IN("Writes"), IS("writes.unresolved", ROWS), .absent = NO_AGENTS,
-     .meaning = "rows whose outcome nobody knows: timed out to the last try, or their agent crashed"},
+     .meaning = "rows of unknown outcome: the last try timed out, or their agent crashed"},
     {IN("Writes"), IS("writes.increments_unresolved", ROWS), .absent = NO_AGENTS,
-     .meaning = "rows that fired and whose increment is not surely counted once"},
+     .meaning = "rows that fired and whose increment was perhaps not counted exactly once"},
     {IN("Writes"), IS("writes.conditions_lost", OPERATIONS),
      .absent = "without `agents`, and where there are no conditional updates",
-     .meaning = "conditional updates of a key's state that somebody else was ahead of"},
-    {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "but for `counter: incremental`",
+     .meaning = "conditional updates of a key's state that lost to another"},
+    {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "except for `counter: incremental`",
      .meaning = "rows that were stored behind the last row counted, or in a bucket that was full: no count "
                 "will ever "
                 "meet them"},
     {IN("Writes"), IS("writes.increments_lost", OPERATIONS),
      .absent = "without `agents`, and without counter columns",
-     .meaning = "increments that were due and never made, for whatever reason"},
+     .meaning = "increments that were due and were never made"},
     {IN("Writes"), IS("writes.increments_doubled", OPERATIONS),
      .absent = "without `agents`, and without counter columns",
-     .meaning = "that were made more often than once"},
+     .meaning = "increments that were made more than once"},
 
     {IN("Cluster runs"), ARE("latency.write.*", MS, TIMES), .absent = NO_AGENTS,
      .meaning = "from a row's arrival at its agent to its acknowledgement, the read of the state included"},
     {IN("Cluster runs"), ARE("latency.read.*", MS, TIMES), .absent = "without `agents` or `reads`",
-     .meaning = "of a whole read, all of its partitions"},
+     .meaning = "of a whole read with all of its partitions"},
     {IN("Cluster runs"), ARE("latency.counter.*", MS, TIMES),
      .absent = "where no counter column was added to", .meaning = "of one addition to a counter column"},
     {IN("Cluster runs"), ARE("latency.lwt.*", MS, TIMES), .absent = "where there were no conditional updates",
      .meaning = "of one conditional update"},
     {IN("Cluster runs"), ARE("oracle.*.violations", VIOLATIONS, LAB_ORACLE_MAP(NAME)),
-     .absent = "without `agents`, where the oracle has no meaning, and of `live` where faults leave too "
-               "little of the run "
-               "to judge it: let them end sooner, or run for longer",
-     .meaning = "what a reader would hold against the strategy, in what the oracle counts; "
-                "[oracles.md](oracles.md)"},
+     .absent = "without `agents`, where the oracle does not apply, and for `live` where faults leave too "
+               "little of the run to judge it: let them end sooner, or run for longer",
+     .meaning = "violations, in the unit of the oracle; [oracles.md](oracles.md)"},
     {IN("Cluster runs"), IS("events", EVENTS), .absent = "without `agents` and `identifiers`",
      .meaning = "events of the simulation"},
 
-    {IN("Tables"), IS("rows.stored", ROWS), .absent = NO_TABLE, .meaning = "rows that are stored in the end"},
+    {IN("Tables"), IS("rows.stored", ROWS), .absent = NO_TABLE, .meaning = "rows that are stored at the end"},
     {IN("Tables"), IS("rows.overwritten", ROWS), .absent = NO_TABLE,
      .meaning = "rows that a later one with the same primary key replaced; the two add up to `writes.rows`"},
     {IN("Tables"), IS("peak.rows_written_one_partition", ROWS), .absent = NO_TABLE,
      .meaning = "the most rows that were written to one partition, those replaced included"},
     {IN("Tables"), IS("peak.minute_share_one_partition", SHARE), .absent = NO_TABLE,
-     .meaning =
-         "of all rows, the share that went to the busiest partition of their minute: 1 is a hot spot, 1 / "
-         "partitions that are written to at a time is even. With a few rows a minute it is chance"},
+     .meaning = "share of all rows that went to the busiest partition of their minute: 1 is a hot spot, 1 / "
+                "(partitions written to at a time) is even. With a few rows per minute it is chance"},
 
     {IN("Identifiers"), IS("ids.given", IDENTIFIERS), .absent = NO_IDS,
      .meaning = "identifiers that clients took"},
     {IN("Identifiers"), IS("ids.per_second", IDENTIFIERS_PER_S), .absent = NO_IDS,
      .meaning =
-         "of them, each second of virtual time: of the whole run, or until the last client had `each`"},
+         "identifiers per second of virtual time: of the whole run, or until the last client had `each`"},
     {IN("Identifiers"), IS("ids.client_least", IDENTIFIERS), .absent = NO_IDS,
-     .meaning = "given to the client that got the fewest"},
-    {IN("Identifiers"), IS("ids.client_most", IDENTIFIERS), .absent = NO_IDS, .meaning = "and the most"},
+     .meaning = "identifiers of the client that got the fewest"},
+    {IN("Identifiers"), IS("ids.client_most", IDENTIFIERS), .absent = NO_IDS,
+     .meaning = "identifiers of the client that got the most"},
     {IN("Identifiers"), IS("ids.leased", IDENTIFIERS), .absent = NO_IDS,
      .meaning = "leased in all, as a reader of all replicas finds it at the end"},
     {IN("Identifiers"), IS("ids.in_hand", IDENTIFIERS), .absent = NO_IDS,
-     .meaning = "of them in the hands of living clients at the end"},
+     .meaning = "leased identifiers that live clients hold at the end"},
     {IN("Identifiers"), IS("ids.lost", IDENTIFIERS), .absent = NO_IDS,
-     .meaning = "of them never given, and in nobody's hand: of clients that died, and of stores that were "
-                "not known in "
-                "time"},
+     .meaning = "leased identifiers that were never given and that no live client holds: their client died, "
+                "or learned too late that they were stored"},
     {IN("Identifiers"), IS("ids.failed", LEASES), .absent = NO_IDS,
      .meaning = "leases that were given up, by `limit` or `attempts`"},
-    {IN("Identifiers"), IS("locks.tried", LOCKS), .absent = NO_IDS, .meaning = "attempts at a lock"},
-    {IN("Identifiers"), IS("locks.acquired", LOCKS), .absent = NO_IDS, .meaning = "those that got it"},
-    {IN("Identifiers"), IS("locks.busy", LOCKS), .absent = NO_IDS, .meaning = "those that gave way"},
+    {IN("Identifiers"), IS("locks.tried", LOCKS), .absent = NO_IDS, .meaning = "attempts to get a lock"},
+    {IN("Identifiers"), IS("locks.acquired", LOCKS), .absent = NO_IDS,
+     .meaning = "attempts that got the lock"},
+    {IN("Identifiers"), IS("locks.busy", LOCKS), .absent = NO_IDS,
+     .meaning = "attempts that gave way to another client"},
     {IN("Identifiers"), IS("locks.stale", LOCKS), .absent = NO_IDS,
-     .meaning = "locks of others that had run out, and were cleared away or taken over"},
+     .meaning = "expired locks of other clients that were removed or taken over"},
     {IN("Identifiers"), ARE("latency.lock.*", MS, TIMES), .absent = NO_IDS,
-     .meaning = "from the wish for a batch until its lock is had, all waits included"},
+     .meaning = "from the request for a batch until its lock is held, all waits included"},
     {IN("Identifiers"), ARE("latency.lease.*", MS, TIMES), .absent = NO_IDS,
      .meaning = "until the batch is in hand"},
 
     {IN("Reads"), IS("reads.count", READS), .is_of_kinds = true, .absent = NO_READS,
      .meaning = "reads that were made"},
     {IN("Reads"), ARE("reads.partitions_per_read.*", PARTITIONS, ASKED), .is_of_kinds = true,
-     .absent = NO_READ, .meaning = "partitions that a read asked"},
+     .absent = NO_READ, .meaning = "partitions that a read queried"},
     {IN("Reads"), IS("reads.empty_partitions_per_read", PARTITIONS), .is_of_kinds = true, .absent = NO_READ,
-     .meaning = "of them, those without a row for it, on average"},
+     .meaning = "queried partitions without a row for the read, on average"},
     {IN("Reads"), IS("reads.rows_scanned_per_read", ROWS), .is_of_kinds = true, .absent = NO_READ,
-     .meaning =
-         "rows that the replicas went through for it, on average: each partition up to its limit, of "
-         "a range its "
-         "rows, and the one at which a walk sees that the range has ended; with agents also the tombstones "
-         "on its way"},
+     .meaning = "rows that the replicas scanned for a read, on average: each partition up to its limit; for "
+                "a range its rows, and the one at which a walk sees that the range has ended; with agents "
+                "also the tombstones on the way"},
     {IN("Reads"), IS("reads.incomplete", READS), .is_of_kinds = true, .absent = NO_READS,
      .meaning = "reads that ended with fewer rows than they should have found. Cluster: fewer than had been "
                 "acknowledged "
@@ -291,10 +280,10 @@ const struct lab_metric_row lab_metric_table[] = {
                 "`node_load` of [the "
                 "database](database.md) has those of all"},
     {IN("Load"), IS("nodes.load_share_min", SHARE), .absent = "where nothing was written",
-     .meaning = "and the smallest"},
+     .meaning = "the smallest share that one node holds"},
     {IN("Load"), IS("disk.bytes", BYTES), .absent = NO_DISK,
      .meaning = "the bytes of the whole table on all replicas, before compression"},
     {IN("Load"), IS("disk.compressed_bytes", BYTES), .absent = NO_DISK,
-     .meaning = "and [as estimated](scenario.md#compression) on disk"},
+     .meaning = "the same, [as estimated](scenario.md#compression) after compression"},
 };
 const size_t lab_metric_row_count = sizeof lab_metric_table / sizeof *lab_metric_table;

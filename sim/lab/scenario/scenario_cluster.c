@@ -183,7 +183,7 @@ static bool read_latency(struct lab_reader *reader, const struct lab_field *fiel
     return sim_size_prepare(distribution) == 0 ||
            lab_fail_at(
                &reader->tree, &node->place,
-               "these figures make no distribution of latency; write them as in {lognormal: {mean: 500us, "
+               "these figures are not a distribution of latency; write them as in {lognormal: {mean: 500us, "
                "sigma: 0.4}}");
 }
 
@@ -217,12 +217,13 @@ static bool check_datacenter_name(struct lab_reader *reader, const struct lab_no
     size_t size = strlen(node->name);
     if (size == 0 || size > NAME_SIZE_MAX || strspn(node->name, signs) != size)
         return lab_fail_at(&reader->tree, &node->name_place,
-                           "'%s' is no name for a datacenter; use 1 to %zu of letters, digits, - and _",
+                           "'%s' is not a name for a datacenter; use 1 to %zu of letters, digits, - and _",
                            lab_show(node->name, shown), NAME_SIZE_MAX);
     if (strcmp(node->name, "agents") == 0)
-        return lab_fail_at(&reader->tree, &node->name_place,
-                           "'agents' is no name for a datacenter, since faults mean the agents by it; choose "
-                           "another");
+        return lab_fail_at(
+            &reader->tree, &node->name_place,
+            "'agents' cannot be the name of a datacenter, since in faults it means the agents; choose "
+            "another");
     return true;
 }
 

@@ -130,7 +130,7 @@ bool lab_check_backoff(struct lab_reader *reader, const struct lab_node *node, v
                            "'backoff' takes exactly one of constant, exponential or random; write it as "
                            "{random: 5ms}");
     if (cap != NULL && config->backoff != BK_IDGEN_EXPONENTIAL)
-        return lab_fail_at(&reader->tree, &cap->name_place, "'cap' is of exponential alone; remove it");
+        return lab_fail_at(&reader->tree, &cap->name_place, "'cap' applies only to exponential; remove it");
     if (cap != NULL && config->backoff_cap_ns < config->backoff_base_ns)
         return lab_fail_value(reader, cap, "less than the first wait; raise it");
     return limit == NULL || config->backoff_limit_ns >= config->backoff_base_ns ||

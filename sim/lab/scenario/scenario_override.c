@@ -62,7 +62,7 @@ static struct lab_node *element_by_index(struct path *path, struct lab_node *lis
     memcpy(digits, path->at + 1, (size_t)(close - path->at - 1));
     lab_quantity_whole(digits, &index);
     if (list->kind != LAB_NODE_LIST) {
-        lab_fail_at(path->tree, &path->place, "'%s' is no list; remove [%s]", list->name, digits);
+        lab_fail_at(path->tree, &path->place, "'%s' is not a list; remove [%s]", list->name, digits);
         return NULL;
     }
     if (index >= list->count) {

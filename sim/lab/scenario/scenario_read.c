@@ -185,10 +185,11 @@ static bool check_tune_expects(struct lab_reader *reader, const struct lab_node 
     bool has_limit = scenario->limits.partition_rows != 0 || scenario->limits.partition_bytes != 0;
     bool has_rows = scenario->strategy_count > 0 && !scenario->identifiers.present;
     return scenario->tune_expect_count == 0 || (has_limit && has_rows) ||
-           lab_fail_at(&reader->tree, &lab_node_find(root, "expect")->place,
-                       "'%s' is of tune's answer, and there is %s to tune; add %s, or remove the expectation",
-                       scenario->tune_expects[0].text, has_rows ? "no limit" : "nothing",
-                       has_rows ? "limits: {partition_bytes: 100MB}" : "a strategy that places rows");
+           lab_fail_at(
+               &reader->tree, &lab_node_find(root, "expect")->place,
+               "'%s' refers to tune's answer, and there is %s to tune; add %s, or remove the expectation",
+               scenario->tune_expects[0].text, has_rows ? "no limit" : "nothing",
+               has_rows ? "limits: {partition_bytes: 100MB}" : "a strategy that places rows");
 }
 
 /* Each expectation begins with the label of a strategy; its metric is looked up when the run has ended. */

@@ -37,7 +37,7 @@ static bool check_read(struct lab_reader *reader, const struct lab_node *node, v
     if (at_once == NULL || (name != NULL && strcmp(name, "parallel") == 0))
         return true;
     return lab_fail_at(&reader->tree, &at_once->name_place,
-                       "'at_once' is of plan: parallel alone; add that, or remove this");
+                       "'at_once' applies only to plan: parallel; add that, or remove this");
 }
 
 static const struct lab_table latest_table = {
@@ -167,5 +167,5 @@ bool lab_reading_check(struct lab_reader *reader, const struct lab_node *strateg
         return lab_fail_value(reader, plan, "only hash is read so; use walk, pair or parallel");
     return remembers == NULL || settings->strategy.kind == BK_TIME ||
            lab_fail_at(&reader->tree, &remembers->name_place,
-                       "'remember_empty' is of time alone, whose windows close by themselves; remove it");
+                       "'remember_empty' applies only to time, whose windows close by themselves; remove it");
 }

@@ -79,7 +79,7 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
     }
     if (design->is_given && (found == NULL || found->feed != LAB_FEED_DATA)) {
         lab_fail_at(&reader->tree, &node->name_place,
-                    "'%s' is no column of 'table' that is fed by data; name it there, as in %s: data",
+                    "'%s' is not a column of 'table' that is fed by data; name it there, as in %s: data",
                     lab_show(node->name, shown), lab_show(node->name, shown));
         return NULL;
     }

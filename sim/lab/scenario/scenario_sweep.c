@@ -114,7 +114,7 @@ static bool check_path(struct lab_reader *reader, const struct lab_node *node)
     char shown[LAB_SHOWN_SIZE];
     if (strpbrk(name, "=\n\r") != NULL)
         return lab_fail_at(&reader->tree, &node->name_place,
-                           "'%s' is no path; write names joined by dots, as in arrivals.rate",
+                           "'%s' is not a path; write names joined by dots, as in arrivals.rate",
                            lab_show(name, shown));
     size_t size = strcspn(name, ".[");
     if (size == strlen("sweep") && strncmp(name, "sweep", size) == 0)
@@ -137,7 +137,7 @@ static bool read_grid(struct lab_reader *reader, const struct lab_field *field, 
             return false;
         if (strcmp(axis->name, "seed") == 0)
             return lab_fail_at(&reader->tree, &axis->name_place,
-                               "seeds are no axis of the grid; list them under 'sweep: seeds'");
+                               "seeds are not an axis of the grid; list them under 'sweep: seeds'");
         if (axis->kind != LAB_NODE_LIST || axis->count == 0)
             return lab_fail_at(&reader->tree, axis->is_empty ? &axis->name_place : &axis->place,
                                "'%s' takes a list of values; write it as in [1, 2]",

@@ -157,7 +157,7 @@ static bool check_key_column(struct lab_reader *reader, const struct lab_node *n
                            "column '%s' is in the clustering already; remove one of them", column->name);
     if (column->feed == LAB_FEED_DATA)
         return lab_fail_at(&reader->tree, &node->place,
-                           "column '%s' is the row's data, and no key; feed it by {values: N} or id, or "
+                           "column '%s' is the row's data, not a key; feed it by {values: N} or id, or "
                            "remove it here",
                            column->name);
     uint64_t combinations = lab_design_values(design, false);
@@ -186,7 +186,7 @@ static bool read_partition_key(struct lab_reader *reader, const struct lab_node 
             return false;
         if (design->columns[position].feed == LAB_FEED_TIME || design->columns[position].feed == LAB_FEED_ID)
             return lab_fail_value(reader, item,
-                                  "a partition for each moment or row is none that can be read back; put it "
+                                  "a partition for each moment or row cannot be read back; put it "
                                   "into 'clustering', and a bucket here");
         design->partition[design->partition_count++] = position;
     }
@@ -263,11 +263,10 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *t
     bool has_bucket = lab_design_column(&scenario->design, LAB_FEED_BUCKET) != NULL;
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         if (scenario->strategies[i].settings.change_count > 0)
-            return lab_fail_at(
-                &reader->tree, &table->name_place,
-                "settings of strategy '%s' change in the run, and what a table keeps is counted "
-                "of those that do not; remove 'then' there, or 'table'",
-                scenario->strategies[i].label);
+            return lab_fail_at(&reader->tree, &table->name_place,
+                               "settings of strategy '%s' change in the run, and a table is counted only for "
+                               "settings that do not; remove 'then' there, or 'table'",
+                               scenario->strategies[i].label);
         if (!has_bucket && scenario->strategies[i].settings.strategy.kind != BK_UNBUCKETED)
             return lab_fail_at(&reader->tree, &lab_node_find(table, "columns")->name_place,
                                "no column is fed by the bucket, and strategy '%s' needs one; add it, as in "
@@ -299,12 +298,13 @@ bool lab_table_complete(struct lab_reader *reader, const struct lab_node *root)
             &reader->tree,
             deletes != NULL ? &deletes->name_place
                             : &lab_node_find(lab_node_find(root, "row"), "ttl")->name_place,
-            "'%s' is of rows that stand by themselves, and this table overwrites them or parts them "
-            "otherwise; use (key, bucket) and an id in 'table', or remove this",
+            "'%s' is for rows that are never overwritten, and this table overwrites or partitions them "
+            "differently; use (key, bucket) and an id in 'table', or remove this",
             deletes != NULL ? "deletes" : "ttl");
     if (!is_plain && scenario->reads.present)
-        return lab_fail_at(&reader->tree, &reads->name_place,
-                           "'reads' are of the newest rows of a key, which this table parts otherwise or "
-                           "overwrites; use (key, bucket) and an id in 'table', or remove 'reads'");
+        return lab_fail_at(
+            &reader->tree, &reads->name_place,
+            "'reads' query the newest rows of a key, which this table overwrites or partitions differently; "
+            "use (key, bucket) and an id in 'table', or remove 'reads'");
     return true;
 }

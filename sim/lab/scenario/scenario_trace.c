@@ -50,7 +50,7 @@ static bool check_columns(struct lab_reader *reader, const struct lab_node *mapp
     reader->scenario->workload.is_late_trace = columns->arrived != NULL;
     if (columns->arrived != NULL && columns->count != NULL)
         return lab_fail_at(&reader->tree, &mapping->place,
-                           "'arrived' is of single rows and conflicts with 'count'; remove one of them");
+                           "'arrived' applies to single rows and conflicts with 'count'; remove one of them");
     return values <= 1 || lab_fail_at(&reader->tree, &mapping->place,
                                       "'columns' takes one of bytes, count and bytes_of; remove the others");
 }
@@ -128,7 +128,7 @@ static bool check_trace(struct lab_reader *reader, const struct lab_node *mappin
     const struct lab_node *epoch = lab_node_find(mapping, "epoch");
     return epoch == NULL || scenario->trace_format.time == WL_TIME_SNOWFLAKE ||
            lab_fail_at(&reader->tree, &epoch->name_place,
-                       "'epoch' is of Snowflakes alone; add time: snowflake, or remove it");
+                       "'epoch' applies only to Snowflakes; add time: snowflake, or remove it");
 }
 
 const struct lab_table lab_trace_table = {

@@ -32,7 +32,7 @@ struct yaml {
     const char *argument, *text;
 };
 
-/* What is no text is refused before the YAML parser sees it. */
+/* Input that is not text is refused before the YAML parser sees it. */
 static bool check_bytes(struct lab_tree *tree, const char *argument, const char *text, size_t size)
 {
     struct lab_place place = {argument, 1, 1};
@@ -120,7 +120,7 @@ static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
     }
 }
 
-/* A quoted scalar can spell out, by escapes, what the bytes of the file may not hold. */
+/* Escapes in a quoted scalar can produce bytes that the file itself may not hold. */
 static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain)
 {
     struct fy_token *token = yaml->event->scalar.value;
@@ -251,7 +251,7 @@ static bool read_node(struct yaml *yaml, const char *name, const struct lab_plac
         if (!read_scalar(yaml, &place, &node->text, &is_plain))
             return false;
         node->is_empty = is_plain && node->text[0] == '\0';
-        /* Where nothing stands, versions of the library name different places. */
+        /* For an empty document, versions of the library name different places. */
         if (node->is_empty)
             node->place = *name_place;
         node->is_null = is_plain && (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);

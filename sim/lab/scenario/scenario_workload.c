@@ -451,7 +451,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
     if (sim_size_prepare(&workload->row_bytes) != 0)
         return lab_fail_at(
             &reader->tree, &bytes->place,
-            "these figures make no distribution of sizes; write them as in {lognormal: {mean: 350, "
+            "these figures are not a distribution of sizes; write them as in {lognormal: {mean: 350, "
             "sigma: 1.0}}");
     if (!sim_sizes_create(&workload->row_bytes, &workload->sizes))
         return sim_fail_memory(reader->tree.error);

@@ -144,7 +144,7 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("counter", BK_SOURCE_LEASE),
      .told = "batch %s",
      .drawn = " by %s",
-     .meaning = "of `lease` alone: numbers taken at once"},
+     .meaning = "only for `lease`: numbers taken at once"},
     {.path = "every_rows",
      .stored = "every_rows",
      .kinds = KIND(COUNT),
@@ -154,8 +154,8 @@ const struct lab_setting lab_setting_table[] = {
      .needs = {"counter", VALUE(BK_SOURCE_INCREMENTAL) | VALUE(BK_SOURCE_SCAN)},
      .told = "every %s row{s}",
      .drawn = " every %s rows",
-     .standard_text = "of `scan`: 1",
-     .meaning = "of `incremental` and `scan` alone: an agent counts a key's newest bucket after so many rows "
+     .standard_text = "1 for `scan`",
+     .meaning = "only for `incremental` and `scan`: an agent counts a key's newest bucket after so many rows "
                 "that it has stored in it. Where keys outnumber `cache_entries`, the mean stays, see below"},
     {.path = "every_time",
      .stored = "every_ns",
@@ -167,7 +167,8 @@ const struct lab_setting lab_setting_table[] = {
      .told = "every %s",
      .drawn = " every %s",
      .standard_text = "",
-     .meaning = "the same: or after a row that comes so long after its last count of the key, and after the "
+     .meaning = "the same by time: an agent also counts after a row that comes this long after its last "
+                "count of the key, and after the "
                 "first row of a key that its cache had evicted. Needs `agents`"},
     /* probabilistic and weighted */
     {.path = "bits",
@@ -193,7 +194,7 @@ const struct lab_setting lab_setting_table[] = {
      .told = "chance %s",
      .drawn = "chance %s",
      .standard_text = "",
-     .meaning = "a row counts with that chance, for example `1/300`"},
+     .meaning = "a row counts with this chance, for example `1/300`"},
     {.stored = "chance_numerator",
      .kinds = KIND(PROBABILISTIC),
      .scopes = BOTH,
@@ -215,7 +216,7 @@ const struct lab_setting lab_setting_table[] = {
      .is_rung = true,
      .told = "threshold %s",
      .drawn = "threshold %s",
-     .meaning = "rows that count until the key rolls"},
+     .meaning = "counted rows until the key rolls"},
     {.path = "bytes",
      .stored = "bytes",
      .kinds = KIND(WEIGHTED),
@@ -228,7 +229,7 @@ const struct lab_setting lab_setting_table[] = {
      .told = "1 in %s",
      .drawn = "1 in %s",
      .meaning = "B: a row adds floor(its bytes / B) to the counter, and 1 more with the chance of the rest / "
-                "B. Its unit is needed"},
+                "B. The unit is required"},
     {.path = "threshold",
      .stored = "threshold",
      .kinds = KIND(WEIGHTED),
@@ -252,9 +253,9 @@ const struct lab_setting lab_setting_table[] = {
      .told = "%s",
      .standard_text = "`single`",
      .meaning = "how several writers agree on a roll; `single`: each rolls as if it were alone; `locked`: "
-                "under a lock row; `three-state`: by a change time that every agent knows before it comes; "
+                "under a lock row; `three-state`: at a change time that every agent knows in advance; "
                 "`guarded`: each row is placed by a grant that a conditional update has stored, see "
-                "[guarded.md](guarded.md). All but `single` need `agents`"},
+                "[guarded.md](guarded.md). All except `single` need `agents`"},
     {.path = "counter",
      .stored = "counter",
      .kinds = FIRES,
@@ -267,8 +268,8 @@ const struct lab_setting lab_setting_table[] = {
      .told = "counter %s",
      .standard_text = "`rmw`",
      .meaning = "how the count is kept: a column that is read and written back, the same by conditional "
-                "updates, or Cassandra's counter less a stored base. All but `rmw` need `agents`. `guarded` "
-                "has a counter for each bucket: `counter` is its default and all that it takes"},
+                "updates, or Cassandra's counter less a stored base. All except `rmw` need `agents`. "
+                "`guarded` has a counter for each bucket: it takes only `counter`, its default"},
     {.path = "lead",
      .stored = "lead_ns",
      .kinds = FIRES,
@@ -280,8 +281,8 @@ const struct lab_setting lab_setting_table[] = {
      .needs_agents = true,
      .told = "lead %s",
      .standard_text = "required for `three-state`",
-     .meaning = "how long before a change it is stored; it is to outlast `cache_ttl`, the slowest read of a "
-                "state and the clocks' differences"},
+     .meaning = "how long before it takes effect a change is stored; must be longer than `cache_ttl`, the "
+                "slowest read of a state and the clocks' differences together"},
     {.path = "grant",
      .stored = "grant_ns",
      .kinds = FIRES,
@@ -292,9 +293,9 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("coordination", BK_GUARDED),
      .needs_agents = true,
      .told = "grants of %s",
-     .meaning = "only for `guarded`: how far beyond the time of asking a grant reaches; up to eight times as "
-                "far where agents contend for it. A key asks once in that time, and a partition outgrows its "
-                "threshold by as much as is written in it"},
+     .meaning = "only for `guarded`: how far a grant reaches beyond the time of its request; up to eight "
+                "times as far where agents contend for it. A key makes one request in that time, and a "
+                "partition exceeds its threshold by as much as is written in it"},
     {.path = "lock",
      .kinds = FIRES,
      .type = LAB_SETTING_GROUP,
@@ -311,7 +312,7 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("coordination", BK_LOCKED),
      .needs_agents = true,
      .told = "locks of %s",
-     .meaning = "a lock that is older is taken over"},
+     .meaning = "a lock older than this is taken over"},
     {.path = "lock.backoff",
      .stored = "lock_backoff_ns",
      .kinds = FIRES,
@@ -322,7 +323,7 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("coordination", BK_LOCKED),
      .needs_agents = true,
      .told = "back-off %s",
-     .meaning = "mean wait of whoever finds it taken"},
+     .meaning = "mean wait of an agent that finds it taken"},
     /* hash */
     {.path = "buckets",
      .stored = "buckets",
@@ -369,7 +370,7 @@ const struct lab_setting lab_setting_table[] = {
      .zero = LAB_ZERO_TOLD,
      .told = " (%s)",
      .standard_text = "`fixed` with `stripe`, else `random`",
-     .meaning = "which stripe an attempt goes to: always the same, the next one, or one drawn"},
+     .meaning = "which stripe an attempt goes to: always the same, the next one, or a random one"},
     {.path = "stripe",
      .stored = "stripe",
      .kinds = IDGEN,
@@ -379,7 +380,8 @@ const struct lab_setting lab_setting_table[] = {
      .standard = 1,
      .when = {"choice", VALUE(BK_IDGEN_FIXED) | VALUE(BK_IDGEN_ROTATE)},
      .told = "stripe %s",
-     .meaning = "of `choice: fixed` the one that all clients use; of `rotate` where the first client begins"},
+     .meaning = "for `choice: fixed` the one that all clients use; for `rotate` the one where the first "
+                "client begins"},
     {.path = "lock",
      .stored = "lock",
      .kinds = IDGEN,
@@ -391,7 +393,7 @@ const struct lab_setting lab_setting_table[] = {
      .drawn = "a lock of %s",
      .drawn_words = drawn_locks,
      .standard_text = "`columns`",
-     .meaning = "a row of columns, one a client; or a row that is compared and set"},
+     .meaning = "a row with one column per client; or a row that is compared and set"},
     {.path = "lock_lasts",
      .stored = "lock_lasts_ns",
      .kinds = IDGEN,
@@ -450,7 +452,8 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_base_ns),
      .words = backoffs,
      SPAN,
-     .meaning = "the first wait is drawn from 0 to this, anew for each lease; the nth is n times that"},
+     .meaning = "the first wait is drawn between 0 and this, once for each lease; the nth wait is n times "
+                "the first"},
     {.path = "backoff.cap",
      .stored = "backoff_cap_ns",
      .kinds = IDGEN,
@@ -458,7 +461,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_cap_ns),
      SPAN,
      .told = "at most %s each",
-     .meaning = "of `exponential`: no wait is longer; at least the first wait"},
+     .meaning = "for `exponential`: the longest wait; at least the first wait"},
     {.path = "backoff.limit",
      .stored = "backoff_limit_ns",
      .kinds = IDGEN,
@@ -466,7 +469,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_limit_ns),
      SPAN,
      .told = "given up at a wait of %s",
-     .meaning = "a wait that would be longer ends the lease in failure; the client then begins another. At "
+     .meaning = "a lease fails when a wait would be longer than this; the client then begins another. At "
                 "least the first wait"},
     {.path = "backoff.attempts",
      .stored = "attempts",
@@ -476,7 +479,7 @@ const struct lab_setting lab_setting_table[] = {
      FROM(1, 1e9, BILLION_RANGE ", or leave it out for any number"),
      .told = "at most %s attempt{s}",
      .standard_text = "any number",
-     .meaning = "so many attempts in vain end the lease in failure"},
+     .meaning = "a lease fails after so many failed attempts"},
     /* observed */
     {.path = "file",
      .stored = "file",
@@ -493,7 +496,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(observed),
      .words = formats,
      .standard_text = "`auto`",
-     .meaning = "whose output it is; `auto`: as it looks"},
+     .meaning = "which tool wrote it; `auto`: detected from its contents"},
     {.path = "table",
      .stored = "table",
      .kinds = OBSERVED,
@@ -511,10 +514,9 @@ const struct lab_setting lab_setting_table[] = {
      MICROSECOND,
      .told = "max age %s",
      .drawn = "at most %s",
-     .meaning =
-         "the key also rolls at every line of the grid of multiples of it since 1970 that it has a row "
-         "beyond; see [max_age](#max_age). With `agents` only of `coordination: guarded`; of `count` "
-         "only with `counter: external`"},
+     .meaning = "the key also rolls at every multiple of this since 1970 that a row of it lies beyond; see "
+                "[max_age](#max_age). With `agents` only for `coordination: guarded`; for `count` only with "
+                "`counter: external`"},
     {.path = "then",
      .kinds = CHANGING,
      .type = LAB_SETTING_CHANGES,
@@ -535,10 +537,10 @@ const struct lab_setting lab_setting_table[] = {
      .type = LAB_SETTING_DURATION,
      .place = PLACE(changes[0].rollout_ns),
      FROM(1, LONG_MAX_NS, "a duration above 0s"),
-     .standard_text = "none: the date is agreed on in advance",
-     .meaning = "each agent takes the new settings at a moment of its own between `at` and `at` + `rollout`, "
-                "and holds that moment, by its own clock, for their date. Needs `agents`; the next change "
-                "comes after it"},
+     .standard_text = "none: all agents know the date in advance",
+     .meaning =
+         "each agent takes the new settings at its own moment between `at` and `at` + `rollout`, and takes "
+         "that moment, by its own clock, for their date. Needs `agents`; the next change comes after it"},
     {.path = "keep_old",
      .stored = "keep_old",
      .kinds = CORE,
@@ -548,7 +550,7 @@ const struct lab_setting lab_setting_table[] = {
      .words = flags,
      .standard_text = "`true`",
      .meaning = "`true`: the application keeps the old settings, rows go by their own time, and readers walk "
-                "on into older eras; `false`: from then on it knows the new settings alone, as when a "
+                "on into older eras; `false`: from then on it knows only the new settings, as when a "
                 "constant is edited"},
     {.path = "read",
      .kinds = CORE,
@@ -571,7 +573,7 @@ const struct lab_setting lab_setting_table[] = {
      FROM(1, 4096, "a whole number from 1 to 4096"),
      .needs = IS("read.plan", BK_PLAN_PARALLEL),
      .standard_text = "8",
-     .meaning = "of `parallel`: partitions asked at once"},
+     .meaning = "for `parallel`: partitions queried at once"},
     {.path = "read.remember_empty",
      .stored = "remember_empty",
      .kinds = CORE,
@@ -579,10 +581,9 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(reading.remembers_empty),
      .words = flags,
      .standard_text = "`false`",
-     .meaning =
-         "of `time`: readers remember the windows that they found empty, up to 32 runs of them a key, "
-         "and ask them no more. In the cluster engine each agent remembers for itself, as many keys as "
-         "`cache_entries` says"},
+     .meaning = "for `time`: readers remember the windows that they found empty, up to 32 runs of windows "
+                "per key, and do not query them again. In the cluster engine each agent has a memory of its "
+                "own, for as many keys as `cache_entries` says"},
     {.path = "read.late",
      .stored = "read_late_ns",
      .kinds = CORE,
@@ -593,7 +594,7 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("read.remember_empty", true),
      .zero = LAB_ZERO_WRITTEN,
      .meaning = "with `remember_empty`: a window that was empty is remembered once it has ended this long "
-                "ago. Rows that come to it later are not found"},
+                "ago. Rows that come into it later are not found"},
     {.path = "label",
      .kinds = CORE | IDGEN | OBSERVED,
      .type = LAB_SETTING_LABEL,

@@ -249,7 +249,7 @@ static void begin_task(struct ranks *ranks, struct ranks_message *message)
         message->body = NULL;
     }
     if (!is_made) {
-        static const char text[] = "no thread could be made; end other programs first";
+        static const char text[] = "cannot start a thread; end other programs first";
         const struct ranks_message_head head = {.kind = RANKS_MESSAGE_ANSWER,
                                                 .call = message->head.call,
                                                 .a = SIM_ERROR_ENVIRONMENT,

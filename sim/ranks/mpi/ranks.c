@@ -96,7 +96,7 @@ static bool start_progress_thread(struct ranks *ranks, struct sim_error *error)
 {
     ranks->has_progress_thread = sim_thread_start(&ranks->progress_thread, ranks_progress_thread, ranks) == 0;
     return ranks->has_progress_thread ||
-           sim_fail(error, SIM_ERROR_ENVIRONMENT, "no thread could be made; end other programs first");
+           sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot start a thread; end other programs first");
 }
 
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)

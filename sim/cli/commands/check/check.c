@@ -35,12 +35,12 @@ static const struct cli_option options[] = {
      "make the baseline anew, from runs that pass\n"
      "what they expect and guarantee"},
     {"seeds", "K",
-     "seeds of a new baseline after the scenario's own:\n"
-     "what a figure may vary by (default 5)"},
+     "further seeds of a new baseline, which show how much\n"
+     "a figure varies (default 5)"},
     {"digest", "exact|ignore",
      "ignore: rows may go elsewhere as long as no\n"
      "figure drifts (default exact)"},
-    {"seed", "N", "in place of the scenarios' own"},
+    {"seed", "N", "seed in place of the scenarios' own"},
     {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
     CLI_OPTION_SAMPLE,
     CLI_OPTION_DB,
@@ -151,11 +151,10 @@ static bool check_names(const struct cli_gate *gate, struct sim_error *error)
         for (size_t j = 0; j < i; j++) {
             const struct lab_scenario *one = gate->items[j].scenario, *other = gate->items[i].scenario;
             if (strcmp(one->name, other->name) == 0)
-                return sim_fail(
-                    error, SIM_ERROR_INPUT,
-                    "%s: the name '%s' is that of %s too, and a gate goes by names; give it another "
-                    "'name'",
-                    other->path, other->name, one->path);
+                return sim_fail(error, SIM_ERROR_INPUT,
+                                "%s: the name '%s' is also that of %s, and a baseline is looked up by name; "
+                                "give it another 'name'",
+                                other->path, other->name, one->path);
         }
     }
     return true;
@@ -363,11 +362,10 @@ static bool conclude(const struct cli_gate *gate, struct sim_error *error)
     }
     names_of(gate, names);
     if (gate->is_update)
-        return sim_fail(
-            error, SIM_ERROR_CHECK,
-            "%zu of %zu checks failed, in %s; %s is as it was, since a baseline is made of runs that "
-            "pass: mend these first",
-            failed, cli_gate_checks(gate), names, gate->baseline);
+        return sim_fail(error, SIM_ERROR_CHECK,
+                        "%zu of %zu checks failed, in %s; %s is unchanged, since a baseline is made of runs "
+                        "that pass: fix these first",
+                        failed, cli_gate_checks(gate), names, gate->baseline);
     return sim_fail(error, SIM_ERROR_CHECK, "%zu of %zu checks failed, in %s; %s", failed,
                     cli_gate_checks(gate), names,
                     of_baseline == failed ? "if the change is meant, repeat this with --update-baseline"

@@ -136,7 +136,8 @@ static bool compare_digest(struct cli_checked *item, const struct cli_gate *gate
                  BUCKETLAB_VERSION);
     if (is_same)
         return moved.change[0] == '\0' ||
-               cli_check_note(item, "all rows go where they went%s", moved.change) || sim_fail_memory(error);
+               cli_check_note(item, "all rows go to the same partitions as before%s", moved.change) ||
+               sim_fail_memory(error);
     char seed[64] = "";
     if (one->seed != now->seed)
         snprintf(seed, sizeof seed, " at seed %" PRIu64 ", and this is %" PRIu64, one->seed, now->seed);

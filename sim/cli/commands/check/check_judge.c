@@ -124,7 +124,7 @@ static bool judge_answer(struct cli_checked *item, const struct tune_contest *co
         if (!cli_check_begin(item, CLI_CHECK_EXPECT, "%s", expect->text))
             return false;
         if (!lab_tune_expect_holds(expect, label) &&
-            !cli_check_fail(item, &about, "expected %s, got %s, as 'bucketlab tune' tells", expect->text,
+            !cli_check_fail(item, &about, "expected %s, got %s, as 'bucketlab tune' shows", expect->text,
                             label == NULL ? "none" : label))
             return false;
     }
@@ -161,7 +161,7 @@ bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
     return true;
 }
 
-/* Whether a figure speaks of large partitions, and in which unit. */
+/* Whether a figure is about large partitions, and in which unit. */
 static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
                     const char *metric, enum lab_size_unit *unit)
 {

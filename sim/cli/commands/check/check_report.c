@@ -28,8 +28,9 @@ static void print_table(const struct cli_gate *gate)
         all_excused += excused;
     }
     if (all_excused > 0)
-        printf("\nexcused: a guarantee that does not cover what happened in the run, as a clock that\n"
-               "jumped; --json and --junit say what\n");
+        printf("\n"
+               "excused: the guarantee does not cover what happened in the run, for example a clock\n"
+               "that jumped; --json and --junit say what\n");
 }
 
 static void print_line(const struct cli_checked *item, const char *text)
@@ -85,7 +86,7 @@ static void print_findings(const struct cli_checked *item)
     }
     if (more > 0) {
         char text[96];
-        snprintf(text, sizeof text, "and %zu figures more, by less; --json and --junit list all", more);
+        snprintf(text, sizeof text, "and %zu more figures, by less; --json and --junit list all", more);
         print_line(item, text);
     }
 }
@@ -116,7 +117,7 @@ void cli_check_print(const struct cli_gate *gate)
         putchar('\n');
     }
     if (cli_gate_failed(gate) == 0)
-        printf("\n%zu check%s in %zu scenario%s: all hold\n", cli_gate_checks(gate),
+        printf("\n%zu check%s in %zu scenario%s: all pass\n", cli_gate_checks(gate),
                cli_gate_checks(gate) == 1 ? "" : "s", gate->count, gate->count == 1 ? "" : "s");
 }
 

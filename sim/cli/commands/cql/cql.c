@@ -211,7 +211,7 @@ static bool print_stress(const struct cli_args *args, const struct lab_scenario 
     if (label == NULL && scenario->strategy_count > 1)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --stress is of one strategy, and %s has %zu; choose, as in --strategy '%s'",
+            "bucketlab: --stress takes one strategy, and %s has %zu; choose one, as in --strategy '%s'",
             scenario->path, scenario->strategy_count, scenario->strategies[0].label);
     char *text;
     if (!check(scenario, scenario->strategies[index].label, error) ||

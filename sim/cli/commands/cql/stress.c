@@ -252,10 +252,9 @@ bool cli_stress_write(FILE *stream, const struct lab_scenario *scenario, size_t 
     struct profile profile = {.scenario = scenario, .strategy = &scenario->strategies[strategy]};
     struct lab_statements statements;
     if (!lab_design_is_plain(&scenario->design))
-        return fail(
-            &profile, error,
-            "shares its partitions or overwrites rows by this table, which cassandra-stress cannot be "
-            "told; use (key, bucket) and an id in 'table'");
+        return fail(&profile, error,
+                    "shares its partitions or overwrites rows by this table, which cassandra-stress cannot "
+                    "express; use (key, bucket) and an id in 'table'");
     if (!fill(&profile, result, error))
         return false;
     if (!lab_statements_make(scenario, strategy, &statements))

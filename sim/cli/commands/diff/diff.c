@@ -12,9 +12,9 @@
 #include "kernel/text.h"
 
 static const struct cli_option options[] = {
-    {"seeds", "N", "over N seeds that both have; runs what is missing"},
+    {"seeds", "N", "compare over N common seeds; runs the missing ones"},
     {"metric", "NAME", "only this figure, or all below NAME; repeatable"},
-    {"all", NULL, "every figure, also those that are equal"},
+    {"all", NULL, "show every figure, even equal ones"},
     {"exit-code", NULL, "exit code 1 when the two differ"},
     CLI_OPTION_DB,
     CLI_OPTION_JOBS,

@@ -29,7 +29,7 @@ static const struct lab_strategy_result *only_one(const struct cli_diff_side *si
     return count == 1 ? one : NULL;
 }
 
-/* The one of the same label; or, of two sides of one strategy each, the other. */
+/* The strategy of the same label; or, when each side has one strategy, that one. */
 static const struct lab_strategy_result *partner(const struct cli_diff *diff,
                                                  const struct lab_strategy_result *strategy)
 {
@@ -65,7 +65,7 @@ static bool match(struct cli_diff *diff, struct sim_error *error)
                     a->strategies[0].label, (long long)diff->b.run, diff->b.result->strategies[0].label);
 }
 
-/* Named by --metric, or below a name of it. */
+/* Named by --metric, or below a name that it gives. */
 static bool is_wanted(const struct cli_args *args, const char *name)
 {
     if (!cli_has(args, "metric"))
@@ -79,7 +79,7 @@ static bool is_wanted(const struct cli_args *args, const char *name)
     return false;
 }
 
-/* Those of a in its order, then those that b alone has. */
+/* The figures of a in its order, then those that only b has. */
 static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_args *args,
                          struct sim_error *error)
 {
@@ -124,7 +124,8 @@ static bool check_wanted(const struct cli_diff *diff, const struct cli_args *arg
     const struct lab_metric_row *row = lab_metric_row_of(wanted);
     if (row != NULL && row->absent != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --metric %s: the runs have it not: it is absent %s", wanted, row->absent);
+                        "bucketlab: --metric %s: the runs do not have it: it is absent %s", wanted,
+                        row->absent);
     if (near != NULL)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --metric %s: no figure of that name; did you "
@@ -209,7 +210,7 @@ static void judge(struct cli_diff_figure *figure, enum cli_diff_test test)
         figure->is_tested && test == CLI_DIFF_PAIRED ? figure->differences.mean : figure->b - figure->a;
 }
 
-/* Over all that are tested, whether they will be shown or not. */
+/* Over all tested figures, whether they are shown or not. */
 static bool correct(struct cli_diff *diff, struct sim_error *error)
 {
     size_t most = 0, used = 0;
@@ -237,7 +238,7 @@ static bool correct(struct cli_diff *diff, struct sim_error *error)
     return is_fine || sim_fail_memory(error);
 }
 
-/* Of the closed partitions, when both have some; else of all. */
+/* Compares the closed partitions when both sides have some; else all. */
 static bool measure_gap(struct cli_diff_strategy *strategy, struct sim_error *error)
 {
     const struct lab_strategy_result *a = strategy->a, *b = strategy->b;
@@ -298,7 +299,7 @@ bool cli_diff_has_other_rows(const struct cli_diff *diff)
     if (a->rows != b->rows || a->keys != b->keys || a->start_ns != b->start_ns || a->end_ns != b->end_ns)
         return true;
     const struct lab_strategy_result *one = &a->strategies[0], *other = &b->strategies[0];
-    /* With agents rows may be lost, and a table may keep fewer: then sizes tell of the strategy, too. */
+    /* With agents rows may be lost, and a table may keep fewer: then sizes depend on the strategy, too. */
     if (one->events.stride != 0 || other->events.stride != 0 ||
         lab_metrics_find(&one->metrics, "rows.stored") != NULL ||
         lab_metrics_find(&other->metrics, "rows.stored") != NULL)

@@ -75,29 +75,27 @@ static void print_ground(const struct cli_diff *diff)
 {
     char text[512];
     if (strcmp(diff->a.version, diff->b.version) != 0)
-        print_wrapped("Two versions of bucketlab: what differs may be theirs.");
+        print_wrapped("Two versions of bucketlab: a difference may come from the version.");
     if (diff->is_same_digest && !cli_diff_is_any(diff)) {
-        print_wrapped("The same run: every decision is equal.");
+        print_wrapped("The same run: all decisions are equal.");
         return;
     }
     if (diff->is_same_digest)
-        print_wrapped(
-            "Every decision is equal: what differs is names, or what is counted, as sizes and limits.");
+        print_wrapped("All decisions are equal; only names, or figures such as sizes and limits, differ.");
     if (!diff->is_same_digest && cli_diff_has_other_rows(diff))
         print_wrapped("The rows differ too, in their number, times, keys or sizes: a seed does not mean the "
                       "same rows on both sides.");
     if (diff->test == CLI_DIFF_PAIRED) {
         snprintf(text, sizeof text,
-                 "Means over the %zu seeds that both have. +-: where b - a lies with 95 %% certainty.",
+                 "Means over the %zu seeds that both have. +-: 95 %% confidence interval of b - a.",
                  diff->pair_count);
     } else if (diff->test == CLI_DIFF_WELCH) {
-        snprintf(
-            text, sizeof text,
-            "No seed that both have: means over %zu seeds of a and %zu others of b, by Welch's test. +-: "
-            "where b - a lies with 95 %% certainty. Pairs tell more: --seeds 10.",
-            diff->a.seed_count, diff->b.seed_count);
+        snprintf(text, sizeof text,
+                 "No seed that both have: means over %zu seeds of a and %zu others of b, by Welch's test. "
+                 "+-: 95 %% confidence interval of b - a. Paired seeds show more: --seeds 10.",
+                 diff->a.seed_count, diff->b.seed_count);
     } else if (diff->is_one_sample && diff->is_same_choice) {
-        snprintf(text, sizeof text, "The two differ in seed alone: what differs is chance.");
+        snprintf(text, sizeof text, "The two differ only in their seed: the differences are chance.");
     } else {
         snprintf(text, sizeof text,
                  "%s seed that both have cannot tell a difference from chance: --seeds 10 compares ten, and "
@@ -206,12 +204,12 @@ static void print_gap(const struct cli_diff_strategy *strategy)
     const struct lab_gap *gap = &strategy->gap;
     char rows[CLI_NUMBER_SIZE], text[256];
     cli_grouped(gap->size, rows);
-    snprintf(
-        text, sizeof text,
-        "sizes lie furthest apart at %s row%s: %.1f%% of a's %spartitions are no larger, and %.1f%% of b's "
-        "(Kolmogorov-Smirnov %.3f)",
-        rows, gap->size == 1 ? "" : "s", 100 * gap->one, strategy->is_gap_of_closed ? "closed " : "",
-        100 * gap->other, gap->distance);
+    snprintf(text, sizeof text,
+             "the distributions of sizes differ most at %s row%s: %.1f%% of a's %spartitions are no larger, "
+             "and %.1f%% of b's "
+             "(Kolmogorov-Smirnov %.3f)",
+             rows, gap->size == 1 ? "" : "s", 100 * gap->one, strategy->is_gap_of_closed ? "closed " : "",
+             100 * gap->other, gap->distance);
     putchar(' ');
     cli_print_wrapped(text, 1);
     putchar('\n');
@@ -275,8 +273,7 @@ static void print_end(const struct cli_diff *diff, bool is_all)
                  diff->tested);
         print_wrapped(text);
     } else if (diff->tested > 0) {
-        snprintf(text, sizeof text, "None of %zu figures differs more than chance would have it.",
-                 diff->tested);
+        snprintf(text, sizeof text, "None of %zu figures differs more than chance explains.", diff->tested);
         print_wrapped(text);
     }
     if (is_all || equal + small == 0)

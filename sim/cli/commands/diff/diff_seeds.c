@@ -185,13 +185,14 @@ bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const stru
     int64_t elapsed_ms;
     if (diff->is_one_sample && diff->is_same_choice)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --seeds: runs %" PRId64 " and %" PRId64 " are of one scenario and differ "
-                        "in seed alone, so more seeds would tell nothing; leave it out",
+                        "bucketlab: --seeds: runs %" PRId64 " and %" PRId64
+                        " are of one scenario and differ only in their seed, so more seeds would show "
+                        "nothing; leave it out",
                         diff->a.run, diff->b.run);
     if (lab_result_is_observed(diff->a.result) || lab_result_is_observed(diff->b.result))
         return sim_fail(error, SIM_ERROR_INPUT,
                         "bucketlab: --seeds: run %" PRId64
-                        " is what a file told, the same for every seed; leave "
+                        " holds sizes from a file, the same for every seed; leave "
                         "it out, or put the file under 'observed' of the other run's scenario",
                         lab_result_is_observed(diff->a.result) ? diff->a.run : diff->b.run);
     if (!cli_jobs(args, &jobs.threads, error) || !check_version(&diff->a, error) ||

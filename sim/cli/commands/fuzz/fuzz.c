@@ -22,13 +22,12 @@
 static const struct cli_option options[] = {
     {"seeds", "A..B", "which seeds (default 1..1000); A.. with --for"},
     {"for", "DURATION",
-     "as many seeds as fit into so much real time, as in\n"
-     "60s; from 1 on, or from A on with --seeds A.."},
+     "as many seeds as fit into this real time, as in\n60s; from 1 on, or from A on with --seeds A.."},
     {"set", "PATH=VALUE",
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},
     {"hold", "CONDITION",
-     "this excuses no violation any more, as in\n"
+     "do not accept this condition as an excuse, as in\n"
      "changes_at_once; repeatable (docs/oracles.md)"},
     {"keep-going", NULL, "do not stop at the first failure; shrink none"},
     {"baseline", "FILE",
@@ -89,8 +88,8 @@ static bool fail_probes(const struct job *job, struct sim_error *error)
     }
     return used == 0 ||
            sim_fail(error, SIM_ERROR_CHECK,
-                    "no seed of %" PRIu64 " walked these paths, which therefore are untested: %s; run more "
-                    "seeds, or find what closed them",
+                    "none of %" PRIu64 " seeds reached these paths, so they are untested: %s; run "
+                    "more seeds, or find out why they cannot be reached",
                     tally->seeds, names);
 }
 

@@ -180,7 +180,7 @@ static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_ta
         for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
             if (tally->runs[kind][protocol] > 0 && !has_seeds(baseline, kind, protocol))
                 return sim_fail(error, SIM_ERROR_INPUT,
-                                "%s: knows nothing of %s; repeat this with --update-baseline", baseline->path,
+                                "%s: has no shares of %s; repeat this with --update-baseline", baseline->path,
                                 lab_protocol_name((enum bk_kind)kind, protocol));
             for (unsigned share = 0; share < LAB_FUZZ_SHARES; share++) {
                 const struct lab_fuzz_cell *cell = &tally->cells[kind][protocol][share];

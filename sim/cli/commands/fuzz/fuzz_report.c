@@ -163,8 +163,8 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
         }
     }
     if (not_live > 0)
-        printf("live was not judged in %" PRIu64 " run%s: too little was left after the faults\n", not_live,
-               not_live == 1 ? "" : "s");
+        printf("live was not judged in %" PRIu64 " run%s: too little time was left after the faults\n",
+               not_live, not_live == 1 ? "" : "s");
 }
 
 static void print_probes(const struct lab_fuzz_tally *tally)

@@ -24,7 +24,9 @@ static const struct {
 static const struct cli_option options[] = {
     {"bits", "N", "as many bits as the strategy takes, 1 to 32 (default 9)"},
     {"column", "NAME", "the column of the ids, in a file with a header\n(default: the first)"},
-    {"kind", "KIND", "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n(default: as the first id looks)"},
+    {"kind", "KIND",
+     "timeuuid, uuid4, uuid7, ulid, snowflake or bytes\n"
+     "(default: from the first id)"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
@@ -57,8 +59,8 @@ static void describe_worst(const struct ids_bits *bits, char *out)
                  bits->bit, 100 * bits->share, of);
         return;
     case IDS_TEST_SERIAL:
-        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " is that of the id before in %.3g%% of ids%s", bits->bit,
-                 100 * bits->share, of);
+        snprintf(out, TEXT_SIZE, "bit %" PRIu32 " equals that of the previous id in %.3g%% of ids%s",
+                 bits->bit, 100 * bits->share, of);
         return;
     case IDS_TEST_FIRE:
         snprintf(out, TEXT_SIZE, "all bits are 1 in %.3g%% of ids%s", 100 * bits->share, of);
@@ -100,8 +102,8 @@ static void print_text(const struct ids_sample *sample, const struct ids_verdict
     snprintf(
         text, sizeof text,
         verdict->taken.is_random
-            ? "Take the bits by bk_id_bits(%s, ...) of bucketing/id.h, in all agents alike."
-            : "Not even bk_id_bits(%s, ...) gives random bits: too many ids are equal, or they are no ids "
+            ? "Take the bits with bk_id_bits(%s, ...) of bucketing/id.h, in all agents alike."
+            : "Not even bk_id_bits(%s, ...) gives random bits: too many ids are equal, or they are not ids "
               "of rows. Add a column of random bits, or use another strategy than probabilistic, weighted "
               "and hash.",
         kinds[sample->kind].symbol);
@@ -159,7 +161,7 @@ static int ids(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_ids = {
     .name = "ids",
     .arguments = "FILE",
-    .summary = "whether the ids of rows have random bits, as strategies need",
+    .summary = "test whether ids have the random bits that strategies need",
     .example = "  bucketlab ids ids.csv\n"
                "  bucketlab ids messages.csv.gz --column message_id --bits 12\n",
     .options = options,

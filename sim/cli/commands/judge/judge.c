@@ -16,7 +16,9 @@
 #include "lab/oracle.h"
 
 static const struct cli_option options[] = {
-    {"tables", "FILE", "the rows, states and counters that were read back\nwhen all was over"},
+    {"tables", "FILE",
+     "the rows, states and counters that were read back\n"
+     "at the end"},
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
@@ -78,7 +80,7 @@ static void print(const struct lab_result *result)
     char rows[CLI_NUMBER_SIZE], keys[CLI_NUMBER_SIZE];
     cli_grouped(result->rows, rows);
     cli_grouped(result->keys, keys);
-    printf("%s rows of %s keys, as their histories tell\n\n", rows, keys);
+    printf("%s rows of %s keys, according to their histories\n\n", rows, keys);
     cli_print_cluster(result);
     cli_print_costs(result);
     cli_print_oracles(result);
@@ -119,7 +121,7 @@ static int judge(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_judge = {
     .name = "judge",
     .arguments = "SCENARIO HISTORY...",
-    .summary = "what the oracles say of a run, or a real service, by its log",
+    .summary = "judge a run, or a real service, by its log, with the oracles",
     .example = "  bucketlab judge my.yaml agent-*.log driver.log --tables read-back.csv\n"
                "  bucketlab run my.yaml --trace-events run.log --trace-format record\n"
                "  bucketlab judge my.yaml run.log\n",

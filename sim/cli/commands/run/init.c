@@ -23,7 +23,7 @@ static bool fail_with(int code, const char *path, struct sim_error *error)
 {
     if (code == EEXIST)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: already there, and is left as it is; choose another name, or remove it first",
+                        "%s: already exists, and was not changed; choose another name, or remove it first",
                         path);
     bool is_input = code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG;
     return sim_fail(error, is_input ? SIM_ERROR_INPUT : SIM_ERROR_ENVIRONMENT, "%s: %s; %s", path,

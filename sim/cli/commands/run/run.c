@@ -52,10 +52,10 @@ static const struct cli_option options[] = {
     {"resume", "RUN",
      "resume a run that was stopped or killed, from its\n"
      "newest state, or from the start when it has none;\n"
-     "last: the newest such"},
+     "last: the newest such run run"},
     {"continue", "RUN",
-     "with --for: a finished run, but longer; it is run from\n"
-     "the start, and costs as much"},
+     "with --for: make a finished run longer; it runs again\n"
+     "from the start, at full cost"},
     {"for", "DURATION", "how much longer, in virtual time"},
     CLI_OPTION_JOBS,
     CLI_OPTION_JSON,
@@ -108,7 +108,8 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
                         cli_argument(args, 0));
     for (size_t i = 0; mode != NULL && i < sizeof of_new_runs / sizeof *of_new_runs; i++) {
         if (cli_has(args, of_new_runs[i]))
-            return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --%s has what it needs; remove --%s", mode,
+            return sim_fail(error, SIM_ERROR_INPUT,
+                            "bucketlab: --%s uses what the run was stored with; remove --%s", mode,
                             of_new_runs[i]);
     }
     static const char *const of_stored_runs[] = {"db", "snapshot-every", "resume", "continue"};
@@ -175,10 +176,11 @@ static bool check_names(const struct batch *batch, struct sim_error *error)
         for (size_t j = 0; j < i; j++) {
             const struct lab_scenario *one = batch->jobs[j].scenario, *other = batch->jobs[i].scenario;
             if (strcmp(one->name, other->name) == 0)
-                return sim_fail(error, SIM_ERROR_INPUT,
-                                "%s: the name '%s' is that of %s too, and their charts would be one file; "
-                                "run them one by one with --out, or with --no-charts",
-                                other->path, other->name, one->path);
+                return sim_fail(
+                    error, SIM_ERROR_INPUT,
+                    "%s: the name '%s' is also that of %s, and their charts would be the same file; "
+                    "run them one by one with --out, or with --no-charts",
+                    other->path, other->name, one->path);
         }
     }
     return true;

@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
     {"label", "L", "of this strategy only (default: of all)"},
     {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
     {"unit", "U", "rows, bytes or partitions (default: all)"},
-    {"metrics", NULL, "the metrics in place of the histograms"},
+    {"metrics", NULL, "export metrics in place of histograms"},
     {"out", "FILE", "in place of standard output"},
     CLI_OPTION_DB,
     CLI_OPTION_QUIET,
@@ -60,7 +60,7 @@ static bool read_wish(const struct cli_args *args, struct wish *wish, struct sim
     if (wish->wants_metrics && (has_state || has_unit))
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --%s is of histograms, and --metrics asks for metrics; leave out one of them",
+            "bucketlab: --%s applies to histograms, and --metrics asks for metrics; leave out one of them",
             has_state ? "state" : "unit");
     if (has_state && has_unit && (wish->state == STATE_READ) != (wish->unit == UNIT_PARTITIONS))
         return sim_fail(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scenario of one strategy, `observed`, is written, run and stored; so all that knows runs knows this one.
+/* Writes, runs and stores a scenario of one strategy, `observed`, so every command that reads runs can read
+ * it. /
  */
 #define _XOPEN_SOURCE 700
 #include <stdlib.h>
@@ -18,9 +19,11 @@
 #include "store/store.h"
 
 static const struct cli_option options[] = {
-    {"label", "L", "what the strategy is called (default observed)"},
+    {"label", "L", "the strategy's label (default observed)"},
     {"table", "KS.TABLE", "which table, of a file that holds several (default:\nthe only one)"},
-    {"format", "F", "sstablepartitions or tablehistograms (default: as\nthe file looks)"},
+    {"format", "F",
+     "sstablepartitions or tablehistograms (default:\n"
+     "detected)"},
     {"set", "PATH=VALUE", "add to the scenario, as in\nlimits.partition_bytes=100MB; repeatable"},
     CLI_OPTION_DB,
     CLI_OPTION_JSON,
@@ -128,7 +131,7 @@ static int import(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_import = {
     .name = "import",
     .arguments = "FILE",
-    .summary = "sizes that Cassandra's tools printed, as a run of the database",
+    .summary = "store sizes that Cassandra's tools printed, as a run",
     .example = "  bucketlab import messages.csv --set limits.partition_bytes=100MB\n"
                "where messages.csv is the output of sstablepartitions --csv --min-size 0\n",
     .options = options,

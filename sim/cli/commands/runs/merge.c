@@ -40,7 +40,7 @@ static bool open_all(const struct cli_args *args, struct merging *merging, struc
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --db: no file named; write --db all.db");
     if (first == count)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: 'merge' has nothing to unite %s with; name a second database, or --db",
+                        "bucketlab: 'merge' has nothing to merge %s with; name a second database, or --db",
                         merging->target);
     struct cli_outputs outputs = {0};
     cli_outputs_database(&outputs, "db", merging->target, true);

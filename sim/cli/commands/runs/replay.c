@@ -59,7 +59,8 @@ static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_di
                              error))
         return false;
     return sim_fail(error, SIM_ERROR_CHECK,
-                    "run %" PRId64 ": strategy '%s': the first event that differs %s at %s (as told now); %s",
+                    "run %" PRId64
+                    ": strategy '%s': the first event that differs %s at %s (as it is now); %s",
                     run, one->label, place, event, cure);
 }
 
@@ -78,8 +79,8 @@ static bool compare(struct rerun *rerun, struct sim_error *error)
             one->placement_digest != other->placement_digest)
             return sim_fail(error, SIM_ERROR_CHECK,
                             "run %" PRId64
-                            ": strategy '%s': %s tells other sizes than it did, digest %016" PRIx64
-                            " then and %016" PRIx64 " now; restore the file, or run it anew",
+                            ": strategy '%s': %s gives other sizes than before, digest %016" PRIx64
+                            " then and %016" PRIx64 " now; restore the file, or run it again",
                             info->run, one->label,
                             other->settings.observed_file == NULL ? "it" : other->settings.observed_file,
                             one->placement_digest, other->placement_digest);

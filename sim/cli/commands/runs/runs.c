@@ -165,7 +165,7 @@ static int runs(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_runs = {
     .name = "runs",
     .arguments = "",
-    .summary = "the runs that the database holds, newest first",
+    .summary = "list the runs of the database, newest first",
     .example = "  bucketlab runs --db chat.db\n",
     .options = options,
     .least = 0,

@@ -48,7 +48,7 @@ static int show(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_show = {
     .name = "show",
     .arguments = "RUN",
-    .summary = "a stored run again; RUN is a number or 'last'",
+    .summary = "print a stored run again; RUN is a number or 'last'",
     .example = "  bucketlab show last\n  bucketlab show 3 --json\n",
     .options = options,
     .least = 1,

@@ -392,7 +392,7 @@ static int sweep(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_sweep = {
     .name = "sweep",
     .arguments = "SCENARIO",
-    .summary = "a scenario with many settings and seeds; resumes after a stop",
+    .summary = "run a scenario with many settings and seeds; can be resumed",
     .example = "  bucketlab sweep chat.yaml --csv chat.csv\n"
                "  bucketlab sweep chat.yaml --shard 1/4 --db part-1.db\n",
     .options = options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab trace: what a file of rows is, and the same without its keys' names. */
+/* bucketlab trace: describes a file of rows, and anonymises it. */
 #include "cli/commands/trace.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-/* A scenario of the trace and no more, so that the fields are read as in one. */
+/* A scenario with only the trace, so that the fields are read as in any scenario. */
 static bool read_format(const struct cli_args *args, struct lab_scenario **out, struct sim_error *error)
 {
     static const char head[] = "strategies: [{unbucketed: {}}]\n";
@@ -271,7 +271,7 @@ static int trace(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_trace = {
     .name = "trace",
     .arguments = "FILE",
-    .summary = "what a file of rows is: span, keys, skew, bursts, sizes",
+    .summary = "describe a file of rows: span, keys, skew, bursts, sizes",
     .example = "  bucketlab trace messages.csv --columns time=created_at,key=guild+channel\n"
                "  bucketlab trace rows.csv --scenario rows.yaml && bucketlab tune rows.yaml\n"
                "  bucketlab trace rows.csv.zst --sort --anonymise share.csv\n",

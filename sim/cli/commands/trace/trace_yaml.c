@@ -83,8 +83,8 @@ static bool put_columns(struct text *text, const char *spec, struct sim_error *e
         if (equals == NULL || equals == at || equals + 1 == at + size)
             return sim_fail(
                 error, SIM_ERROR_INPUT,
-                "bucketlab: --columns %s: '%.*s' is no column; write time=created_at,key=guild+channel", spec,
-                (int)size, at);
+                "bucketlab: --columns %s: '%.*s' is not a column; write time=created_at,key=guild+channel",
+                spec, (int)size, at);
         ok = put_column(text, at, size);
         at += size + (at[size] == ',');
         ok = ok && (*at == '\0' || put(text, ", ", 2));

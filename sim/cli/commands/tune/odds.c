@@ -19,8 +19,9 @@ static const struct cli_option options[] = {
      "or: a row adds its bytes / SIZE; the odds are of bytes,\n"
      "and --below and --above take sizes"},
     {"row-bytes", "SIZE",
-     "with --weighted: all rows are so large, and the odds are\n"
-     "exact; without it they are bounds for rows up to SIZE"},
+     "with --weighted: the size of every row, for exact odds;\n"
+     "without it the odds are bounds for rows up to "
+     "SIZE"},
     {"threshold", "T", "increments until the partition is full (required)"},
     {"below", "N", "show P(rows < N); repeatable"},
     {"above", "N", "show P(rows > N); repeatable"},

@@ -25,12 +25,9 @@ static const struct cli_option options[] = {
     {"rows", "MIN..MAX",
      "without a scenario: rows that a partition should have,\n"
      "by the exact distribution of 'probabilistic'"},
-    {"bits", "A..B", "with --rows: only so many bits (default 0..32)"},
-    {"probability", "any",
-     "with --rows: one row in N counts, every whole N, in\n"
-     "place of bits"},
-    {"max-increments", "X",
-     "with --rows: at most so many counter increments per\n1000 rows (default: any number)"},
+    {"bits", "A..B", "with --rows: the range of bits (default 0..32)"},
+    {"probability", "any", "with --rows: try every chance 1/N in place of bits"},
+    {"max-increments", "X", "with --rows: at most X counter increments per\n1000 rows (default: any number)"},
     {"seed", "N", "in place of the scenario's seed"},
     {"seeds", "N",
      "the most seeds that a setting is run with (default\n"
@@ -63,9 +60,9 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
         if (cli_has(args, *name))
             return sim_fail(error, SIM_ERROR_INPUT,
                             is_scenario
-                                ? "bucketlab: --%s is of 'tune' without a scenario; a scenario has "
+                                ? "bucketlab: --%s applies to 'tune' without a scenario; a scenario has "
                                   "its limits under 'limits'"
-                                : "bucketlab: --%s is of 'tune SCENARIO'; name one, or leave this out",
+                                : "bucketlab: --%s applies to 'tune SCENARIO'; name one, or leave this out",
                             *name);
     }
     return true;
@@ -92,7 +89,7 @@ static bool answer_rows(const struct cli_args *args, const struct cli_tune_answe
     if (is_fine && charts.has_page)
         is_fine =
             sim_fail(error, SIM_ERROR_INPUT,
-                     "bucketlab: --format html is of 'tune SCENARIO', whose run has a page; choose png, "
+                     "bucketlab: --format html applies to 'tune SCENARIO', whose run has a page; choose png, "
                      "svg or pdf");
     is_fine = is_fine && (!has_chart || cli_tune_draw(answer, &charts, error));
     if (is_fine && cli_has(args, "json")) {
@@ -222,13 +219,13 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
     if (probability != NULL && strcmp(probability, "any") != 0)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --probability %s: 'tune' takes 'any' alone; the odds of one chance: bucketlab "
+            "bucketlab: --probability %s: 'tune' takes only 'any'; the odds of one chance: bucketlab "
             "odds --probability 1/300",
             probability);
     if (probability != NULL && cli_has(args, "bits"))
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --bits is of powers of two, --probability any of all numbers; leave one out");
+            "bucketlab: --bits means powers of two, --probability any all numbers; leave one out");
     const char *increments = cli_value(args, "max-increments", "");
     if (probability != NULL && limits->rarity > TUNE_ONE_IN_MAX)
         return sim_fail(error, SIM_ERROR_CHECK,

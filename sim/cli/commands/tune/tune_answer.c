@@ -99,7 +99,7 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
     say(text,
         "With %s and threshold %" PRIu64
         " a partition has %.15g rows on average, with a standard deviation of "
-        "%.5g (%.3g %% of that%s).",
+        "%.5g (%.3g %% of the mean%s).",
         chance, distribution->threshold, mean, stddev, 100 * stddev / mean,
         stddev > CLI_CV_UNEVEN * mean ? ", which is uneven" : "");
     cli_tune_share(best->below, 2, below);
@@ -109,12 +109,12 @@ static void say_why(const struct cli_tune_answer *answer, struct text *text)
     if (distribution->p == 1)
         say(text, " Every row counts, so none has fewer or more.");
     else if (answer->goal.rows_min <= 1)
-        say(text, " %s have more than %" PRIu64 " rows, where %.6g %% may.", above, answer->goal.rows_max,
+        say(text, " %s have more than %" PRIu64 " rows, with %.6g %% allowed.", above, answer->goal.rows_max,
             100 * answer->goal.risk);
     else
         say(text,
             " %s have fewer than %" PRIu64 " rows and %s more than %" PRIu64
-            ", %s together, where %.6g %% may.",
+            ", %s together, with %.6g %% allowed.",
             below, answer->goal.rows_min, above, answer->goal.rows_max, both, 100 * answer->goal.risk);
     if (risk > 0 && risk < 0.5 && distribution->p < 1) {
         char one_in[CLI_NUMBER_SIZE];

@@ -113,7 +113,7 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
     if (scenario->strategy_count == 0)
         return sim_fail(
             error, SIM_ERROR_INPUT,
-            "%s: partitions of 'observed' stand as they are, and no rows come to tune for; add keys, "
+            "%s: partitions of 'observed' are fixed, and there are no rows to tune for; add keys, "
             "arrivals and a strategy",
             scenario->path);
     if (scenario->limits.partition_rows == 0 && scenario->limits.partition_bytes == 0)

@@ -22,18 +22,21 @@
 static const struct cli_option options[] = {
     {"strategy", "L", "the strategy of RUN that the table uses\n(default: the only one)"},
     {"command", "C", "a shell command that prints the sizes, in place of FILE"},
-    {"every", "DURATION", "look again and again, as in 1h (default: once)"},
+    {"every", "DURATION", "look at this interval, as in 1h (default: once)"},
     {"looks", "N", "with --every: end after N looks"},
     {"check", NULL, "end with exit code 1 at the first look that finds drift"},
     {"by", "UNIT", "bytes or rows (default bytes)"},
-    {"tolerance", "SHARE", "sizes that differ by so much are the same (default 10%)"},
+    {"tolerance", "SHARE", "sizes that differ by less count as equal (default 10%)"},
     {"false-alarms", "SHARE", "chance that any look ever finds drift where there is none\n(default 1%)"},
     {"partitions", "N",
-     "how many the table has; needed with tablehistograms,\nwhich does not print it (nodetool tablestats "
+     "partitions of the table; needed with tablehistograms,\n"
+     "which does not print them (nodetool tablestats "
      "does)"},
-    {"prometheus", "FILE", "write the figures of each look there, for Prometheus"},
+    {"prometheus", "FILE", "write the figures of each look to FILE, for Prometheus"},
     {"table", "KS.TABLE", "which table, where several are printed (default: the only\none)"},
-    {"format", "F", "sstablepartitions or tablehistograms (default: as the\nsizes look)"},
+    {"format", "F",
+     "sstablepartitions or tablehistograms (default:\n"
+     "detected)"},
     CLI_OPTION_DB,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,
@@ -231,7 +234,7 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
     FILE *output = watch->command == NULL ? NULL : tmpfile();
     bool is_fine =
         watch->command == NULL || output != NULL ||
-        sim_fail(error, SIM_ERROR_ENVIRONMENT, "no file for what the command prints; make room below /tmp");
+        sim_fail(error, SIM_ERROR_ENVIRONMENT, "no file for the command's output; make room below /tmp");
     if (is_fine && output != NULL) {
         is_fine = watch_run_command(watch->command, watch->every_ms, &watch->signals, output, error);
         snprintf(descriptor, sizeof descriptor, "/dev/fd/%d", fileno(output));
@@ -326,7 +329,7 @@ static int watch(const struct cli_args *args, struct sim_error *error)
 const struct cli_command cli_watch = {
     .name = "watch",
     .arguments = "RUN [FILE]",
-    .summary = "whether a live table's sizes still fit what a run predicts",
+    .summary = "check whether a live table's sizes still fit a prediction",
     .example = "  bucketlab watch 3 messages.csv --strategy probabilistic --check\n"
                "  bucketlab watch 3 --strategy probabilistic --every 1h --partitions 11500 \\\n"
                "      --command 'nodetool tablehistograms chat messages' --prometheus chat.prom\n",

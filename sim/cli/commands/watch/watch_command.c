@@ -61,7 +61,7 @@ static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *
             return true;
         if (size > 0 && fwrite(buffer, 1, (size_t)size, out) != (size_t)size)
             return sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                            "what the command prints cannot be kept (%s); make room below /tmp",
+                            "the command's output cannot be stored (%s); make room below /tmp",
                             strerror(errno));
     }
 }
@@ -71,7 +71,7 @@ bool watch_run_command(const char *command, int64_t limit_ms, struct cli_signals
 {
     int pipe[2], status = 0;
     if (pipe2(pipe, O_CLOEXEC) != 0)
-        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "no pipe could be made (%s); end other programs first",
+        return sim_fail(error, SIM_ERROR_ENVIRONMENT, "cannot create a pipe (%s); end other programs first",
                         strerror(errno));
     pid_t process = start(command, signals, pipe);
     int code = errno;
@@ -95,5 +95,5 @@ bool watch_run_command(const char *command, int64_t limit_ms, struct cli_signals
                         WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
     return fflush(out) == 0 ||
            sim_fail(error, SIM_ERROR_ENVIRONMENT,
-                    "what the command prints cannot be kept (%s); make room below /tmp", strerror(errno));
+                    "the command's output cannot be stored (%s); make room below /tmp", strerror(errno));
 }

@@ -57,7 +57,8 @@ bool why_run(struct why *why, bool is_quiet, struct cli_signals *signals, struct
     if (why->runs == NULL)
         return sim_fail_memory(error);
     bool is_fine = cli_attend(&task, signals, &why->elapsed_ms, error);
-    return signals->caught == 0 ? is_fine : sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing is known");
+    return signals->caught == 0 ? is_fine
+                                : sim_fail(error, SIM_ERROR_CHECK, "interrupted; there is no result");
 }
 
 void why_free(struct why *why)

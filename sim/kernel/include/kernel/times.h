@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sorted list of times, for counting how many lie in a span. Times come in order or nearly so: adding costs
- * as many moves as later ones are there, counting two bisections. A list of zeros is empty. */
+/* A sorted list of times, which counts how many lie in a span. Times come in order or nearly so: adding costs
+ * one move for each later time, counting costs two bisections. A zeroed list is empty. */
 #ifndef KERNEL_TIMES_H
 #define KERNEL_TIMES_H
 
@@ -13,11 +13,11 @@ struct sim_times {
     size_t begin, end, capacity;
 };
 
-/* False without memory; then nothing is added. */
+/* False when out of memory; then nothing is added. */
 bool sim_times_add(struct sim_times *times, int64_t time_ns);
-/* How many are below. */
+/* The number of times before time_ns. */
 uint64_t sim_times_below(const struct sim_times *times, int64_t time_ns);
-/* Forgets all that are below; those that come later may be below it again. */
+/* Forgets the times before time_ns; times added later may be before it. */
 void sim_times_drop(struct sim_times *times, int64_t time_ns);
 void sim_times_clear(struct sim_times *times);
 

@@ -24,7 +24,7 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
         return;
     struct bk_idgen_config config = lab_idgen_config(run, number);
     bool is_sound = bk_idgen_load(&config, state, size, idgen) == BK_OK;
-    /* Columns bear the numbers of clients. */
+    /* Columns are numbered by client. */
     for (uint32_t i = 0; is_sound && i < idgen->column_count; i++)
         is_sound = idgen->columns[i].client >= 1 && idgen->columns[i].client <= run->agent_count;
     sim_archive_check(archive, is_sound);

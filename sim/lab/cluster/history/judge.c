@@ -33,11 +33,12 @@ bool lab_replay_head(const struct lab_history_line *line, struct lab_replay_head
 static bool check_scenario(const struct lab_scenario *scenario, struct sim_error *error)
 {
     const char *why = scenario->engine != LAB_ENGINE_CLUSTER ? "no agents; a history is of agents"
-                      : scenario->identifiers.present        ? "identifiers, of which there are no histories"
-                      : scenario->trace_path != NULL ? "a trace; a history names synthetic keys, key-0 and on"
-                      : scenario->deletes.share > 0  ? "deletes, which histories do not tell of"
-                      : scenario->row_ttl_ns > 0     ? "rows that expire, which histories do not tell of"
-                                                     : NULL;
+                      : scenario->identifiers.present        ? "identifiers, which have no histories"
+                      : scenario->trace_path != NULL
+                          ? "a trace; a history names synthetic keys, from key-0 on"
+                      : scenario->deletes.share > 0 ? "deletes, which histories do not record"
+                      : scenario->row_ttl_ns > 0    ? "rows that expire, which histories do not record"
+                                                    : NULL;
     for (size_t i = 0; i < scenario->fault_count && why == NULL; i++) {
         if (scenario->faults[i].age_ns > 0 && scenario->faults[i].kinds == UINT32_C(1)
                                                                                << LAB_FAULT_AGENT_CRASH)

@@ -118,11 +118,11 @@ static bool split(struct file *file, struct sim_error *error)
     const char *at = file->text;
     if (!read_time(&at, &line->since_ns) || !read_key(&at, line))
         return lab_history_fail(line, error,
-                                "no line of a history; each is a time, perhaps a key, and an event, as in "
+                                "not a line of a history; each is a time, perhaps a key, and an event, as in "
                                 "'12.000000345 s  key-3: agent 2 wakes.' (docs/judge.md)");
     line->text = at;
     if (line->since_ns < before_ns && strncmp(at, "strategy ", 9) != 0)
-        return lab_history_fail(line, error, "%.9f s comes after %.9f s; the lines of a file go by time",
+        return lab_history_fail(line, error, "%.9f s comes after %.9f s; a file's lines are in order of time",
                                 (double)line->since_ns / 1e9, (double)before_ns / 1e9);
     if (file->torn != 0 && !is_of_agent_back(at)) {
         line->number = file->torn;

@@ -27,7 +27,7 @@ struct event {
 
 static bool fail(const struct event *event)
 {
-    return lab_history_fail(event->line, event->error, "'%s' is no event of a history (docs/judge.md)",
+    return lab_history_fail(event->line, event->error, "'%s' is not an event of a history (docs/judge.md)",
                             event->line->text);
 }
 
@@ -85,7 +85,8 @@ static bool is_up(const struct event *event, uint32_t agent)
 {
     return event->run->agents[agent].is_up ||
            lab_history_fail(event->line, event->error,
-                            "agent %" PRIu32 " is down; 'agent %" PRIu32 " is back' lacks", agent, agent);
+                            "agent %" PRIu32 " is down; 'agent %" PRIu32 " is back' is missing", agent,
+                            agent);
 }
 
 /* --- What agents are told. */
@@ -207,16 +208,15 @@ static bool is_asked(const struct event *event, const struct lab_host_operation 
         (action != BK_ACT_PUT_ROW || operation->bucket == bucket))
         return true;
     if (is_open && operation->action == action && operation->key == event->line->key)
-        return lab_history_fail(
-            event->line, event->error,
-            "the row went to bucket %" PRId64 ", and by what its agent was told it belongs to "
-            "bucket %" PRId64 "; the history is not whole, or the scenario has other settings",
-            bucket, operation->bucket);
-    return lab_history_fail(
-        event->line, event->error,
-        "the outcome is of %s, and by what its agent was told it asked %s; the history is not "
-        "whole, or the scenario has other settings",
-        names[action], is_open ? names[operation->action] : "nothing");
+        return lab_history_fail(event->line, event->error,
+                                "the row went to bucket %" PRId64
+                                ", but by the answers that its agent got it belongs to bucket %" PRId64
+                                "; the history is incomplete, or the scenario has other settings",
+                                bucket, operation->bucket);
+    return lab_history_fail(event->line, event->error,
+                            "the outcome is of %s, but by the answers that its agent got it asked %s; the "
+                            "history is incomplete, or the scenario has other settings",
+                            names[action], is_open ? names[operation->action] : "nothing");
 }
 
 static bool hear(struct event *event, uint32_t agent)

@@ -124,9 +124,10 @@ static bool read_line(const struct lab_history_line *line, char *text, struct la
         ok = field(&at, &out->numbers[i]);
     out->kind = (enum lab_tables_kind)kind;
     return (ok && *at == '\0') ||
-           lab_history_fail(line, error,
-                            "no line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
-                            "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
+           lab_history_fail(
+               line, error,
+               "not a line of tables; write row,KEY,BUCKET,NUMBER,TIME or state,KEY,C0,C1,C2,C3 or "
+               "counter,KEY,BUCKET,TOTAL, KEY as key-0 (docs/judge.md)");
 }
 
 bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error)

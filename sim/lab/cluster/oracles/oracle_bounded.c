@@ -17,9 +17,9 @@
 #include "oracles.h"
 
 #define ODDS_LOG  27.631021115928547 /* log(1e12) */
-#define ODDS_ROWS 28                 /* the same, rounded up */
-#define CACHE_SET 4                  /* keys that an agent's cache holds whichever they are */
-#define ROWS_MAX  0x1p53             /* more than any partition gets, and exact in binary64 */
+#define ODDS_ROWS 28                 /* ODDS_LOG, rounded up */
+#define CACHE_SET 4                  /* keys that an agent's cache always holds, whichever they are */
+#define ROWS_MAX  0x1p53             /* more rows than any partition gets, and exact in binary64 */
 #define ROWS_MANY (UINT64_C(1) << 32)
 #define HALVINGS  60
 
@@ -42,7 +42,7 @@ static uint64_t evicted_bound(const struct lab_cluster_run *run, const struct la
     return is_evicted ? every_rows * ODDS_ROWS : 0;
 }
 
-/* All was well for the partition's whole life, and for the lag before it. */
+/* Whether nothing failed for the partition's whole life and for the lag before it. */
 static bool was_well(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     int64_t lived_ns = sim_queue_now(&run->queue) - partition->first_ns;
@@ -50,9 +50,8 @@ static bool was_well(const struct lab_cluster_run *run, const struct lab_partiti
     return well_ns >= run->oracles.lag_ns && well_ns - run->oracles.lag_ns >= lived_ns;
 }
 
-/* Whether the row that reaches the threshold rolls its key before its operation ends. Not so for guarded,
- * which may wait for another operation's request, nor for a lock that others ask for too: nobody may hold
- * it until it expires.
+/* Whether the row that reaches the threshold rolls its key before its operation ends. Not for guarded, which
+ * may wait for another operation's request, nor for a contended lock: nobody may hold it until it expires. /
  */
 static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
@@ -118,8 +117,8 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
                        partition->bucket, operation->row, partition->counted, threshold);
 }
 
-/* Whether settings may decide that the partition is full: those of its rows, of the row that took the lease
- * which its numbers are of, and of the row that found it full and so went to the next one. */
+/* Whether settings may decide that the partition is full: the settings of its rows, of the row that took the
+ * lease of its numbers, and of the row that found it full and went to the next partition. */
 static bool may_fill(const struct lab_cluster_run *run, const struct lab_partition *partition, uint32_t era,
                      bool is_most)
 {
@@ -187,7 +186,7 @@ static uint64_t distribution_bound(const struct bk_strategy *strategy, uint64_t 
     return high;
 }
 
-/* For a partition that spans eras: their greatest threshold, with their least probability to fire. */
+/* For a partition that spans eras: their highest threshold and their lowest probability that a row fires. */
 static uint64_t distribution_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
                                 uint64_t lost)
 {
@@ -263,7 +262,7 @@ static double evicted_sum_bound(double partitions, double mean)
 static void judge_evicted(struct lab_cluster_run *run, const struct evicted *all)
 {
     if (all->partitions == 0 || (run->oracles.whole_run >> LAB_CONDITION_SHORT_TIMEOUTS & 1) != 0)
-        return; /* a count that fails is made with a later row */
+        return; /* a failed count is repeated with a later row */
     double bound = evicted_sum_bound((double)all->partitions, (double)run->config.every_rows);
     if ((double)all->rows > bound)
         lab_violate_within(run, LAB_ORACLE_BOUNDED, LAB_NO_KEY, 1, run->start_ns, sim_queue_now(&run->queue),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* findable: every acknowledged row is met by a fresh reader walking down. A reader begins at the bucket that
- * the key's state names, so a row in a higher one is not met; nor surely one on so few replicas that those
- * which a reader asks may all lack it. */
+/* findable: a fresh reader that walks down finds every acknowledged row. A reader begins at the bucket that
+ * the key's state names, so it misses rows in higher buckets; it may also miss a row on so few replicas that
+ * all replicas of a read may lack it. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -9,8 +9,8 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* An agent remembers a window as empty that ended `late` ago by its clock when it asked. A row that was
- * acknowledged by then stands on replicas that it asked. */
+/* An agent remembers a window as empty when it had ended `late` ago by the agent's clock at the query. A row
+ * that was acknowledged by then is on replicas that the agent queried. */
 static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     struct bk_row row = {.time_ns = operation->row_time_ns};
@@ -50,9 +50,9 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
                        row, held, factor, oracles->read_replicas);
 }
 
-/* A read of a range goes down until a bucket has rows older than the range and none of it. So it misses rows
- * where a bucket holds a row older than the range, and a lower one holds a row of the range or a newer one.
- * The buckets of `count` are in the order of numbers, and times need not be. */
+/* A read of a range walks down until a bucket has rows older than the range and none within it. So it misses
+ * rows when a bucket holds a row older than the range and a lower bucket holds one of the range or a newer
+ * one. The buckets of `count` are in the order of numbers, and times need not be. */
 static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct lab_oracles *oracles = &run->oracles;
@@ -69,10 +69,10 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
-/* Rows that a read need not find: those of windows that it does not walk, and those that came to a window
- * later than readers of windows wait for. Windows are walked from the one of the reader's clock to that of
- * the key's birth; a clock that shows a time before that asks for none. Few windows lie beyond these: those
- * of clocks that differ. */
+/* Rows that a read need not find: rows of windows that it does not walk, and rows that came into a window
+ * later than readers wait for. A reader walks from the window of its clock to the window of the key's birth;
+ * a clock that shows a time before the birth walks none. Only differences of clocks put rows into windows
+ * beyond these. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         int64_t now_ns, int64_t birth_ns)
 {
@@ -104,7 +104,7 @@ uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted)
     return left < wanted ? left : wanted;
 }
 
-/* What an agent remembers of windows by a clock that jumped stays wrong when the jump is over. */
+/* What an agent learned about windows while its clock was wrong stays wrong after the jump. */
 static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t met = lab_conditions_met(run, key);
@@ -112,14 +112,14 @@ static bool remembers_right(const struct lab_cluster_run *run, uint32_t key)
 }
 
 /* Where readers need no state that may be old, or have rules by which it is fresh enough, the run's own
- * readers count too; those rules hold as long as clocks do. */
+ * readers count too; those rules hold as long as clocks stay within their bound. */
 void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due)
 {
     const struct lab_read_done *done = &operation->done;
     enum bk_kind kind = run->config.strategy.kind;
     int64_t now_ns = sim_queue_now(&run->queue);
     uint32_t conditions = lab_conditions_at(run, operation->key, operation->begun_ns, now_ns);
-    /* By clocks that differ, a reader may come to a new era of a hash, or of windows, after writers do. */
+    /* When clocks differ, a reader may enter a new era of a hash, or of windows, after the writers. */
     bool is_steady = run->strategy->settings.change_count == 0;
     bool is_fresh =
         kind == BK_UNBUCKETED || kind == BK_COUNT || (kind == BK_HASH && is_steady) ||
@@ -132,7 +132,7 @@ void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operat
             done->rows, due);
 }
 
-/* The key's state has gone back: what was acknowledged above it is out of a reader's sight. */
+/* The key's state has gone back: readers cannot see rows that were acknowledged above it. */
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key)
 {
     struct lab_oracles *oracles = &run->oracles;

@@ -6,30 +6,30 @@
  * objectives; less is better. After the third seed, and after each later one, a setting is dropped when
  *  - it fails: the interval of a share lies above what is allowed; or
  *  - it is dominated: another setting of its kind, with no further requirement, was shown to meet the
- * demands, and over the same seeds is better on at least one objective and, on each of the others, better
- * or equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends
- * neither on other kinds nor on what the user may not have.
+ * demands, and over the same seeds is better on at least one objective and, on each of the others, better or
+ * equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends neither
+ * on other kinds nor on what the user may not have.
  *
  * A setting fails before that when it is hopeless (tune_is_hopeless()). One whose partitions grow for ever is
  * not compared, and runs with the first three seeds only.
  *
- * Branch and bound: of each template (the settings that differ in numbers alone) those with the least bound
- * of their cost run first (tune_entrant.cost_least; a window cut into smaller ones bounds these). The others
- * are called only while they may be cheaper than the best that is within the limits, or, for the evenness
- * that more increments buy, cost less than TUNE_COSTLY_TIMES as much; else they are never run. From the third
+ * Branch and bound: of each template (settings that differ only in numbers) the settings with the lowest
+ * bound of cost run first (tune_entrant.cost_least; a window bounds the smaller windows into which it can be
+ * cut). The others are called only while they may be cheaper than the best that is within the limits, or cost
+ * less than TUNE_COSTLY_TIMES as much, since more increments buy evenness; the rest never run. From the third
  * seed on a setting needs no more seeds (it is settled) once it is shown to cost more than the best of its
- * template, which is shown to be within the limits; where costs are as good as equal, to be less even as
- * well; and that best, once no other may take its place. So all that may be recommended, or be the best of
- * their template, run with all seeds. Where a seed changes nothing (a trace, and a setting without chance)
- * one is run for all.
+ * template, which is shown to be within the limits; where costs are nearly equal, it must also be shown to be
+ * less even. The best is settled once no other setting may take its place. So every setting that may be
+ * recommended, or be the best of its template, runs with all seeds. Where seeds change nothing (a trace, and
+ * a setting without chance), one seed stands for all.
  *
- * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped,
- * and one more for the hopeless, n the number of settings and d the number of demands judged. Each test of
- * failure has the level (1 - C) / 2Rd, and each of costs that of the tests of objectives below. A setting
- * that no other dominates is better than each other setting on at least one objective; to be dropped for that
- * other setting, the test of this objective would have to say the opposite, and that test has the level (1 -
- * C) / 2R(n - 1). By the union bound, the race wrongly drops any given setting that meets the demands and is
- * on the front, hence also the one to recommend, with probability at most 1 - C, however the tests depend on
+ * Why this is seldom wrong. Let C be the confidence, R the number of rounds in which settings are dropped
+ * plus one for the hopeless, n the number of settings and d the number of demands judged. Each test of
+ * failure has the level (1 - C) / 2Rd; each test of costs has the level of the tests of objectives below. A
+ * setting that no other dominates is better than each other setting on at least one objective; it is dropped
+ * for another one only if the test of this objective says the opposite, and this test has the level (1 - C) /
+ * 2R(n - 1). By the union bound, the race wrongly drops any given setting that meets the demands and is on
+ * the front, hence also the one to recommend, with probability at most 1 - C, however the tests depend on
  * each other. tune/sample.h says what the tests assume. A share is judged by two intervals, which must agree:
  * the one over seeds allows for partitions of one seed that are correlated, and the one of Clopper and
  * Pearson over all partitions allows for a share above 0 although no partition was above the limit.
@@ -50,41 +50,41 @@
 #include "tune/sample.h"
 
 enum tune_figure {
-    TUNE_COST_WRITE, /* of operations in addition to the inserts, per 1000 rows, in inserts */
+    TUNE_COST_WRITE, /* operations in addition to the inserts, per 1000 rows, in inserts */
     TUNE_CV,         /* standard deviation / mean of closed partitions' rows */
     TUNE_PER_READ,   /* partitions per read, on average */
     TUNE_P99_BYTES,  /* of all partitions */
-    TUNE_COST,       /* TUNE_COST_WRITE, and of the partitions that reads ask */
+    TUNE_COST,       /* TUNE_COST_WRITE plus the cost of the partitions that reads query */
     TUNE_PER_READ_P99,
     TUNE_OVER,       /* share of partitions above a limit */
-    TUNE_TINY,       /* share of closed ones that are tiny */
-    TUNE_OPS,        /* operations in addition to the inserts per 1000 rows, at no price */
-    TUNE_INCREMENTS, /* of them additions to a counter */
+    TUNE_TINY,       /* share of closed partitions that are tiny */
+    TUNE_OPS,        /* operations in addition to the inserts per 1000 rows, unweighted */
+    TUNE_INCREMENTS, /* additions to a counter among them */
     TUNE_FIGURE_COUNT
 };
 #define TUNE_OBJECTIVES 4 /* the first ones */
 
-/* What one seed told of one setting. */
+/* What a run of one setting with one seed showed. */
 struct tune_seen {
     double figures[TUNE_FIGURE_COUNT]; /* NaN: the run does not have it */
     uint64_t partitions, closed, over, over_rows, over_bytes, tiny;
-    uint64_t rows_at_risk, bytes_at_risk; /* the least sizes that at most a share `risk` of the partitions
-                                             exceeds */
-    uint64_t rows_most, bytes_most;       /* the largest partition */
-    uint64_t violations;                  /* of the guarantees that readers rely on; cluster engine only */
+    uint64_t rows_at_risk,
+        bytes_at_risk;              /* the least sizes that at most a share `risk` of the partitions exceed */
+    uint64_t rows_most, bytes_most; /* the largest partition */
+    uint64_t violations;            /* violations of guarantees that readers rely on; cluster engine only */
 };
 
 enum tune_status {
     TUNE_RECOMMENDED,
-    TUNE_FRONT,     /* meets the demands, and no other that does so and requires no more is as good or
-                       better on all objectives */
-    TUNE_HOLDS,     /* meets the demands, but another one is better; or meets them for this run only
-                       (is_endless) */
-    TUNE_UNSURE,    /* within the demands so far, but there were too few partitions to show it */
+    TUNE_FRONT,  /* meets the demands, and no other setting that meets them and requires no more is as good or
+                    better on all objectives */
+    TUNE_HOLDS,  /* meets the demands, but another one is better; or meets them for this run only
+                    (is_endless) */
+    TUNE_UNSURE, /* within the demands so far, but there were too few partitions to show it */
     TUNE_DOMINATED, /* dropped, since another one dominates it */
     TUNE_FAILS,
     TUNE_REFUSED, /* refused by the exact distribution; not run */
-    TUNE_COSTLY,  /* not run: it cannot cost less than TUNE_COSTLY_TIMES the best that its template has */
+    TUNE_COSTLY,  /* not run: it costs at least TUNE_COSTLY_TIMES as much as the best of its template */
     TUNE_STATUS_COUNT
 };
 /* "recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly". */
@@ -100,22 +100,22 @@ struct tune_entrant {
     bool is_endless;              /* its partitions grow for as long as rows come */
     uint32_t requirements;        /* what the user must have: bits 1 << enum lab_requirement */
     bool is_fixed;                /* partitions are the same with every seed, so one seed is enough */
-    bool is_same;                 /* all that is seen is the same with every seed, so one is run for all */
+    bool is_same;                 /* every figure is the same with every seed, so one seed is run for all */
     bool has_distribution;
     double exact_share; /* share above a limit: exact for closed partitions, an upper bound for all */
-    double cost_least;  /* no seed costs less, but for chance; 0: nothing is known */
+    double cost_least;  /* a lower bound of the cost, apart from chance; 0: unknown */
     /* What the race found. */
-    bool is_called, is_settled; /* it is run; it needs no more seeds, since its place is known */
+    bool is_called, is_settled; /* it is run; it needs no more seeds, since its rank is known */
     enum tune_status status;
-    enum tune_demand failed;   /* of TUNE_FAILS: by which demand */
-    size_t dominator;          /* of TUNE_DOMINATED: by which entrant */
+    enum tune_demand failed;   /* for TUNE_FAILS: the demand that it fails */
+    size_t dominator;          /* for TUNE_DOMINATED: the entrant that dominates it */
     struct tune_seen *seen;    /* by seed, from the first on */
-    uint32_t seeds;            /* that it was run with */
-    struct tune_interval over; /* of the share above a limit, with the confidence asked for */
+    uint32_t seeds;            /* the number of seeds that it was run with */
+    struct tune_interval over; /* interval of the share above a limit, with the requested confidence */
 };
 
-/* Runs some entrants with one seed on this many threads, and returns what it saw of each. May be called on
- * any thread.
+/* Runs some entrants with one seed on this many threads, and returns the figures of each. May be called on
+ * any thread. /
  */
 typedef bool tune_watch(void *context, const struct tune_entrant *const *entrants, size_t count,
                         uint32_t seed_index, uint32_t threads, struct lab_progress *progress,
@@ -123,10 +123,10 @@ typedef bool tune_watch(void *context, const struct tune_entrant *const *entrant
 
 /* How many entrants share one call of the watcher. */
 enum tune_sharing {
-    TUNE_SHARES_ROWS,    /* all, with all threads: rows are made once */
-    TUNE_SHARES_KEYS,    /* the same, but each has rows of its own */
-    TUNE_SHARES_THREADS, /* as many as give each thread a call: a run of theirs has one thread */
-    TUNE_SHARES_NOTHING  /* one: each has rows of its own */
+    TUNE_SHARES_ROWS,    /* all entrants, on all threads: rows are generated once */
+    TUNE_SHARES_KEYS,    /* all entrants, but each generates its own rows */
+    TUNE_SHARES_THREADS, /* as many as give each thread one call: a run has one thread */
+    TUNE_SHARES_NOTHING  /* one entrant per call: each generates its own rows */
 };
 
 struct tune_race {
@@ -151,22 +151,23 @@ bool tune_race_run(struct tune_race *race, uint32_t threads, struct lab_progress
                    struct sim_error *error);
 void tune_race_clear(struct tune_race *race);
 
-/* A setting that must cost so many times what the best of its template costs is of use to nobody. */
+/* A setting that costs at least this many times as much as the best of its template is of no use. */
 #define TUNE_COSTLY_TIMES 2
-/* Whether it entered runs: neither refused nor costly. */
+/* Whether it was run: it is neither refused nor costly. */
 static inline bool tune_was_run(const struct tune_entrant *entrant)
 {
     return entrant->status != TUNE_REFUSED && entrant->status != TUNE_COSTLY;
 }
 
-/* --- call.c: who is run, and who needs no more seeds */
+/* --- call.c: which entrants run, and which need no more seeds */
 
-/* While it runs: the label of the cheapest that is within the limits so far; NULL: none is. */
+/* During the race: the label of the cheapest entrant within the limits so far; NULL: none. */
 const char *tune_race_best(const struct tune_race *race);
-/* Calls those that may be the best of their template, by what has been seen; with `all`, all. */
+/* Calls the entrants that may be the best of their template by the figures so far; with `all`, all
+ * entrants. */
 void tune_race_call(struct tune_race *race, bool all);
-/* Settles those that cost more than the best of their template, which is within the limits, and that one once
- * nobody is left who may take its place. fail_chance and cost_chance: the levels of the tests. */
+/* Settles the entrants that cost more than the best of their template, which is within the limits, and the
+ * best itself once no other can take its place. fail_chance and cost_chance: the levels of the tests. */
 void tune_race_settle(struct tune_race *race, double fail_chance, double cost_chance);
 
 /* --- judge.c */
@@ -183,8 +184,8 @@ struct tune_interval tune_tiny_interval(const struct tune_entrant *entrant, doub
 enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct lab_tune *terms,
                              double error_chance, enum tune_demand *demand);
 /* Whether one seed, or few, show that it fails: none may be over a limit and one is, or shares are so far
- * above what is allowed that no distribution over seeds, of whatever form, makes that likely. Each of the
- * demands errs with this probability at most, for all numbers of seeds together. */
+ * above what is allowed that no distribution over seeds, of whatever form, makes that likely. Each demand
+ * errs with at most this probability, over all numbers of seeds together. */
 bool tune_is_hopeless(struct tune_entrant *entrant, const struct lab_tune *terms, double error_chance);
 /* Whether the means are within the demands, significant or not. */
 bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *terms,
@@ -193,17 +194,17 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
 bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance);
 /* Whether `one` requires nothing that `other` does not. */
 bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant *other);
-/* Like tune_dominates(), but by the means alone. */
+/* Like tune_dominates(), but by the means only. */
 bool tune_is_better(const struct tune_entrant *one, const struct tune_entrant *other);
 
-/* --- front.c: statuses of those that were not dropped, front and recommendation */
+/* --- front.c: statuses of the entrants that were not dropped, the front and the recommendation */
 
 void tune_race_finish(struct tune_race *race);
 /* The order of the table: by cost, then CV, then p99. The recommended setting may cost up to TUNE_AS_CHEAP
  * times the least cost; among those settings it has the least CV, then the least p99. */
 #define TUNE_AS_CHEAP LAB_AS_CHEAP
 bool tune_is_cheaper(const struct tune_entrant *one, const struct tune_entrant *other);
-/* Whether it stays within the limits as surely as the recommended one does, and is not that one. */
+/* Whether another entrant stays within the limits as surely as the recommended one. */
 bool tune_is_rival(const struct tune_race *race, const struct tune_entrant *entrant);
 
 #endif

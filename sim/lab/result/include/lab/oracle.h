@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Oracles: what a run is judged by, as a reader would judge it; conditions: what happened in a run that a
- * guarantee may exclude; guarantees: which strategy keeps which oracle under which conditions; probes: rare
- * paths that a campaign of runs must have walked.
+/* Oracles judge a run as its readers would; conditions are events of a run that a guarantee may exclude;
+ * guarantees say which strategy keeps which oracle under which conditions; probes are rare paths that a
+ * campaign of runs must reach.
  *
- * Every cluster run reports each oracle that means something for its strategy as the metric
- * oracle.NAME.violations. Judging is exact, in memory that grows with keys and partitions. */
+ * Every cluster run reports each oracle that applies to its strategy as the metric oracle.NAME.violations.
+ * Judging is exact, in memory that grows with keys and partitions. */
 #ifndef LAB_ORACLE_H
 #define LAB_ORACLE_H
 
@@ -14,7 +14,7 @@
 
 #include "lab/settings.h"
 
-/* What a violation is counted in stands in brackets. */
+/* Each oracle's unit of violations is in brackets. */
 #define LAB_ORACLE_MAP(X)                                                                                    \
     X(FINDABLE, "findable", "every acknowledged row is met by a fresh reader walking down [rows]")           \
     X(NEWEST, "newest",                                                                                      \
@@ -46,7 +46,7 @@ enum lab_oracle {
 const char *lab_oracle_name(enum lab_oracle oracle);  /* "findable" */
 const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
 
-/* What may have happened in a run. A guarantee names those that it does not survive. */
+/* Events of a run. A guarantee names the conditions under which it does not hold. */
 #define LAB_CONDITION_MAP(X)                                                                                 \
     X(MANY_AGENTS, "many_agents", "more than one agent writes")                                              \
     X(CLOCK_JUMP, "clock_jump", "a clock left its declared bound")                                           \
@@ -84,9 +84,9 @@ enum lab_condition {
 const char *lab_condition_name(enum lab_condition condition);
 const char *lab_condition_about(enum lab_condition condition);
 
-/* Rare paths. The first fifteen: a fault of that kind (in the order of enum lab_fault_kind) struck or was
- * under protocol during a roll, that is from when its write was asked until it was known, and until its date
- * has come.
+/* Rare paths. The first fifteen: a fault of that kind (in the order of enum lab_fault_kind) began or lasted
+ * during a roll, which lasts from the request of its write until the outcome is known and its date has come.
+ * /
  */
 #define LAB_PROBE_MAP(X)                                                                                     \
     X(ROLL_NODE_DOWN, "roll_during_node_down")                                                               \
@@ -129,8 +129,8 @@ const char *lab_condition_about(enum lab_condition condition);
     X(RESTORED, "twin_restored_from_a_checkpoint")                                                           \
     X(DOUBTS_FULL, "more_doubts_than_are_kept")
 
-/* A path that is worth counting, and that a campaign need not walk: more violations in doubt than a run keeps
- * come of a broken guarantee, or of a run that is told late of very much. */
+/* A path that is counted, but that a campaign need not reach: only a broken guarantee, or a run in which very
+ * much becomes known late, has more violations in doubt than a run keeps. */
 #define LAB_PROBE_OPTIONAL LAB_PROBE_DOUBTS_FULL
 
 enum lab_probe {
@@ -141,35 +141,35 @@ enum lab_probe {
 };
 const char *lab_probe_name(enum lab_probe probe);
 
-/* Sets of excuses that are kept for an oracle of a run. */
+/* The number of excuse sets that a run keeps for an oracle. */
 #define LAB_EXCUSES_MAX 6u
 
-/* The violations of an oracle in a run, and the first of them that nothing excuses, or else the first. */
+/* The violations of an oracle in a run, with details of the first unexcused one, or else of the first. */
 struct lab_violation {
-    uint64_t count;  /* of all */
-    uint32_t key;    /* of that one; UINT32_MAX: of the cluster as a whole */
-    int64_t time_ns; /* of that one */
-    char text[160];  /* what it was, in words */
-    bool is_excused; /* that one */
-    /* Which conditions excuse them. Bit c of a set: LAB_CONDITION_c. Each violation has a set, and those that
-     * hold another one are left out: 0 stands for violations that nothing excuses. */
+    uint64_t count;  /* the number of violations */
+    uint32_t key;    /* of the violation in detail; UINT32_MAX: the whole cluster */
+    int64_t time_ns; /* of the violation in detail */
+    char text[160];  /* the violation in words */
+    bool is_excused; /* the violation in detail */
+    /* Which conditions excuse the violations, as sets; bit c of a set: LAB_CONDITION_c. Each violation has a
+     * set; supersets of another set are left out. 0: violations that nothing excuses. */
     uint32_t excuse_count;
     uint32_t excuses[LAB_EXCUSES_MAX];
 };
 
 /* The judgement of one strategy's run. */
 struct lab_verdict {
-    bool is_judged[LAB_ORACLE_COUNT]; /* false: means nothing here, or (live) faults never ended for long */
+    bool is_judged[LAB_ORACLE_COUNT]; /* false: does not apply, or (live) faults never ceased for long */
     struct lab_violation violations[LAB_ORACLE_COUNT];
     uint32_t conditions; /* bit c: LAB_CONDITION_c held for some key at some time */
-    /* Of a run that has ended, those of them that the oracle's guarantee excepts; 0 without a guarantee. */
+    /* At the end of the run: the conditions that the oracle's guarantee excepts; 0 without a guarantee. */
     uint32_t lapsed[LAB_ORACLE_COUNT];
     uint64_t probes[LAB_PROBE_COUNT];
-    uint64_t increments_lost, increments_doubled; /* of those that were due, as told by the database */
+    uint64_t increments_lost, increments_doubled; /* of the increments that were due, as the database knows */
     uint64_t rolls;
 };
 
-/* As lab_settings_protocol() tells them. */
+/* The values of lab_settings_protocol(). */
 #define LAB_PROTOCOL_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
 _Static_assert(BK_GUARDED < LAB_PROTOCOL_COUNT, "LAB_PROTOCOL_COUNT is the larger");
 
@@ -177,8 +177,8 @@ _Static_assert(BK_GUARDED < LAB_PROTOCOL_COUNT, "LAB_PROTOCOL_COUNT is the large
  * guarantees, campaigns and baselines name it. */
 const char *lab_protocol_name(enum bk_kind kind, unsigned protocol);
 
-/* A guarantee: this protocol of this kind keeps the oracle, but for violations of keys and times on which one
- * of the conditions in `except` can have had an effect. What stands in no row is not guaranteed. */
+/* A guarantee: this protocol of this kind keeps the oracle, except for keys and times that one of the
+ * conditions in `except` may have affected. What has no row is not guaranteed. */
 struct lab_guarantee {
     enum bk_kind kind; /* or LAB_KIND_IDGEN */
     unsigned protocol; /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
@@ -187,9 +187,9 @@ struct lab_guarantee {
 };
 extern const struct lab_guarantee lab_guarantees[];
 extern const size_t lab_guarantee_count;
-/* The guarantee that stands, or NULL. */
+/* The guarantee, or NULL when there is none. */
 const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle);
-/* Its conditions, and those that no guarantee survives. */
+/* The guarantee's conditions, and those that no guarantee survives. */
 uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee);
 /* Whether there is a violation that nothing excuses. */
 bool lab_violation_is_bare(const struct lab_violation *violation);
