@@ -38,6 +38,7 @@ enum situation {
     CUT_AT_LIMIT,
     LEADER_ELSEWHERE,
     CLOCK_BACK,
+    CAME_TWICE,
     QUEUED,
     ARCHIVED,
     SITUATIONS
@@ -60,6 +61,7 @@ struct copy {
 /* When a request will be served, if nothing puts it off. */
 struct planned {
     int64_t at_ns, frozen_ns;
+    uint32_t crashes; /* of its node, by then */
 };
 
 enum phase { WRITING, READING, READING_AGAIN, REPAIRING, LEADING, COUNTING };
@@ -76,8 +78,8 @@ struct known_operation {
     struct copy answers[CASS_CLUSTER_REPLICAS_MAX], merged;
     int64_t cost_ns[CASS_CLUSTER_REPLICAS_MAX];
     uint64_t tombstones[CASS_CLUSTER_REPLICAS_MAX], rows_to_scan;
-    enum cass_result led; /* of an increment: what its leader told */
-    struct planned own;   /* of its request to its own node */
+    uint32_t led;       /* of an increment: what its leaders told, a bit for each result */
+    struct planned own; /* of its request to its own node */
 };
 
 struct told {
@@ -102,13 +104,14 @@ struct answers {
     int64_t gone_since[PLACES][NODES_MOST]; /* NEVER: not */
     int64_t paused_until_ns[NODES_MOST], clock_ns[NODES_MOST], last_us[NODES_MOST];
     double slow[NODES_MOST];
+    uint32_t crashes[NODES_MOST];
     struct cass_node_stats stats[NODES_MOST];
     int64_t free_ns[NODES_MOST][SERVERS_MOST], frozen_ns[NODES_MOST];
     bool has_own_hints; /* a node has hints for itself, whose sending is not followed */
     struct planned planned[MESSAGES];
     bool is_put_off[MESSAGES];     /* by a pause of the node where it arrived */
     struct copy snapshots[BODIES]; /* that an answer brings, by its body */
-    bool has_ttl, has_deletes, has_invalid;
+    bool has_ttl, has_deletes, has_invalid, is_on_grid;
 };
 
 /* What a read of rows finds. */

@@ -34,6 +34,7 @@ struct model_situation answers_situations[SITUATIONS] = {
     [CUT_AT_LIMIT] = {"a read that ended at its limit", 0},
     [LEADER_ELSEWHERE] = {"an increment led by another node than its coordinator", 0},
     [CLOCK_BACK] = {"a timestamp of a node whose clock has gone back", 0},
+    [CAME_TWICE] = {"an answer that came twice", 0},
     [QUEUED] = {"a request that waited for a server", 0},
     [ARCHIVED] = {"a cluster that went on from its archive", 0},
 };
@@ -51,6 +52,7 @@ static void crash(struct answers *model, uint32_t node)
         return;
     cass_set_down(model->h.cluster, node, true);
     model->is_down[node] = true;
+    model->crashes[node]++;
     model->paused_until_ns[node] = NO_TIME;
     for (uint32_t i = 0; i < model->config.concurrency; i++)
         model->free_ns[node][i] = NO_TIME;
@@ -87,12 +89,32 @@ static void heal(struct answers *model)
     }
 }
 
+/* An administrator: each replica has these columns from now on, and what was before them is gone. */
+static void set_columns(struct answers *model)
+{
+    uint64_t key = REGISTER + below(model, KEYS);
+    uint32_t mask = (uint32_t)below(model, 64);
+    int64_t columns[CASS_COLUMNS], now_us = sim_queue_now(&model->h.queue) / 1000;
+    struct copy set;
+    answers_clear_copy(&set);
+    set.image.deleted_us = now_us;
+    set.image.marker_us = mask != 0 ? now_us + 1 : NO_TIME;
+    for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
+        columns[i] = (int64_t)(model->h.tags + i);
+        if (mask >> i & 1)
+            set.image.cells[i] = (struct cell){columns[i], now_us + 1, NEVER};
+    }
+    cass_set_columns(model->h.cluster, key, columns, mask);
+    for (uint32_t i = 0; i < model->h.cluster->factor; i++)
+        answers_merge_copy(answers_copy_of(model, key, i), &set);
+}
+
 static void disturb(struct answers *model)
 {
     struct cass_cluster *cluster = model->h.cluster;
     uint32_t node = (uint32_t)below(model, answers_node_count(model));
     uint32_t other = (uint32_t)below(model, cass_place_count(cluster));
-    switch (below(model, 11)) {
+    switch (below(model, 12)) {
     case 0:
         crash(model, node);
         break;
@@ -124,6 +146,9 @@ static void disturb(struct answers *model)
         model->clock_ns[node] = ((int64_t)below(model, 4000) - 2000) * SIM_MS / 3;
         cass_set_clock(cluster, node, model->clock_ns[node]);
         break;
+    case 9:
+        set_columns(model);
+        break;
     default:
         heal(model);
     }
@@ -140,9 +165,10 @@ static enum cass_consistency any_level(struct answers *model)
     return model->has_invalid && below(model, 60) == 0 ? CASS_SERIAL : level;
 }
 
+/* Rows, and the ends of what is read and deleted, meet on the nanosecond, or miss each other by one. */
 static int64_t any_time(struct answers *model)
 {
-    return START + (int64_t)below(model, 12) * SIM_SECOND;
+    return START + (int64_t)below(model, 4) * SIM_SECOND + (int64_t)below(model, 3) - 1;
 }
 
 static struct cass_statement row_statement(struct answers *model, uint64_t tag)
@@ -151,13 +177,13 @@ static struct cass_statement row_statement(struct answers *model, uint64_t tag)
     statement.bucket = (int64_t)below(model, BUCKETS);
     statement.row_time_ns = any_time(model);
     /* Without lifetimes no two rows stand in one place. */
-    statement.row_order = model->config.keeps_lifetimes ? (int64_t)below(model, 3) : (int64_t)tag;
+    statement.row_order = model->config.keeps_lifetimes ? (int64_t)below(model, 2) : (int64_t)tag;
     statement.bytes = 10 + below(model, 200);
     if (model->has_ttl && below(model, 3) == 0)
         statement.ttl_ns = 1 + (int64_t)below(model, 9) * SIM_SECOND / 2;
     else if (below(model, 4) == 0)
         statement.ttl_ns = CASS_NO_TTL;
-    if (model->has_deletes && below(model, 3) == 0)
+    if (model->config.keeps_lifetimes && below(model, 3) == 0)
         statement.timestamp_us = START / 1000 + (int64_t)below(model, 3) * 20000000;
     if (model->has_deletes && below(model, 3) == 0) {
         uint64_t row = below(model, tag + 1);
@@ -190,9 +216,16 @@ static struct cass_statement row_read(struct answers *model)
     statement.bucket = (int64_t)below(model, BUCKETS);
     if (is_count) {
         statement.has_after = below(model, 3) != 0;
+        const struct cass_statement *row = &model->statements[below(model, model->h.tags + 1)];
         statement.after_time_ns = any_time(model);
         statement.after_order = model->config.keeps_lifetimes ? (int64_t)below(model, 3)
                                                               : (int64_t)below(model, model->h.tags + 1);
+        if (row->kind == CASS_WRITE_ROW && below(model, 2) == 0) {
+            statement.key = row->key;
+            statement.bucket = row->bucket;
+            statement.after_time_ns = row->row_time_ns;
+            statement.after_order = row->row_order;
+        }
         return statement;
     }
     statement.limit = below(model, 2) * (1 + below(model, 6));
@@ -350,6 +383,15 @@ static struct cass_cluster_config draw_config(struct answers *model)
         sim_size_prepare(&config.latency_ns);
         config.latency_between_ns = config.latency_ns;
     }
+    model->is_on_grid = below(model, 3) == 0;
+    if (model->is_on_grid) { /* messages come at the very moment at which something else happens */
+        config.latency_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = 100e6};
+        config.latency_between_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = 200e6};
+    }
+    config.timeout_write_ns = (int64_t)(2 + below(model, 19)) * 100 * SIM_MS;
+    config.timeout_read_ns = (int64_t)(2 + below(model, 49)) * 100 * SIM_MS;
+    config.timeout_counter_ns = (int64_t)(2 + below(model, 49)) * 100 * SIM_MS;
+    config.slow_query_ns = (int64_t)(1 + below(model, 5)) * 100 * SIM_MS;
     config.detect_ns = (int64_t)below(model, 2) * 2 * SIM_SECOND;
     config.hint_window_ns = below(model, 2) == 0 ? 6 * SIM_SECOND : 3 * SIM_HOUR;
     config.concurrency = below(model, 2) == 0 ? SERVERS_MOST : 1 + (uint32_t)below(model, 3);
@@ -480,6 +522,40 @@ static void compare_views(struct answers *model)
     }
 }
 
+/* What oracles see of registers and counters. */
+static void compare_peeks(struct answers *model)
+{
+    struct cass_cluster *cluster = model->h.cluster;
+    for (uint64_t i = 0; i < KEYS; i++) {
+        struct told row = {0}, named = {0}, counter = {0};
+        struct copy merged[3];
+        for (int kind = 0; kind < 3; kind++) {
+            answers_clear_copy(&merged[kind]);
+            for (uint32_t k = 0; k < cluster->factor; k++)
+                answers_merge_copy(&merged[kind],
+                                   answers_copy_of(model, REGISTER * (uint64_t)(kind + 1) + i, k));
+        }
+        answers_expect_cells(model, &merged[0], &row);
+        answers_expect_cells(model, &merged[1], &named);
+        answers_expect_counter(model, &merged[2], &counter.reply);
+        int64_t columns[CASS_COLUMNS], total = 0;
+        uint32_t mask;
+        struct cass_named cells[COLUMNS];
+        bool is_found = cass_peek_merged(cluster, REGISTER + i, columns, &mask);
+        bool is_same = is_found == row.reply.found && mask == row.reply.columns_mask;
+        for (int k = 0; k < CASS_COLUMNS; k++)
+            is_same = is_same && (!(mask >> k & 1) || columns[k] == row.reply.columns[k]);
+        MODEL_RULE(model->run, is_same, "peek", "a register is shown as it is not");
+        MODEL_RULE(model->run,
+                   cass_peek_named(cluster, NAMED + i, cells, COLUMNS) == bit_count(named.named_mask), "peek",
+                   "named columns are shown as they are not");
+        for (uint32_t k = 0; k < cluster->factor; k++)
+            total += answers_copy_of(model, COUNTER + i, k)->shards[k].count;
+        MODEL_RULE(model->run, cass_counter_total(cluster, COUNTER + i) == total, "peek",
+                   "a counter is shown as it is not");
+    }
+}
+
 static void compare_stats(struct answers *model)
 {
     for (uint32_t node = 0; node < answers_node_count(model) && !model->has_own_hints; node++) {
@@ -534,8 +610,11 @@ static void check_seed(struct model_run *run)
             send(model);
         if (calm != 0 && below(model, 4) == 0)
             disturb(model);
-        answers_run_for(model, (int64_t)below(model, 1500) * SIM_MS + 1);
+        int64_t lasts_ns = (int64_t)(1 + below(model, 1500)) * SIM_MS;
+        answers_run_for(model,
+                        model->is_on_grid ? (1 + lasts_ns / (100 * SIM_MS)) * 100 * SIM_MS : lasts_ns + 1);
         compare_views(model);
+        compare_peeks(model);
         if (below(model, 24) == 0 && !run->is_broken && !model->has_invalid)
             go_on_from_archive(model);
     }

@@ -76,7 +76,7 @@ bool answers_take_up(struct answers *model, uint32_t node, int64_t cost_ns, int6
     cost_ns = (int64_t)((double)cost_ns * model->slow[node]);
     *first = start_ns + cost_ns;
     model->stats[node].busy_ns += cost_ns;
-    *out = (struct planned){start_ns + cost_ns, model->frozen_ns[node]};
+    *out = (struct planned){start_ns + cost_ns, model->frozen_ns[node], model->crashes[node]};
     return true;
 }
 
@@ -92,7 +92,7 @@ void answers_tell(struct answers *model, struct known_operation *known, enum cas
         struct known_operation *parent = &model->operations[known->parent];
         if (!parent->is_open || parent->generation != known->parent_generation)
             return;
-        parent->led = result;
+        parent->led |= UINT32_C(1) << result;
         if (known->place == known->parent_place) { /* it hears of it at once */
             answers_tell(model, parent, result);
             parent->is_open = false;
@@ -321,7 +321,6 @@ static void begin_increment(struct answers *model, uint32_t index)
     known->leader = leader;
     known->phase = LEADING;
     known->round = operation->round;
-    known->led = CASS_RESULT_COUNT;
     known->deadline_ns = known->started_ns + model->config.timeout_counter_ns;
     answers_situations[LEADER_ELSEWHERE].count +=
         answers_node_of(model, known->position, leader) != known->place;
@@ -449,6 +448,7 @@ static void take_read_answer(struct answers *model, uint32_t index, uint32_t rep
         answers_tell(model, known, CASS_READ_FAILURE);
         known->is_open = false;
     }
+    answers_situations[CAME_TWICE].count += (known->acked & bit) != 0;
     if (has_failed || (known->acked & bit) != 0)
         return;
     known->acked |= bit;
@@ -487,7 +487,10 @@ void answers_take_answer(struct answers *model, const struct message *message, b
     if (!known->is_open || known->generation != message->generation || known->round != message->round)
         return;
     if (known->phase == LEADING) {
-        MODEL_RULE(model->run, known->led == CASS_RESULT_COUNT || message->limit == known->led, "leader",
+        /* Of one that refused at once nothing was seen; of a message that came twice there are two leaders.
+         */
+        uint32_t led = known->led == 0 ? UINT32_C(1) << CASS_UNAVAILABLE : known->led;
+        MODEL_RULE(model->run, led >> message->limit & 1, "leader",
                    "a coordinator hears something else than its leader tells");
         answers_tell(model, known, (enum cass_result)message->limit);
         known->is_open = false;

@@ -314,6 +314,8 @@ static void check_moment(struct answers *model, uint32_t slot, const struct mess
                                             (known->round != message->round && known->phase != COUNTING))))
         return;
     const struct planned *planned = is_own ? &known->own : &model->planned[slot];
+    MODEL_RULE(model->run, planned->crashes == model->crashes[message->to], "served",
+               "node %u serves what it took up before it crashed", message->to);
     int64_t due_ns = planned->at_ns + model->frozen_ns[message->to] - planned->frozen_ns;
     MODEL_RULE(model->run, sim_queue_now(&model->h.queue) == due_ns, "served",
                "node %u serves a request of kind %d %" PRId64 " ns late", message->to, (int)message->kind,

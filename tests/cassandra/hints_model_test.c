@@ -72,6 +72,8 @@ struct known_hint {
 struct known_list {
     struct known_hint hints[HINTS_MAX];
     size_t count;
+    int64_t looked_ns; /* when a page was sent, or could not be */
+    uint32_t page;
     uint32_t in_flight, page_left; /* of the page that was sent last: those that have not arrived */
 };
 
@@ -221,6 +223,15 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
     }
     situations[OUT_OF_ORDER].count += is_out_of_order;
     MODEL_RULE(model->run, count < HINTS_MAX, "list", "a list of hints has no end");
+    MODEL_RULE(model->run, list->in_flight <= PAGE, "page", "node %u sends more than a page of hints", node);
+    /* Who has hints looks whether they can be delivered, every so often. */
+    int64_t due_ns = known->looked_ns + cluster->config.hint_retry_ns, now = now_ns(cluster);
+    due_ns = due_ns > cluster->nodes[node].paused_until_ns ? due_ns : cluster->nodes[node].paused_until_ns;
+    bool is_fresh = list->head == CASS_NONE || before == 0 || list->page != known->page;
+    known->looked_ns = is_fresh ? now : known->looked_ns;
+    known->page = list->page;
+    MODEL_RULE(model->run, is_fresh || now <= due_ns, "due",
+               "node %u does not look after its hints for node %u in time", node, target);
     MODEL_RULE(model->run, list->head == CASS_NONE || list->tail == last, "list",
                "the last hint of node %u for node %u is not the last of its list", node, target);
     memcpy(known->hints, fresh, count * sizeof *fresh);

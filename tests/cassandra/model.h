@@ -58,7 +58,7 @@ static inline int model_main(int argc, char **argv, uint64_t last, void (*check)
     for (size_t i = 0; i < situation_count; i++) {
         printf("%10" PRIu64 " %s\n", situations[i].count, situations[i].name);
         if (last - first + 1 >= MODEL_SEEDS_ENOUGH && situations[i].count == 0) {
-            printf("this never came up: %s\n", situations[i].name);
+            printf("seed %" PRIu64 ": situation: this never came up: %s\n", last, situations[i].name);
             return 1;
         }
     }

@@ -39,6 +39,7 @@ enum situation {
     UNKNOWN_CHOSEN,
     UNKNOWN_LATER,
     UNKNOWN_NOT,
+    SLEPT_LONG,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -58,6 +59,7 @@ static struct model_situation situations[SITUATIONS] = {
     [UNKNOWN_CHOSEN] = {"an update of unknown outcome that took place", 0},
     [UNKNOWN_LATER] = {"an update that took place after its client had given up", 0},
     [UNKNOWN_NOT] = {"an update of unknown outcome that did not take place", 0},
+    [SLEPT_LONG] = {"a wait of 95 ms or more after a round of Paxos v1 that was lost", 0},
 };
 
 struct known_proposal {
@@ -91,10 +93,14 @@ struct model {
     struct {
         uint32_t generation;
         uint64_t tag;
-        int64_t ballot_us;
+        int64_t ballot_us, since_ns; /* since_ns: of its stage */
+        int64_t refused_us;          /* the highest promise that refused it */
+        uint32_t contentions;
+        uint8_t stage;
     } operations[OPERATIONS];
     struct paxos_history history;
-    int64_t last_us[NODES_MOST]; /* the last ballot of each coordinator; 0: none */
+    uint32_t contentions[ASKED_MAX]; /* that each statement met, by tag */
+    int64_t last_us[NODES_MOST];     /* the last ballot of each coordinator; 0: none */
     bool doubles; /* messages come twice; then answers are not followed, as a lost one's slot may get its
                      double */
     struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, which counts from 1 */
@@ -356,9 +362,14 @@ static void need_answers(struct model *model, uint32_t index)
 }
 
 /* Of one coordinator each ballot is higher than all before it, whatever its clock shows. */
-static void check_ballot(struct model *model, const struct cass_operation *operation)
+static void check_ballot(struct model *model, const struct cass_operation *operation, int64_t refused_us)
 {
+    const struct cass_cluster *cluster = model->h.cluster;
     int64_t *last_us = &model->last_us[operation->place];
+    MODEL_RULE(model->run, operation->ballot.micros > refused_us, "rising",
+               "node %u tries again with a ballot that is too low as well", operation->place);
+    MODEL_RULE(model->run, now_ns(cluster) - operation->started_ns < cluster->config.timeout_cas_ns,
+               "deadline", "node %u begins a round though its time is over", operation->place);
     MODEL_RULE(model->run, operation->ballot.node == operation->place, "rising",
                "a ballot of node %u names another node", operation->place);
     MODEL_RULE(model->run, *last_us == 0 || operation->ballot.micros > *last_us, "rising",
@@ -381,7 +392,18 @@ static void follow_operations(struct model *model)
         int64_t before_us = is_other ? NO_TIME : model->operations[i].ballot_us;
         model->operations[i].ballot_us = has_ballot ? operation->ballot.micros : NO_TIME;
         if (has_ballot && operation->ballot.micros != before_us)
-            check_ballot(model, operation);
+            check_ballot(model, operation, is_other ? NO_TIME : model->operations[i].refused_us);
+        if (is_other) {
+            model->operations[i].refused_us = NO_TIME;
+            model->operations[i].contentions = 0;
+        }
+        bool is_asleep = operation->generation % 2 == 1 && operation->stage == STAGE_SLEEP;
+        if (is_asleep && model->operations[i].stage != STAGE_SLEEP) {
+            model->contentions[operation->tag] = ++model->operations[i].contentions;
+        }
+        if (is_other || model->operations[i].stage != operation->stage)
+            model->operations[i].since_ns = now_ns(cluster);
+        model->operations[i].stage = operation->stage;
         model->operations[i].generation = operation->generation;
         model->operations[i].tag = operation->tag;
         if (operation->generation % 2 == 1 && operation->is_answered)
@@ -389,9 +411,68 @@ static void follow_operations(struct model *model)
     }
 }
 
+/* A coordinator's timer runs out. What is put off by a pause is not judged. */
+static void check_timer(struct model *model, uint32_t index)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    const struct cass_cluster_config *config = &cluster->config;
+    const struct cass_operation *operation = operation_at(cluster, index);
+    int64_t lasted_ns = now_ns(cluster) - operation->started_ns, due_ns = config->timeout_cas_ns;
+    bool is_v2 = config->paxos == CASS_PAXOS_V2;
+    if (cluster->nodes[operation->place].frozen_ns > 0)
+        return;
+    switch ((enum stage)operation->stage) {
+    case STAGE_PREPARE:
+    case STAGE_PROPOSE:
+    case STAGE_PROPOSE_REPAIR:
+    case STAGE_COMMIT_REPAIR:
+        due_ns = is_v2 ? config->timeout_cas_ns : config->timeout_write_ns;
+        break;
+    case STAGE_COMMIT:
+        due_ns = is_v2 && config->timeout_cas_ns > config->timeout_write_ns ? config->timeout_cas_ns
+                                                                            : config->timeout_write_ns;
+        break;
+    case STAGE_READ:
+    case STAGE_READ_AGAIN:
+    case STAGE_REPAIR:
+        due_ns = config->timeout_read_ns;
+        break;
+    case STAGE_SLEEP:
+        lasted_ns = now_ns(cluster) - model->operations[index].since_ns;
+        situations[SLEPT_LONG].count += !is_v2 && lasted_ns >= 95 * SIM_MS;
+        MODEL_RULE(model->run, lasted_ns <= 100 * SIM_MS && (is_v2 || lasted_ns < 100 * SIM_MS), "sleep",
+                   "a coordinator waits for too long after a round that was lost");
+        return;
+    default:
+        break;
+    }
+    int64_t began_ns = model->operations[index].since_ns - operation->started_ns; /* may be later */
+    due_ns = began_ns > due_ns ? began_ns : due_ns;
+    MODEL_RULE(model->run, lasted_ns == due_ns, "deadline",
+               "a coordinator waits for %" PRId64 " ms and not %" PRId64, lasted_ns / SIM_MS,
+               due_ns / SIM_MS);
+}
+
+/* A refusal reaches the coordinator that still waits for it. */
+static void hear_refusal(struct model *model, const struct message *message)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    if (message->kind != MESSAGE_ANSWER || !(message->flags & MESSAGE_REFUSED) ||
+        message->body == CASS_NONE || !is_current(cluster, message) || cluster->nodes[message->to].is_down ||
+        now_ns(cluster) < cluster->nodes[message->to].paused_until_ns)
+        return;
+    int64_t promised_us = body_at(cluster, message->body)->promised.micros,
+            *refused_us = &model->operations[message->operation].refused_us;
+    *refused_us = promised_us > *refused_us ? promised_us : *refused_us;
+}
+
 static void handle(struct model *model, const struct sim_event *event)
 {
     struct cass_cluster *cluster = model->h.cluster;
+    if (event->kind == EVENT_TIMER)
+        check_timer(model, (uint32_t)event->a);
+    if (event->kind == EVENT_ARRIVE)
+        hear_refusal(model, message_at(cluster, (uint32_t)event->a));
     struct message message = {0};
     struct body body = {0};
     bool is_taken = false;
@@ -434,6 +515,9 @@ static void run_for(struct model *model, int64_t lasts_ns)
         if (event.kind == CASS_EVENT_REPLY) {
             cass_reply_take(h->cluster, event.b, &reply);
             paxos_history_told(&model->history, event.a, &reply);
+            MODEL_RULE(model->run, reply.contentions == model->contentions[event.a], "contentions",
+                       "a client is told of %u contentions, and not of %u", reply.contentions,
+                       model->contentions[event.a]);
             h->replies[event.a] = reply;
             h->is_answered[event.a] = true;
         } else {
