@@ -27,15 +27,19 @@
 #include "tune/odds.h"
 #include "tune/weighted.h"
 
-#define SAMPLES        500u
-#define SQUARES_SUM    1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
-#define PARTS          4                  /* of a run, for the times at which partitions begin */
-#define METRICS_MAX    900u
-#define KEYS_MANY      6000u
-#define THREADS        3u
-#define NAME_SIZE      (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
-#define EXPECTED_SLACK 0.1    /* of a read */
-#define NONE           (-1.0) /* of a metric that a run does not have */
+#define SAMPLES         500u
+#define SQUARES_SUM     1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
+#define PARTS           4                  /* of a run, for the times at which partitions begin */
+#define METRICS_MAX     900u
+#define KEYS_MANY       6000u
+#define THREADS         3u
+#define NAME_SIZE       (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
+#define EXPECTED_RUNS   60
+#define EXPECTED_NEAR   0.1 /* of a mean */
+#define EXPECTED_ERRORS 8   /* standard errors */
+#define STRATEGIES_MOST 8
+#define EXPECTED_SLACK  0.1    /* of a read */
+#define NONE            (-1.0) /* of a metric that a run does not have */
 
 /* Strategy and metric, and its value in each run of either mode. */
 struct figure {
@@ -315,6 +319,57 @@ static bool check_expected(const struct lab_strategy_result *drawn,
     return ok;
 }
 
+/* The mean number of partitions that a read asks, over runs, and the variance of that mean. */
+struct mean {
+    double sum, squares;
+};
+
+static double error_of(const struct mean *mean)
+{
+    double average = mean->sum / EXPECTED_RUNS;
+    return (mean->squares / EXPECTED_RUNS - average * average) / (EXPECTED_RUNS - 1);
+}
+
+/* The thinned mode knows when rows are expected, not when they come, so its expected reads are near those of
+ * the exact mode, and no nearer. */
+static bool check_expected_thinned(uint64_t seed, const char *text, char *message, size_t size)
+{
+    struct mean means[2][STRATEGIES_MOST] = {0};
+    bool ok = true;
+    size_t count = 0;
+    for (int mode = 0; ok && mode < 2; mode++) {
+        struct lab_scenario *scenario = parse(text, mode, message, size);
+        ok = scenario != NULL;
+        for (uint64_t i = 0; ok && i < EXPECTED_RUNS; i++) {
+            struct lab_result *result = NULL;
+            struct sim_error error;
+            scenario->seed = scenario->workload.seed = (seed * 2 + (uint64_t)mode) * EXPECTED_RUNS + i;
+            scenario->reads.are_expected = true;
+            ok = lab_run(scenario, 1, NULL, &result, &error);
+            if (!ok)
+                snprintf(message, size, "%s", error.text);
+            count = ok ? result->strategy_count : 0;
+            for (size_t k = 0; k < count && k < STRATEGIES_MOST; k++) {
+                const struct lab_histogram *asked = &result->strategies[k].read_partitions;
+                double mean = (double)asked->sum / (double)asked->count;
+                means[mode][k].sum += mean;
+                means[mode][k].squares += mean * mean;
+            }
+            lab_result_destroy(result);
+        }
+        lab_scenario_destroy(scenario);
+    }
+    for (size_t k = 0; ok && k < count; k++) {
+        double exact = means[0][k].sum / EXPECTED_RUNS, thinned = means[1][k].sum / EXPECTED_RUNS;
+        double error = sqrt(fabs(error_of(&means[0][k])) + fabs(error_of(&means[1][k])));
+        ok = fabs(exact - thinned) <= EXPECTED_NEAR * exact + EXPECTED_ERRORS * error;
+        if (!ok)
+            snprintf(message, size, "strategy %zu: expected reads ask %.3f partitions, thinned %.3f", k,
+                     exact, thinned);
+    }
+    return ok;
+}
+
 bool stream_check_expected(uint64_t seed, char *message, size_t size)
 {
     char text[STREAM_TEXT_SIZE];
@@ -335,6 +390,7 @@ bool stream_check_expected(uint64_t seed, char *message, size_t size)
     lab_result_destroy(results[0]);
     lab_result_destroy(results[1]);
     lab_scenario_destroy(scenario);
+    ok = ok && (seed % 16 != 2 || check_expected_thinned(seed, text, message, size));
     return ok;
 }
 

@@ -19,7 +19,7 @@
 bool stream_check_distribution(uint64_t seed, char *message, size_t size);
 /* Many keys: one thread and several find the same. */
 bool stream_check_threads(uint64_t seed, char *message, size_t size);
-/* Reads of the exact mode, drawn and as they are expected. */
+/* Reads of the exact mode, drawn and as they are expected; and those of the thinned mode, as expected. */
 bool stream_check_expected(uint64_t seed, char *message, size_t size);
 /* One key, many partitions; either mode. */
 bool stream_check_sizes(uint64_t seed, char *message, size_t size);
