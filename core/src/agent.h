@@ -156,12 +156,12 @@ void bk_agent_take_rows(struct bk_agent *agent, struct operation *operation,
 void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket);
 
 /* agent_change.c: the settings that hold at a row's time. */
-/* Whether the config's protocol ends buckets at the lines of a greatest age. */
-bool bk_agent_keeps_lines(const struct bk_agent_config *config);
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history);
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns);
 /* The next line of a greatest age: the first of its multiples that is later than the time, and of the era
  * whose age it is. INT64_MAX: there is none. */
 int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns);
+/* The last line that is not later than the time; INT64_MIN: there is none. */
+int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns);
 
 #endif

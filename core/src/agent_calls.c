@@ -53,7 +53,7 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config)
     enum bk_status status = bk_strategy_check(&config->strategy);
     if (status != BK_OK)
         return status;
-    if (config->strategy.max_age_ns != 0 && !bk_agent_keeps_lines(config))
+    if (config->strategy.max_age_ns != 0 && config->strategy.kind == BK_COUNT)
         return BK_ERROR_AGE;
     bool is_counted = bk_kind_fires(config->strategy.kind);
     if ((unsigned)config->coordination > BK_GUARDED || (unsigned)config->counter > BK_COUNTER_COLUMN ||

@@ -23,11 +23,6 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
     return BK_OK;
 }
 
-bool bk_agent_keeps_lines(const struct bk_agent_config *config)
-{
-    return config->coordination == BK_GUARDED;
-}
-
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history)
 {
     enum bk_status status = bk_history_check(history);
@@ -36,8 +31,6 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
     for (uint32_t i = 0; i < history->count; i++) {
         if (history->eras[i].strategy.kind != config->strategy.kind)
             return BK_ERROR_ERA_KIND;
-        if (history->eras[i].strategy.max_age_ns != 0 && !bk_agent_keeps_lines(config))
-            return BK_ERROR_AGE;
     }
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
     /* At which number the new settings begin only a state tells that all agents read. */
@@ -50,19 +43,38 @@ const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_
     return &history->eras[bk_history_era_at(history, time_ns)].strategy;
 }
 
+static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
+{
+    struct bk_strategy grid = {.kind = BK_TIME, .of.time.window_ns = strategy->max_age_ns};
+    return bk_window_of(&grid, time_ns);
+}
+
 int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
 {
     const struct bk_history *history = &agent->config.history;
     for (uint32_t era = bk_history_era_at(history, time_ns); era < history->count; era++) {
         const struct bk_era *current = &history->eras[era];
         bool is_last = era + 1 == history->count;
-        struct bk_strategy grid = {.kind = BK_TIME, .of.time.window_ns = current->strategy.max_age_ns};
         if (current->strategy.max_age_ns == 0)
             continue;
         int64_t line_ns =
-            bk_window_of(&grid, current->from_ns > time_ns ? current->from_ns - 1 : time_ns).until_ns;
+            span_of(&current->strategy, current->from_ns > time_ns ? current->from_ns - 1 : time_ns).until_ns;
         if (is_last || line_ns < history->eras[era + 1].from_ns)
             return line_ns;
     }
     return INT64_MAX;
+}
+
+/* An era without an age has no line; the first era begins with the first time of all. */
+int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns)
+{
+    const struct bk_history *history = &agent->config.history;
+    for (uint32_t era = bk_history_era_at(history, time_ns);; era--) {
+        const struct bk_era *current = &history->eras[era];
+        bool has_age = current->strategy.max_age_ns != 0;
+        int64_t line_ns = has_age ? span_of(&current->strategy, time_ns).from_ns : INT64_MIN;
+        if (line_ns >= current->from_ns)
+            return line_ns;
+        time_ns = current->from_ns - 1;
+    }
 }

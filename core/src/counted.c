@@ -2,6 +2,78 @@
 /* Counts a row that fired, and plans the write of the state row for it. */
 #include "counted.h"
 
+/* The first time of the newest bucket; of a key without a state, before all times. */
+static int64_t start_of(const struct bk_agent *agent, const struct known *known)
+{
+    if (known->mask == 0)
+        return INT64_MIN;
+    bool is_dated = agent->config.coordination == BK_THREE_STATE && known->columns[BK_NEXT_CHANGE] != 0;
+    return known->columns[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE];
+}
+
+int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known)
+{
+    return bk_agent_line_above(agent, start_of(agent, known));
+}
+
+static bool is_beyond(const struct bk_agent *agent, const struct known *known, int64_t time_ns)
+{
+    int64_t line_ns = bk_counted_line(agent, known);
+    return line_ns < INT64_MAX && time_ns >= line_ns;
+}
+
+/* The next bucket begins at the line that ends the newest one, or, where the key slept through more lines, at
+ * the last of them. With three states the times between are those of a bucket that stays empty, so that the
+ * two dates of the state tell the bucket of each time. */
+static void plan_line(const struct bk_agent *agent, struct operation *operation)
+{
+    const struct known *known = &operation->known;
+    int64_t *next = operation->next.columns, line_ns = bk_counted_line(agent, known);
+    bool is_new = known->mask == 0, is_dated = agent->config.coordination == BK_THREE_STATE && !is_new;
+    bool has_slept = is_new || bk_agent_line_above(agent, line_ns) <= operation->row.time_ns;
+    int64_t start_ns = has_slept ? bk_agent_line_at(agent, operation->row.time_ns) : line_ns;
+    operation->next = *known;
+    operation->next.mask = BIT(BK_BUCKET) | BIT(BK_LAST_CHANGE) | BIT(is_dated ? BK_NEXT_CHANGE : BK_COUNTER);
+    next[BK_BUCKET] += is_new ? 0 : 1 + (is_dated && has_slept);
+    if (is_dated) {
+        next[BK_LAST_CHANGE] = has_slept ? line_ns : start_of(agent, known);
+        next[BK_NEXT_CHANGE] = start_ns != 0 ? start_ns : 1; /* 0 would mean none */
+    } else {
+        next[BK_COUNTER] = is_new ? 0 : bk_counted_stored_as(agent, operation, 0);
+        next[BK_LAST_CHANGE] = start_ns;
+    }
+}
+
+/* What the row knows may be a copy, which a plain write must not go by. A counter column is read for its
+ * base; with three states that is for the reset. */
+bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation)
+{
+    const struct known *known = &operation->known;
+    if (!is_beyond(agent, known, operation->row.time_ns))
+        return false;
+    enum bk_counter counter = agent->config.counter;
+    bool has_total = operation->step == COUNTED_TOTAL;
+    bool is_read = has_total || operation->step == STEP_LOOK || operation->step == COUNTED_FRESH;
+    if (known->columns[BK_BUCKET] > BUCKET_LAST - 2) {
+        bk_operation_finish(operation, BK_OPERATION_REFUSED);
+    } else if (counter != BK_COUNTER_LWT && !is_read) {
+        bk_operation_go(operation, COUNTED_FRESH);
+    } else if (counter == BK_COUNTER_COLUMN && agent->config.coordination != BK_THREE_STATE &&
+               known->mask != 0 && !has_total) {
+        bk_operation_go(operation, COUNTED_TOTAL);
+    } else {
+        plan_line(agent, operation);
+        bk_operation_go(operation, COUNTED_WRITE);
+    }
+    return true;
+}
+
+void bk_counted_route(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
+{
+    if (!bk_counted_crosses_line(agent, operation))
+        bk_operation_route_newest(agent, operation, now_ns);
+}
+
 void bk_counted_weigh(const struct bk_agent *agent, struct operation *operation)
 {
     uint64_t weight = bk_weight(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
@@ -34,6 +106,7 @@ void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int6
         operation->known = *cached;
     if (!operation->fired)
         return;
+    operation->lost = operation->recounts = 0; /* those at a line */
     /* With LWT no read is needed first: the condition of the update fails if the copy is outdated. */
     if (agent->config.counter == BK_COUNTER_LWT)
         bk_protocol(agent)->count(agent, operation, now_ns);
@@ -45,7 +118,7 @@ bool bk_counted_view(const struct bk_agent *agent, int64_t now_ns, uint64_t key,
                      bool *is_changing)
 {
     const struct known *known = bk_agent_cache_find(agent, now_ns, key);
-    if (known == NULL)
+    if (known == NULL || is_beyond(agent, known, now_ns))
         return false;
     *bucket = known->columns[BK_BUCKET];
     *is_changing = known->columns[BK_NEXT_CHANGE] != 0 && now_ns < known->columns[BK_NEXT_CHANGE];
@@ -102,6 +175,40 @@ static void fail_to_write(struct bk_agent *agent, struct operation *operation, i
     bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, retries);
 }
 
+/* Of a row that crosses a line, which is refused when its last try has failed. After a write of unknown
+ * outcome the state is read again, since others may have gone further. */
+static void take_line(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
+                      const struct bk_outcome *outcome)
+{
+    const struct protocol *protocol = bk_protocol(agent);
+    struct known state;
+    bool is_applied = outcome->kind == BK_OUTCOME_APPLIED, is_unknown = bk_outcome_is_unknown(outcome);
+    bool is_write = operation->step == COUNTED_WRITE;
+    if (operation->step == COUNTED_FRESH && is_applied &&
+        bk_operation_read_known(outcome, operation->asked_ns, &state)) {
+        bk_operation_learn(agent, operation, &state, now_ns);
+        protocol->route(agent, operation, now_ns);
+    } else if (operation->step == COUNTED_TOTAL && is_applied) {
+        operation->total = outcome->counter;
+        protocol->route(agent, operation, now_ns);
+    } else if (is_write && is_applied) {
+        bk_counted_keep_written(agent, operation, now_ns);
+        protocol->route(agent, operation, now_ns);
+    } else if (is_write && bk_counted_has_lost(agent, operation, now_ns, outcome)) {
+        if (operation->lost < CAS_TRIES_MAX)
+            protocol->route(agent, operation, now_ns);
+        else
+            bk_operation_finish(operation, BK_OPERATION_REFUSED);
+    } else if (is_write && is_unknown && operation->recounts < agent->config.retries) {
+        operation->recounts++;
+        bk_operation_go(operation, COUNTED_FRESH);
+    } else if ((is_write && is_unknown) ||
+               !bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.retries)) {
+        bk_agent_cache_forget(agent, operation->key);
+        bk_operation_finish(operation, BK_OPERATION_REFUSED);
+    }
+}
+
 void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                         const struct bk_outcome *outcome)
 {
@@ -109,6 +216,10 @@ void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int
     struct known state;
     uint32_t retries = agent->config.retries;
     bool is_applied = outcome->kind == BK_OUTCOME_APPLIED, is_unknown = bk_outcome_is_unknown(outcome);
+    if (!operation->is_placed) {
+        take_line(agent, operation, now_ns, outcome);
+        return;
+    }
     switch ((enum counted_step)operation->step) {
     case COUNTED_FRESH:
         if (!is_applied || !bk_operation_read_known(outcome, operation->asked_ns, &state))
@@ -190,9 +301,10 @@ bool bk_counted_may_roll(const struct bk_agent *agent, const struct operation *o
     return bk_counted_is_full(agent, operation, count) && operation->known.columns[BK_BUCKET] < BUCKET_LAST;
 }
 
-bool bk_counted_stands_here(const struct operation *operation)
+bool bk_counted_stands_here(const struct bk_agent *agent, const struct operation *operation)
 {
-    return operation->bucket >= operation->known.columns[BK_BUCKET];
+    bool is_known = operation->known.mask != 0 || bk_counted_line(agent, &operation->known) == INT64_MAX;
+    return is_known && operation->bucket >= operation->known.columns[BK_BUCKET];
 }
 
 void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, int64_t count)
@@ -208,7 +320,7 @@ void bk_counted_plan(const struct bk_agent *agent, struct operation *operation, 
 bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, int64_t *count)
 {
     *count = bk_counted_with_row(agent, operation);
-    operation->adds = bk_counted_stands_here(operation);
+    operation->adds = bk_counted_stands_here(agent, operation);
     if (operation->adds)
         bk_counted_plan(agent, operation, *count);
     else
@@ -216,8 +328,12 @@ bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, in
     return operation->adds;
 }
 
+/* The next bucket ends at the line of this one, whatever the clock shows by now. */
 void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
+    int64_t start_ns = start_of(agent, &operation->known), line_ns = bk_agent_line_above(agent, start_ns);
+    if (line_ns < INT64_MAX)
+        now_ns = now_ns < start_ns ? start_ns : now_ns < line_ns ? now_ns : line_ns - 1;
     operation->next = operation->known;
     operation->next.columns[BK_BUCKET]++;
     operation->next.columns[BK_COUNTER] = bk_counted_stored_as(agent, operation, 0);

@@ -3,7 +3,9 @@
  * is still due, and gives the lock back.
  *
  * The lock row holds owner and end, both 0 once it was released. A lock that has run out is taken over by
- * naming its owner and end in the condition, so that one contender alone succeeds. */
+ * naming its owner and end in the condition, so that one contender alone succeeds.
+ *
+ * At a line of a greatest age no lock is taken: all rows from beyond it would write the same. */
 #include "counted.h"
 
 /* A free lock that others were quicker to take this often is left to them. */
@@ -109,7 +111,7 @@ static void plan_roll(const struct bk_agent *agent, struct operation *operation,
     int64_t count = bk_counted_before_row(agent, operation); /* this row is in it by now */
     /* Somebody else has rolled, or no bucket is left, or it took so long that the lock may be another's by
      * now. */
-    if (!bk_counted_may_roll(agent, operation, count) || !bk_counted_stands_here(operation) ||
+    if (!bk_counted_may_roll(agent, operation, count) || !bk_counted_stands_here(agent, operation) ||
         now_ns >= operation->lock[BK_LOCK_UNTIL]) {
         release(operation);
         return;
@@ -251,7 +253,7 @@ static bool plans_lock(const struct operation *operation)
 const struct protocol bk_protocol_locked = {
     .write = bk_counted_write,
     .read = bk_counted_read,
-    .route = bk_operation_route_newest,
+    .route = bk_counted_route,
     .placed = bk_counted_placed,
     .fill = fill,
     .outcome = take_outcome,

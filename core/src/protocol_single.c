@@ -15,7 +15,7 @@ static void count(struct bk_agent *agent, struct operation *operation, int64_t n
 const struct protocol bk_protocol_single = {
     .write = bk_counted_write,
     .read = bk_counted_read,
-    .route = bk_operation_route_newest,
+    .route = bk_counted_route,
     .placed = bk_counted_placed,
     .fill = bk_counted_fill,
     .outcome = bk_counted_outcome,

@@ -8,7 +8,10 @@
  * to the date; perhaps several do
  *
  * While a change is to come no other is planned, so a bucket gets its threshold's worth of rows and all that
- * come during the lead besides. */
+ * come during the lead besides.
+ *
+ * A change at a line of a greatest age is dated at the line: all agents know that no row from beyond it
+ * belongs to the old bucket, so it needs no lead. */
 #include "counted.h"
 
 enum three_state_step {
@@ -47,6 +50,8 @@ static bool is_forgotten(const struct bk_agent *agent, const struct operation *o
 
 static void route(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
+    if (bk_counted_crosses_line(agent, operation))
+        return;
     operation->bucket = bucket_at(&operation->known, operation->row.time_ns);
     if (is_forgotten(agent, operation, now_ns))
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
@@ -64,9 +69,13 @@ static void plan_reset(const struct bk_agent *agent, struct operation *operation
     operation->next.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
 }
 
+/* Unless a line comes within a lead of the change: it ends the bucket, and dates stay a lead apart. */
 static void plan_change(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t change_ns = bk_agent_saturating_add(now_ns, 1, agent->config.lead_ns);
+    if (bk_agent_saturating_add(change_ns, 1, agent->config.lead_ns) >
+        bk_counted_line(agent, &operation->known))
+        return;
     operation->next.columns[BK_BUCKET]++;
     operation->next.columns[BK_NEXT_CHANGE] = change_ns != 0 ? change_ns : 1; /* 0 would mean none */
     operation->next.mask |= BIT(BK_BUCKET) | BIT(BK_NEXT_CHANGE);
@@ -76,7 +85,7 @@ static void count(struct bk_agent *agent, struct operation *operation, int64_t n
 {
     int64_t count = bk_counted_with_row(agent, operation);
     int64_t next_ns = operation->known.columns[BK_NEXT_CHANGE];
-    bool stands_here = bk_counted_stands_here(operation), is_waiting = next_ns != 0;
+    bool stands_here = bk_counted_stands_here(agent, operation), is_waiting = next_ns != 0;
     operation->adds = stands_here || is_waiting;
     if (!operation->adds) {
         bk_operation_finish(operation, BK_OPERATION_OK);

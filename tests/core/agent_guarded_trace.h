@@ -38,18 +38,6 @@ static inline void no_start(const struct actor *actor, int64_t now_ns, uint32_t 
     tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names, 0, (int64_t[4]){0});
 }
 
-/* A row of another time than the agent's clock shows. */
-static inline uint32_t write_at(const struct actor *actor, int64_t now_ns, int64_t time_ns, bool fires)
-{
-    struct bk_row row = row_at(time_ns, fires);
-    uint32_t operation;
-    assert_int_equal(bk_agent_write(actor->agent, now_ns, 7, &row, &operation), BK_OK);
-    say(actor->trace, "%lld %s%u %s 7 at %lld", (long long)now_ns, actor->name, operation,
-        fires ? "fires" : "writes", (long long)time_ns);
-    say_actions(actor, operation);
-    return operation;
-}
-
 /* Fires a row that is stored, counted, and told of a count of three. */
 static inline uint32_t fill(const struct actor *actor, int64_t now_ns)
 {

@@ -11,24 +11,45 @@
 struct naive {
     struct bk_key_state state;
     int64_t next_change_ns;
+    int64_t span; /* of a greatest age */
+    bool is_begun;
 };
+
+/* A new span of the greatest age ends what was to come; with three states the spans without rows have a
+ * bucket too. */
+static void cross_line_naively(const struct bk_agent_config *config, struct naive *naive,
+                               const struct bk_row *row)
+{
+    int64_t age_ns = config->strategy.max_age_ns, span = age_ns == 0 ? 0 : row->time_ns / age_ns;
+    if (naive->is_begun && span > naive->span) {
+        naive->state.bucket += 1 + (config->coordination == BK_THREE_STATE && span > naive->span + 1);
+        naive->state.counter = (uint64_t)(naive->next_change_ns = 0);
+    }
+    naive->span = span;
+    naive->is_begun = true;
+}
 
 static int64_t place_naively(const struct bk_agent_config *config, struct naive *naive,
                              const struct bk_row *row)
 {
-    if (config->coordination != BK_THREE_STATE) {
+    bool is_dated = config->coordination == BK_THREE_STATE;
+    int64_t age_ns = config->strategy.max_age_ns, lead_ns = is_dated ? config->lead_ns : 0;
+    if (!is_dated && age_ns == 0) {
         struct bk_route route;
         assert_int_equal(bk_route(&config->strategy, &naive->state, row, &route), BK_OK);
         assert_int_equal(bk_advance(&config->strategy, &naive->state, row, NULL), BK_OK);
         return route.bucket;
     }
+    cross_line_naively(config, naive, row);
     if (naive->next_change_ns != 0 && row->time_ns >= naive->next_change_ns)
         naive->state.counter = (uint64_t)(naive->next_change_ns = 0);
     int64_t bucket = naive->state.bucket - (naive->next_change_ns != 0);
     naive->state.counter += bk_weight(&config->strategy, row);
-    if (naive->next_change_ns == 0 && naive->state.counter >= THRESHOLD) {
+    bool is_near_line = age_ns != 0 && row->time_ns + 2 * lead_ns > (naive->span + 1) * age_ns;
+    if (naive->next_change_ns == 0 && naive->state.counter >= THRESHOLD && !is_near_line) {
         naive->state.bucket++;
-        naive->next_change_ns = row->time_ns + config->lead_ns;
+        naive->next_change_ns = is_dated ? row->time_ns + lead_ns : 0;
+        naive->state.counter = is_dated ? naive->state.counter : 0;
     }
     return bucket;
 }
@@ -54,7 +75,7 @@ static void compare_with_naive(struct bk_agent_config config, uint64_t seed)
     memset(naive, 0, sizeof naive);
     uint64_t sequence[KEYS] = {0};
     for (int i = 0; i < 60; i++) {
-        world->now_ns += (int64_t)draw_below(&world->draw, 60);
+        world->now_ns += (int64_t)draw_below(&world->draw, draw_below(&world->draw, 16) == 0 ? 4000 : 60);
         uint64_t key = draw_below(&world->draw, KEYS);
         struct bk_row row = {
             .time_ns = world->now_ns, .sequence = sequence[key]++, .id = draw_bits(&world->draw)};
@@ -82,6 +103,8 @@ static void test_one_agent_without_failures_is_the_naive_model(void **state)
                 config.strategy = strategy_of((enum bk_kind)kind);
                 for (int i = 0; i < 12 && bk_agent_check(&config) == BK_OK; i++) {
                     config.cache_ttl_ns = i % 3 * 100;
+                    if (i >= 6 && bk_kind_fires(config.strategy.kind))
+                        config.strategy.max_age_ns = 1000 + 37 * i;
                     compare_with_naive(config, seed++);
                 }
             }
@@ -104,6 +127,8 @@ static struct bk_agent_config draw_config(struct draw *draw)
     config.lock_lasts_ns = 1 + (int64_t)draw_below(draw, 200);
     config.lock_backoff_ns = 1 + (int64_t)draw_below(draw, 60);
     config.cache_entries = 1 + (uint32_t)draw_below(draw, 8);
+    if (draw_below(draw, 2) == 0)
+        bk_strategy_max_age(1000 + (int64_t)draw_below(draw, 1000), &config.strategy);
     return config;
 }
 
@@ -163,6 +188,7 @@ static void test_locked_lwt_skips_no_bucket(void **state)
         struct bk_agent_config config = draw_config(&draw);
         config.coordination = BK_LOCKED;
         config.counter = BK_COUNTER_LWT;
+        config.strategy.max_age_ns = 0;
         struct world *world = world_of(&config, 2 + (int)draw_below(&draw, AGENTS_MAX - 1), seed);
         world->may = draw_failures(&draw);
         world_run(world, 100);
@@ -187,14 +213,42 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
         config.retry_backoff_ns = 0;
         config.cache_ttl_ns = 100;
         config.lead_ns = is_safe ? 101 + 2 * LATENCY_NS_MAX : 20;
+        if (seed / 2 % 2 == 0)
+            bk_strategy_max_age(1000, &config.strategy);
         struct world *world = world_of(&config, 2 + (int)(seed % (AGENTS_MAX - 1)), seed);
         world_run(world, 300);
         add_tally(is_safe ? &safe : &unsafe, &world->tally);
         world_free(world);
     }
     assert_true(safe.rolls > test_part(1000) && unsafe.rolls > test_part(1000));
-    assert_true(safe.misrouted == 0);
+    assert_true(safe.misrouted == 0 && safe.beyond_lines == 0 && safe.line_rolls > test_part(1000));
     assert_true(unsafe.misrouted > 0); /* the measure measures */
+}
+
+/* Whatever fails, whoever crashes and whatever clocks show: with conditional updates no bucket has rows of
+ * both sides of a line, but for those that were overtaken. */
+static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
+{
+    (void)state;
+    struct tally tally = {0};
+    for (uint64_t seed = 0; seed < test_part(2000); seed++) {
+        struct draw draw = {seed};
+        struct bk_agent_config config = draw_config(&draw);
+        config.counter = BK_COUNTER_LWT;
+        bk_strategy_max_age(1000 + (int64_t)draw_below(&draw, 1000), &config.strategy);
+        struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
+        world->may = draw_failures(&draw);
+        world->may.crash = draw_below(&draw, 2) == 0;
+        /* Locks go by clocks, and the world knows one. */
+        for (int i = 0; i < world->agent_count && config.coordination != BK_LOCKED; i++)
+            world->agents[i].offset_ns = (int64_t)draw_below(&draw, 400);
+        world_run(world, 120);
+        add_tally(&tally, &world->tally);
+        world_free(world);
+    }
+    assert_true(tally.beyond_lines == 0);
+    assert_true(tally.rolls > test_part(3000) && tally.line_rolls > test_part(3000) &&
+                tally.late_effects > test_part(1000) && tally.crashes > test_part(1000));
 }
 
 /* All that is drawn of guarded; clocks go wrong by up to the bound. */
@@ -204,6 +258,7 @@ static struct world *draw_guarded(uint64_t seed, struct failures may)
     struct bk_agent_config config = draw_config(&draw);
     config.coordination = BK_GUARDED;
     config.counter = BK_COUNTER_COLUMN;
+    config.strategy.max_age_ns = 0;
     config.grant_ns = 1 + (int64_t)draw_below(&draw, 200);
     config.clock_bound_ns = (int64_t)draw_below(&draw, 4) * 15;
     config.cache_entries = draw_below(&draw, 2) == 0 ? 1 : 64;
@@ -298,6 +353,7 @@ int main(void)
         cmocka_unit_test(test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place),
         cmocka_unit_test(test_lwt_count_without_unknown_outcomes_loses_nothing),
         cmocka_unit_test(test_locked_lwt_skips_no_bucket),
+        cmocka_unit_test(test_lwt_keeps_rows_of_two_sides_of_a_line_apart),
         cmocka_unit_test(test_guarded_places_rows_by_their_time_alone),
         cmocka_unit_test(test_guarded_readers_begin_high_enough_by_the_worst_clocks),
         cmocka_unit_test(test_guarded_without_failures_takes_every_row),

@@ -155,6 +155,18 @@ static inline uint32_t write_row(const struct actor *actor, int64_t now_ns, uint
     return operation;
 }
 
+/* A row of another time than the agent's clock shows. */
+static inline uint32_t write_at(const struct actor *actor, int64_t now_ns, int64_t time_ns, bool fires)
+{
+    struct bk_row row = row_at(time_ns, fires);
+    uint32_t operation;
+    assert_int_equal(bk_agent_write(actor->agent, now_ns, 7, &row, &operation), BK_OK);
+    say(actor->trace, "%lld %s%u %s 7 at %lld", (long long)now_ns, actor->name, operation,
+        fires ? "fires" : "writes", (long long)time_ns);
+    say_actions(actor, operation);
+    return operation;
+}
+
 static inline uint32_t read_rows(const struct actor *actor, int64_t now_ns, uint64_t rows, enum bk_plan plan)
 {
     uint32_t operation;

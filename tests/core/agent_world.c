@@ -53,9 +53,26 @@ static void check_asked(struct world *world, int agent, const struct bk_action *
     }
     bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
                  (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
-    /* It rolls under its own lock, unless the host let it lie until the lock had run out. */
-    if (rolls && world->config.coordination == BK_LOCKED && world->now_ns < key->lock_until[agent])
+    /* It rolls under its own lock, unless the host let it lie until the lock had run out; at a line, without.
+     */
+    bool is_placed = world->agents[agent].operations[action->operation].has_bucket;
+    if (rolls && is_placed && world->config.coordination == BK_LOCKED &&
+        world->now_ns < key->lock_until[agent])
         assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
+}
+
+/* With a greatest age no row goes where one from before a line between them went, but for a row that was
+ * overtaken: a row of the key from beyond its own line had come. */
+static bool keeps_lines(struct world *world, const struct bk_action *action)
+{
+    struct world_key *key = &world->keys[action->key];
+    int64_t time_ns = action->row.time_ns, own_ns = line_above(world, time_ns);
+    assert_true(action->bucket < BUCKETS_MAX);
+    int64_t *line_ns = &key->lines_ns[action->bucket];
+    bool is_kept = *line_ns == 0 || time_ns < *line_ns;
+    if (key->latest_ns < own_ns && (*line_ns == 0 || own_ns < *line_ns))
+        *line_ns = own_ns;
+    return is_kept;
 }
 
 static void ask(struct world *world, int agent, const struct bk_action *action)
@@ -71,6 +88,8 @@ static void ask(struct world *world, int agent, const struct bk_action *action)
     assert_true(action->is_retry == operation->has_bucket);
     assert_true(!action->is_retry || action->bucket == operation->bucket);
     world->tally.retried_rows += action->is_retry;
+    if (!action->is_retry && world->config.strategy.max_age_ns != 0 && !is_guarded(world))
+        world->tally.beyond_lines += !keeps_lines(world, action);
     if (!action->is_retry && world->config.coordination == BK_THREE_STATE) {
         const struct world_key *key = &world->keys[action->key];
         int64_t by_row = 0, by_now = 0;
@@ -163,14 +182,24 @@ static void store_state(struct world *world, const struct bk_action *action)
     key->rolls++;
     if (world->config.counter != BK_COUNTER_LWT)
         return;
-    assert_true(key->state[BK_BUCKET] == bucket + 1);
-    if (world->config.coordination == BK_LOCKED)
+    /* By a row from beyond the line of the bucket that it leaves. */
+    bool is_dated = world->config.coordination == BK_THREE_STATE && before[BK_NEXT_CHANGE] != 0;
+    bool is_at_line =
+        action->row.time_ns >= line_above(world, before[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE]);
+    bool has_slept = is_at_line && key->state[BK_BUCKET] == bucket + 2;
+    assert_true(key->state[BK_BUCKET] == bucket + 1 || has_slept);
+    world->tally.line_rolls += is_at_line;
+    if (is_at_line)
+        assert_true(world->config.strategy.max_age_ns != 0);
+    else if (world->config.coordination == BK_LOCKED)
         assert_true(counter >= THRESHOLD);
     else
         assert_true(counter >= THRESHOLD - (world->config.strategy.kind == BK_WEIGHTED ? WEIGHT_MOST : 1));
     world->tally.rolls_above_threshold += counter >= THRESHOLD;
     if (world->config.coordination == BK_THREE_STATE) {
-        assert_true(key->date_count < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
+        assert_true(key->date_count + 1 < DATES_MAX && key->state[BK_NEXT_CHANGE] != 0);
+        if (has_slept)
+            key->dates[key->date_count++] = key->state[BK_LAST_CHANGE];
         key->dates[key->date_count++] = key->state[BK_NEXT_CHANGE];
     }
 }
@@ -420,6 +449,8 @@ void world_write(struct world *world, int agent, uint64_t key, const struct bk_r
     own->operations[operation] = (struct under_way){.is_used = true, .row = *row};
     own->begun++;
     guarded_begun(world, agent, key, operation);
+    if (row->time_ns > world->keys[key].latest_ns)
+        world->keys[key].latest_ns = row->time_ns;
     world->tally.fired += bk_fires(&world->config.strategy, row);
     take_actions(world, agent);
 }

@@ -26,7 +26,7 @@ struct failures {
 };
 
 struct tally {
-    uint64_t fired, counted, rolls, rolls_above_threshold, misrouted;
+    uint64_t fired, counted, rolls, rolls_above_threshold, misrouted, beyond_lines;
     uint64_t retried_rows, refused_rows, unknown_rows, late_effects, takeovers, conditions_lost, reads;
     uint64_t extensions, line_rolls, lookups, crashes, late_rows, future_rows; /* of guarded */
 };
@@ -43,7 +43,8 @@ struct world_key {
     uint64_t rolls;
     int64_t dates[DATES_MAX]; /* of the changes that were stored */
     size_t date_count;
-    int64_t lock_until[AGENTS_MAX]; /* as each agent asked for it last */
+    int64_t latest_ns, lines_ns[BUCKETS_MAX]; /* with a greatest age: of all rows; see check_lines() */
+    int64_t lock_until[AGENTS_MAX];           /* as each agent asked for it last */
     /* Of guarded: the table of starts, the starts as they were committed, and a counter for each bucket. */
     bool has_start[BUCKETS_MAX];
     int64_t starts[BUCKETS_MAX], committed[BUCKETS_MAX], totals[BUCKETS_MAX];
@@ -103,6 +104,13 @@ uint64_t world_run(struct world *world, int count);
 void world_write(struct world *world, int agent, uint64_t key, const struct bk_row *row);
 void world_finish(struct world *world);
 int64_t world_clock(const struct world *world, int agent);
+
+/* The next line of the greatest age, if there is one. */
+static inline int64_t line_above(const struct world *world, int64_t time_ns)
+{
+    int64_t age_ns = world->config.strategy.max_age_ns;
+    return age_ns == 0 ? INT64_MAX : time_ns - (time_ns % age_ns + age_ns) % age_ns + age_ns;
+}
 
 /* agent_world_guarded.c: what holds at any time with guarded. */
 void guarded_begun(struct world *world, int agent, uint64_t key, uint32_t operation);

@@ -102,13 +102,6 @@ void guarded_acknowledged(struct world *world, int agent, const struct bk_action
         operation->placed->is_acknowledged = true;
 }
 
-/* The next line of the greatest age, if there is one. */
-static int64_t line_above(const struct world *world, int64_t time_ns)
-{
-    int64_t age_ns = world->config.strategy.max_age_ns;
-    return age_ns == 0 ? INT64_MAX : time_ns - (time_ns % age_ns + age_ns) % age_ns + age_ns;
-}
-
 /* At a line, by a row beyond it that has not been put; before it, by a full count. */
 static void check_roll(struct world *world, const struct bk_action *action, const int64_t *before)
 {

@@ -110,7 +110,7 @@ enum bk_source {
 };
 
 struct bk_agent_config {
-    struct bk_strategy strategy; /* a greatest age only with BK_GUARDED (BK_ERROR_AGE) */
+    struct bk_strategy strategy; /* of BK_COUNT without a greatest age (BK_ERROR_AGE) */
     struct bk_history
         history; /* the eras of its settings, all of the strategy's kind. With count 0 `strategy` holds for
                     all times; otherwise only its kind is used. BK_COUNT: a bucket is full by the settings of
@@ -306,7 +306,8 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
 /* Begins to write a row. Actions follow until BK_ACT_DONE of this operation: it is written into one bucket,
  * and a retry puts it into the same. With BK_THREE_STATE a row that waited for its state so long that two
  * changes may have passed is refused, since the state no longer tells where it belongs; with BK_GUARDED one
- * whose time is further ahead of now than clock_bound_ns.
+ * whose time is further ahead of now than clock_bound_ns; with a greatest age one for which the next bucket
+ * cannot be written.
  *
  * @param now_ns     the agent's clock; the row's own time is row->time_ns, fixed from here on
  * @param key        any number that stands for the key, the same in all agents

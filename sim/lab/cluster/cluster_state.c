@@ -24,18 +24,20 @@ static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *
                     columns[BK_BUCKET], columns[BK_COUNTER], stored);
 }
 
+int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns)
+{
+    bool is_dated = run->config.coordination == BK_THREE_STATE && columns[BK_NEXT_CHANGE] != 0;
+    return columns[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE];
+}
+
 /* The first time that belongs to the state's bucket. */
 static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
 {
-    switch (run->config.coordination) {
-    case BK_GUARDED:
+    if (run->config.coordination == BK_GUARDED)
         return columns[BK_GUARDED_START];
-    case BK_THREE_STATE:
-        return columns[BK_NEXT_CHANGE] != 0 ? columns[BK_NEXT_CHANGE] : columns[BK_LAST_CHANGE];
-    default:
-        /* The row that rolled a key at once still belongs to the old bucket. */
-        return columns[BK_LAST_CHANGE] + 1;
-    }
+    int64_t start_ns = lab_state_start(run, columns);
+    /* The row that rolled a key at once still belongs to the old bucket, but at a line. */
+    return start_ns + (run->config.coordination != BK_THREE_STATE && !lab_is_line(run, start_ns));
 }
 
 static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const int64_t *columns)
@@ -53,6 +55,10 @@ static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const i
         key->change_count = bucket + 1;
     }
     key->changes[bucket] = change_of(run, columns);
+    /* Beyond more than one line two buckets begin. */
+    if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES] && run->config.coordination == BK_THREE_STATE &&
+        bucket > 1 && key->changes[bucket - 1] == 0)
+        key->changes[bucket - 1] = columns[BK_LAST_CHANGE];
     return true;
 }
 

@@ -36,6 +36,8 @@ bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_
 /* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
 /* From when on rows belong to a bucket, by bucket; 0: not known. */
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
+/* Since when the newest bucket is dated in a state that counts rows. */
+int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns);
 int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
 /* The bucket that a row of that time would belong to by what is stored now: partitions below it are closed.
  */

@@ -242,13 +242,13 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
                        lab_span_text(backoff_ns, other));
 }
 
-/* Of some seeds of guarded: lines that a run crosses a few times, and every now and then many times. */
-static void draw_max_age(const struct lab_fuzz_plan *plan, enum draw_kind kind, struct lab_writer *writer)
+/* Of some seeds: lines that a run crosses a few times, and every now and then many times. */
+static void draw_max_age(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     lab_draw_init(&random, plan, LAB_DRAW_MAX_AGE);
-    if (kind == DRAW_GUARDED && plan->has_duration && lab_draw_chance(&random, AGED_SHARE))
+    if (plan->has_duration && lab_draw_chance(&random, AGED_SHARE))
         lab_writer_add(writer, "      max_age: %s\n",
                        lab_span_text(lab_draw_on_grid(plan, lab_draw_span(&random, plan->duration_ns / 60,
                                                                           plan->duration_ns / 2)),
@@ -269,7 +269,7 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
     case DRAW_LOCKED:
     case DRAW_SINGLE:
         draw_probabilistic(plan, kind, mean_rows, writer);
-        draw_max_age(plan, kind, writer);
+        draw_max_age(plan, writer);
         break;
     case DRAW_COUNT:
         draw_count(plan, (uint64_t)mean_rows, writer);

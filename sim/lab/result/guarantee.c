@@ -97,12 +97,14 @@ const struct lab_guarantee lab_guarantees[] = {
     ROW(PROBABILISTIC, SINGLE, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, SINGLE, NO_GAPS, CAS),
     ROW(PROBABILISTIC, SINGLE, BOUNDED, CAS | C(SHORT_TIMEOUTS) | UNEVEN),
+    ROW(PROBABILISTIC, SINGLE, LINES, PLAIN | UNEVEN),
     ROW(PROBABILISTIC, SINGLE, FILLED, COUNTED),
 
     STORED(PROBABILISTIC, LOCKED),
     ROW(PROBABILISTIC, LOCKED, FINDABLE, PLAIN),
     ROW(PROBABILISTIC, LOCKED, NO_GAPS, CAS),
     ROW(PROBABILISTIC, LOCKED, BOUNDED, CAS | C(SHORT_TIMEOUTS) | C(SHORT_LEASE) | UNEVEN),
+    ROW(PROBABILISTIC, LOCKED, LINES, PLAIN | UNEVEN),
     ROW(PROBABILISTIC, LOCKED, FILLED, COUNTED),
 
     /* A row from before the last two changes is refused; a clock that jumped may have dated them. */
@@ -114,6 +116,7 @@ const struct lab_guarantee lab_guarantees[] = {
     ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, CAS | LATE),
     /* A row from ahead of its bucket's date is counted for the old one. */
     ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP) | UNEVEN),
+    ROW(PROBABILISTIC, THREE_STATE, LINES, PLAIN | UNEVEN),
     ROW(PROBABILISTIC, THREE_STATE, FILLED, COUNTED),
 
     /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.

@@ -92,10 +92,10 @@ static bool check_strategies(struct lab_reader *reader, const struct lab_node *r
                                   "it counts rows that are there, and some go before they are counted, which "
                                   "only agents see; add 'agents: {count: N}', or use memory");
         if (is_cluster && strategy->settings.strategy.max_age_ns != 0 &&
-            strategy->settings.coordination != BK_GUARDED)
+            strategy->settings.strategy.kind == BK_COUNT)
             return lab_fail_value(reader, lab_node_find(settings, "max_age"),
-                                  "agents roll a key behind the row that fills its bucket, and none does "
-                                  "before a row at a line; use 'coordination: guarded', or 'time'");
+                                  "agents keep no state of a count whose numbers come from outside, so none "
+                                  "could tell where a bucket began; use 'probabilistic', or 'time'");
         if (is_cluster && strategy->settings.strategy.kind == BK_HASH &&
             strategy->settings.strategy.of.hash.buckets > LAB_CLUSTER_BUCKETS_MAX)
             return lab_fail_value(reader, lab_node_find(settings, "buckets"),

@@ -515,8 +515,7 @@ const struct lab_setting lab_setting_table[] = {
      .told = "max age %s",
      .drawn = "at most %s",
      .meaning = "the key also rolls at every multiple of this since 1970 that a row of it lies beyond; see "
-                "[max_age](#max_age). With `agents` only for `coordination: guarded`; for `count` only with "
-                "`counter: external`"},
+                "[max_age](#max_age). For `count` only with `counter: external`, and without `agents`"},
     {.path = "then",
      .kinds = CHANGING,
      .type = LAB_SETTING_CHANGES,

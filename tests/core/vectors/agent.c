@@ -410,7 +410,7 @@ static void go_on(struct host *host)
  * either, and some of the first with a greatest age. */
 static void draw_config(struct host *host, int number)
 {
-    static const int aged[] = {9};
+    static const int aged[] = {9, 0, 1, 2, 6, 7, 8, 3, 4, 5};
     bool is_aged = number >= 20;
     int which = is_aged ? aged[number - 20] : number;
     struct draw *draw = host->draw;
@@ -495,6 +495,10 @@ static void draw_state(struct host *host, struct shelf *shelf)
             state[BK_BUCKET] = INT64_MAX - (int64_t)draw_below(host->draw, 3);
         if (one_in(host->draw, 2))
             state[BK_NEXT_CHANGE] = host->now_ns + (int64_t)draw_below(host->draw, 400) - 100;
+        if (host->config.strategy.max_age_ns != 0) /* of now, or some lines ago */
+            state[BK_LAST_CHANGE] =
+                host->now_ns -
+                (int64_t)draw_below(host->draw, 3 * (uint64_t)host->config.strategy.max_age_ns);
         return;
     }
     int64_t bucket = (int64_t)draw_below(host->draw, 6);

@@ -62,6 +62,15 @@ static const struct family families[] = {
     {"idgen-columns", vectors_idgen, BK_IDGEN_LOCK_COLUMNS},
     {"idgen-lwt", vectors_idgen, BK_IDGEN_LOCK_LWT},
     {"agent-guarded-lines", vectors_agent, 20},
+    {"agent-single-rmw-lines", vectors_agent, 21},
+    {"agent-single-lwt-lines", vectors_agent, 22},
+    {"agent-single-column-lines", vectors_agent, 23},
+    {"agent-three-state-rmw-lines", vectors_agent, 24},
+    {"agent-three-state-lwt-lines", vectors_agent, 25},
+    {"agent-three-state-column-lines", vectors_agent, 26},
+    {"agent-locked-rmw-lines", vectors_agent, 27},
+    {"agent-locked-lwt-lines", vectors_agent, 28},
+    {"agent-locked-column-lines", vectors_agent, 29},
 };
 #define FAMILIES (sizeof families / sizeof *families)
 

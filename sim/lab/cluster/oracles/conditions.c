@@ -115,12 +115,20 @@ static int64_t contended_ns(const struct lab_cluster_run *run)
     return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
 }
 
+/* Every row's conditional update of its key's state contends with all others, and rows wait for it: for their
+ * numbers, or for the roll at a line. */
+static bool contends_by_row(const struct lab_cluster_run *run)
+{
+    bool has_lines = run->config.strategy.max_age_ns != 0 && run->config.coordination != BK_GUARDED;
+    return run->config.source == BK_SOURCE_LWT || (has_lines && run->config.counter == BK_COUNTER_LWT);
+}
+
 /* Where agents contend for what a row needs, each of them may be ahead. */
 static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t contenders)
 {
     const struct cass_cluster_config *network = &run->scenario->network;
     const struct lab_agents *agents = &run->scenario->agents;
-    bool contends = lab_contends_for_rows(run);
+    bool contends = lab_contends_for_rows(run) || contends_by_row(run);
     int64_t least_ns = agents->timeout_ns;
     const int64_t timeouts[] = {network->timeout_write_ns, network->timeout_read_ns,
                                 run->config.source == BK_SOURCE_COUNTER ? network->timeout_counter_ns
@@ -151,8 +159,10 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         lab_condition_set(run, LAB_CONDITION_LATE_ROWS);
     if (workload->early_share > 0)
         lab_condition_set(run, LAB_CONDITION_EARLY_ROWS);
+    int64_t age_ns = run->config.strategy.max_age_ns, bounds_ns = 2 * agents->clock_bound_ns;
     if (run->config.coordination == BK_THREE_STATE &&
-        run->config.lead_ns < agents->cache_ttl_ns + 2 * agents->clock_bound_ns)
+        (run->config.lead_ns < agents->cache_ttl_ns + bounds_ns ||
+         (age_ns != 0 && age_ns < run->config.lead_ns + bounds_ns)))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEAD);
     const struct bk_idgen_config *idgen = &run->strategy->settings.idgen;
     if (run->idgen != NULL && idgen->lock_lasts_ns - idgen->lease_ns < 2 * agents->clock_bound_ns)
@@ -165,7 +175,6 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     if (run->config.coordination == BK_LOCKED &&
         run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
-    int64_t age_ns = run->config.strategy.max_age_ns;
     if (run->config.coordination == BK_GUARDED &&
         (run->config.grant_ns < contended_ns(run) || (age_ns != 0 && age_ns < contended_ns(run))))
         lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
@@ -189,10 +198,10 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
-/* Each row of an agent asks for a number of its own, and contends with all of the key's that have come. */
+/* Each row of an agent contends with all of the key's that have come. */
 static void note_crowded_keys(struct lab_cluster_run *run)
 {
-    for (uint32_t key = 0; run->config.source == BK_SOURCE_LWT && key < run->key_count; key++) {
+    for (uint32_t key = 0; contends_by_row(run) && key < run->key_count; key++) {
         if (timeouts_are_short(run, run->oracles.keys[key].peak_rows_per_s))
             lab_condition_of_key(run, LAB_CONDITION_SHORT_TIMEOUTS, key, INT64_MIN, LAB_OPEN_ENDED);
     }

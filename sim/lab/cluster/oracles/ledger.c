@@ -232,6 +232,10 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
                       run->config.cache_ttl_ns +
                       run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) +
                       2 * run->config.lock_lasts_ns;
+    bool is_aged = run->config.strategy.max_age_ns != 0;
+    /* A change that would come within a lead of a line comes at the line. */
+    if (is_aged && run->config.coordination == BK_THREE_STATE)
+        oracles->lag_ns = lab_until(oracles->lag_ns, run->config.lead_ns);
     oracles->available_ns = lab_available_bound_ns(run);
     lab_health_begin(run);
     lab_conditions_begin(run);
@@ -241,7 +245,6 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
-    bool is_aged = run->config.strategy.max_age_ns != 0;
     oracles->verdict.is_judged[LAB_ORACLE_LINES] = is_aged;
     /* A bucket is begun by a row that may never be stored, and ends at its line all the same. */
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted && !is_aged;

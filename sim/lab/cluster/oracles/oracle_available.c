@@ -32,11 +32,12 @@ bool lab_contends_for_rows(const struct lab_cluster_run *run)
     return lab_takes_numbers(run) || run->config.coordination == BK_GUARDED;
 }
 
-/* Actions before the row is acknowledged: the put, what it needs to know, and what rows contend for: a grant
- * or a lease of numbers with other agents, a single number with any other row of the key. */
+/* Actions before the row is acknowledged: the put, what it needs to know, and what rows contend for: a grant,
+ * a lease of numbers or the roll at a line with other agents, a single number with any other row of the key.
+ */
 static int64_t steps_before(const struct lab_cluster_run *run)
 {
-    if (lab_contends_for_rows(run))
+    if (lab_contends_for_rows(run) || run->config.strategy.max_age_ns != 0)
         return run->agent_count > 1 || run->config.source == BK_SOURCE_LWT ? STEPS_OF_CONTEST : STEPS_ALONE;
     return lab_keeps_state(run) || run->config.source == BK_SOURCE_COUNTER ? 2 : 1;
 }

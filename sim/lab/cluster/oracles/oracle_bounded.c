@@ -50,13 +50,15 @@ static bool was_well(const struct lab_cluster_run *run, const struct lab_partiti
     return well_ns >= run->oracles.lag_ns && well_ns - run->oracles.lag_ns >= lived_ns;
 }
 
-/* Whether the row that reaches the threshold rolls its key before its operation ends. Not for guarded, which
- * may wait for another operation's request, nor for a contended lock: nobody may hold it until it expires. /
+/* Whether the row that reaches the threshold rolls its key before its operation ends. Not so for guarded,
+ * which may wait for another operation's request, nor for a lock that others ask for too, or asked for before
+ * a line began the bucket: nobody may hold it until it expires.
  */
 static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     return run->config.strategy.kind == BK_PROBABILISTIC && run->config.coordination != BK_GUARDED &&
-           (run->config.coordination != BK_LOCKED || partition->overlapping == 0);
+           (run->config.coordination != BK_LOCKED ||
+            (partition->overlapping == 0 && run->config.strategy.max_age_ns == 0));
 }
 
 /* A change must not be dated more than the lead ahead, by any clock within the bound. */
@@ -107,7 +109,8 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     uint64_t due = threshold + partition->overlapping;
     if (!is_counted || partition->is_late || !rolls_at_once(run, partition) ||
         (is_steady ? partition->counted != due : partition->counted < due) ||
-        partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition))
+        partition->bucket < oracles->keys[partition->key].state_bucket || !was_well(run, partition) ||
+        lab_line_is_near(run, partition->key))
         return;
     partition->is_late = true;
     lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* lines: with a greatest age no row is put into a bucket that has a row from before a line. A row that was
  * overtaken proves nothing: before it was put, its key had a row from beyond its own next line, so it stands
- * with newer rows, as one does that comes late. */
+ * with newer rows, as one does that comes late.
+ *
+ * available, at a line: a row that is counted in the state row goes by the line of the state that its agent
+ * was told. From beyond it, it writes the next bucket first, and what it writes follows from that state. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cluster_run.h"
 #include "cluster_view.h"
@@ -47,12 +51,90 @@ void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partiti
     if (!run->oracles.verdict.is_judged[LAB_ORACLE_LINES])
         return;
     if (partition->line_ns != 0 && time_ns >= partition->line_ns)
-        lab_violate(run, LAB_ORACLE_LINES, partition->key, 1,
-                    "row %" PRIu64 " of %.6f s goes to bucket %" PRId64
-                    ", which has one from before the line at %.6f s",
-                    row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, partition->line_ns));
+        lab_violate_within(
+            run, LAB_ORACLE_LINES, partition->key, 1, partition->first_ns, sim_queue_now(&run->queue),
+            "row %" PRIu64 " of %.6f s goes to bucket %" PRId64
+            ", which has one from before the line at %.6f s",
+            row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, partition->line_ns));
     int64_t line_ns = lab_line_above(run, time_ns);
     bool is_overtaken = run->oracles.keys[partition->key].latest_ns >= line_ns;
     if (!is_overtaken && (partition->line_ns == 0 || line_ns < partition->line_ns))
         partition->line_ns = line_ns;
+}
+
+bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key)
+{
+    int64_t ahead_ns = lab_until(lab_times(2, run->config.lead_ns), run->config.clock_bound_ns);
+    return run->oracles.verdict.is_judged[LAB_ORACLE_LINES] && run->config.coordination == BK_THREE_STATE &&
+           lab_until(sim_queue_now(&run->queue), ahead_ns) >=
+               lab_line_above(run, lab_state_start(run, run->keys[key].state));
+}
+
+/* What a row from beyond the line of a state writes; from is NULL where the key has none. */
+struct crossing {
+    uint32_t mask;
+    int64_t columns[BK_COLUMN_COUNT];
+};
+
+static struct crossing crossing_of(const struct lab_cluster_run *run, const int64_t *from, int64_t time_ns,
+                                   int64_t total)
+{
+    const struct bk_strategy *strategy = &run->config.strategy; /* its age is that of all settings */
+    int64_t own_ns = line_of(strategy, time_ns) - strategy->max_age_ns;
+    struct crossing out = {.mask = LAB_ALL_COLUMNS, .columns = {[BK_LAST_CHANGE] = own_ns}};
+    if (from == NULL)
+        return out;
+    bool is_dated = run->config.coordination == BK_THREE_STATE;
+    int64_t start_ns = lab_state_start(run, from), line_ns = lab_line_above(run, start_ns);
+    bool has_slept = lab_line_above(run, line_ns) <= time_ns;
+    int64_t next_ns = has_slept ? own_ns : line_ns;
+    memcpy(out.columns, from, sizeof out.columns);
+    out.mask = 1u << BK_BUCKET | 1u << BK_LAST_CHANGE | 1u << (is_dated ? BK_NEXT_CHANGE : BK_COUNTER);
+    out.columns[BK_BUCKET] += is_dated && has_slept ? 2 : 1;
+    out.columns[BK_LAST_CHANGE] = !is_dated ? next_ns : has_slept ? line_ns : start_ns;
+    if (is_dated)
+        out.columns[BK_NEXT_CHANGE] = next_ns == 0 ? 1 : next_ns;
+    else
+        out.columns[BK_COUNTER] = run->config.counter == BK_COUNTER_COLUMN ? total : 0;
+    return out;
+}
+
+static void demand(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                   bool is_right, const char *what)
+{
+    if (!is_right)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key, "agent %" PRIu32 ": row %" PRIu64 " %s",
+                         agent, operation->row, what);
+}
+
+void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next)
+{
+    const struct bk_outcome *heard = &operation->outcome;
+    if (!run->oracles.verdict.is_judged[LAB_ORACLE_LINES] || run->config.coordination == BK_GUARDED ||
+        operation->is_read || operation->is_acknowledged)
+        return;
+    bool is_write = next->kind == BK_ACT_WRITE_STATE || next->kind == BK_ACT_CAS_STATE;
+    bool is_told = operation->action == BK_ACT_READ_STATE
+                       ? heard->kind == BK_OUTCOME_APPLIED
+                       : operation->action == BK_ACT_CAS_STATE && heard->kind == BK_OUTCOME_NOT_APPLIED;
+    if (is_told) {
+        memcpy(operation->state_told, heard->columns, sizeof operation->state_told);
+        operation->is_state_told = heard->mask != 0;
+    }
+    const int64_t *from = operation->is_state_told ? operation->state_told : NULL;
+    if (next->kind == BK_ACT_CAS_STATE)
+        from = next->if_mask != 0 ? next->expected : NULL;
+    bool is_beyond =
+        from == NULL || operation->row_time_ns >= lab_line_above(run, lab_state_start(run, from));
+    if (is_told && next->kind == BK_ACT_PUT_ROW)
+        demand(run, agent, operation, !is_beyond, "is put, and lies beyond the line of its bucket");
+    if (!is_write || next->is_retry)
+        return;
+    struct crossing due = crossing_of(run, from, operation->row_time_ns, heard->counter);
+    demand(run, agent, operation, is_beyond, "rolls its key, and lies before the line");
+    bool is_due = next->mask == due.mask;
+    for (int i = 0; i < BK_COLUMN_COUNT; i++)
+        is_due = is_due && ((due.mask >> i & 1) == 0 || next->columns[i] == due.columns[i]);
+    demand(run, agent, operation, is_due, "writes a bucket at a line that does not follow from the state");
 }

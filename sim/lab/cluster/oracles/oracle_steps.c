@@ -50,6 +50,11 @@ static bool is_counted_protocol(const struct lab_cluster_run *run)
     return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
 }
 
+static bool is_aged(const struct lab_cluster_run *run)
+{
+    return run->config.strategy.max_age_ns != 0;
+}
+
 static uint64_t threshold(const struct step *step)
 {
     return bk_threshold(lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns));
@@ -73,11 +78,14 @@ static bool has_locked(const struct lab_host_operation *operation)
     return operation->lock.step != LAB_LOCK_NONE;
 }
 
-/* A conditional update of the count; under `locked` that of a roll is none. */
-static bool is_lwt_count(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+/* A conditional update of the count, or any write at a line; under `locked` that of a roll is none. */
+static bool is_read_again(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    return is_counted_protocol(run) && run->config.counter == BK_COUNTER_LWT &&
-           operation->action == BK_ACT_CAS_STATE && operation->fires && !has_locked(operation);
+    bool is_cas = operation->action == BK_ACT_CAS_STATE;
+    if (!is_counted_protocol(run) || has_locked(operation))
+        return false;
+    return operation->is_acknowledged ? is_cas && operation->fires && run->config.counter == BK_COUNTER_LWT
+                                      : is_cas || operation->action == BK_ACT_WRITE_STATE;
 }
 
 /* Retries of the action after this outcome; UINT32_MAX: something else than tries decides. */
@@ -131,8 +139,10 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     const struct step step = {run, agent, operation, &operation->outcome, next};
     if (!lab_request_failed(run, operation) || operation->action == BK_ACT_DONE)
         return;
-    if (is_lwt_count(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
-        bool is_due = operation->unknown_updates++ < run->scenario->agents.counter_retries;
+    if (is_read_again(run, operation) && operation->outcome.kind == BK_OUTCOME_UNKNOWN) {
+        const struct lab_agents *agents = &run->scenario->agents;
+        bool is_due = operation->unknown_updates++ <
+                      (operation->is_acknowledged ? agents->counter_retries : agents->retries);
         demand(&step, next->kind == (is_due ? BK_ACT_READ_STATE : BK_ACT_DONE),
                is_due ? "gives up a count that may be tried again"
                       : "counts again after an unknown outcome, more often than is set");
@@ -294,6 +304,11 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
         out.columns[BK_COUNTER] = is_column ? total - count : count;
     if (is_waiting || !is_full(step, count) || config->coordination == BK_LOCKED)
         return out;
+    int64_t start_ns = lab_state_start(step->run, state), line_ns = INT64_MAX;
+    if (is_aged(step->run))
+        line_ns = lab_line_above(step->run, start_ns);
+    if (is_dated && lab_until(now_ns, lab_times(2, config->lead_ns)) > line_ns)
+        return out; /* the line comes first */
     out.columns[BK_BUCKET]++;
     out.mask |= BIT(BK_BUCKET);
     if (is_dated) {
@@ -303,6 +318,10 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
         out.mask |= BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
         out.columns[BK_COUNTER] = is_column ? total : 0;
         out.columns[BK_LAST_CHANGE] = now_ns;
+        if (is_aged(step->run)) /* within the span of the bucket that is full */
+            out.columns[BK_LAST_CHANGE] = now_ns < start_ns  ? start_ns
+                                          : now_ns < line_ns ? now_ns
+                                                             : line_ns - 1;
     }
     return out;
 }
@@ -330,6 +349,10 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     /* What is planned goes by the clock at that time; a pause may have come between. */
     if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
         return;
+    if (is_first && is_aged(step->run)) {
+        demand(step, is_ended(step), "is counted in a state that was lost, which nobody knows the line of");
+        return;
+    }
     if (due.mask == 0 && step->run->config.coordination == BK_LOCKED) {
         demand(step, !is_write, "writes a count that does not follow from the state as it was read");
         if (step->operation->bucket >= state[BK_BUCKET])
@@ -373,11 +396,6 @@ static void judge_conditional(const struct step *step)
 }
 
 /* --- Grants. */
-
-static bool is_aged(const struct lab_cluster_run *run)
-{
-    return run->config.strategy.max_age_ns != 0;
-}
 
 /* The grant of a row's bucket reaches to a line, where the next row rolls the key. Of a state that may have
  * gone back nobody can tell. */
@@ -680,7 +698,7 @@ static void judge_level(const struct step *step)
     bool is_serial = config->coordination == BK_GUARDED ||
                      (lab_takes_numbers(step->run) && !step->operation->is_read) ||
                      (is_counted_protocol(step->run) && config->counter == BK_COUNTER_LWT &&
-                      step->operation->is_acknowledged);
+                      (step->operation->is_acknowledged || step->operation->action == BK_ACT_CAS_STATE));
     if (step->next->kind == BK_ACT_READ_STATE && is_serial)
         demand(step, step->next->serial, "reads the state at another level than SERIAL");
 }
@@ -728,7 +746,8 @@ static void judge_answer(const struct step *step)
             judge_taken(step);
         else if (is_count && source == BK_SOURCE_MEMORY)
             judge_raised(step);
-        else if (run->config.coordination == BK_LOCKED && !has_locked(operation))
+        else if (run->config.coordination == BK_LOCKED && !has_locked(operation) &&
+                 operation->is_acknowledged)
             judge_roll_begins(step, operation->columns[BK_COUNTER]);
         return;
     default:
@@ -740,9 +759,12 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
                      const struct bk_action *next)
 {
     const struct step step = {run, agent, operation, &operation->outcome, next};
-    if (next->kind == BK_ACT_ACK)
+    if (next->kind == BK_ACT_ACK) {
+        operation->unknown_updates = 0; /* those at a line */
         return;
+    }
     judge_refusal(&step);
+    lab_lines_acted(run, agent, operation, next);
     if (run->config.coordination == BK_THREE_STATE && !operation->is_read)
         judge_forgotten(&step);
     forget_kept(&step);

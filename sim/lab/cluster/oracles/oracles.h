@@ -48,6 +48,11 @@ void lab_lines_begun(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
 void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
                       int64_t time_ns);
 int64_t lab_line_above(const struct lab_cluster_run *run, int64_t time_ns);
+/* The agent's next action for a row that has not been put, by the state that it goes by. */
+void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                     const struct bk_action *next);
+/* With three states: a line comes too soon for a change to be dated before it. */
+bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key);
 /* With a greatest age: whether the time is that of a line. */
 bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns);
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
