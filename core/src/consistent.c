@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The consistent hash of Guava, of one input and of many: a walk over buckets, each step a draw and a
- * division. Many walks go on side by side; with SSE2 four in a register. */
+ * division. Many walks go on side by side: with SSE2 four in a register, with AVX2 eight, with AVX-512
+ * sixteen. */
 #include "bucketing/hash.h"
 
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 #include "murmur.h"
 
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 
 #define IDS_AT_ONCE 512u
@@ -38,97 +39,187 @@ int32_t bk_consistent_hash(uint64_t input, uint32_t buckets)
 
 #ifdef __SSE2__
 
-#define LANES 32u
-#define FEW   4 /* so few walks are done one by one */
-/* Below it quotients in single precision seldom leave a doubt, and products in double precision are exact. */
+/* Below it quotients in single precision seldom leave a doubt. */
 #define BUCKETS_BY_LANES (UINT32_C(1) << 14)
+#define WALKS_AT_ONCE    512u
+#define STRIDE           64u /* walks that close ranks at once: a bit each */
+#define REGISTERS        2u
+#define NEXT_STEPS       3u
+#define FEW              4u /* so few walks are done one by one */
 
-/* A lane has one walk, and the next input as soon as that is over. */
-struct lanes {
-    _Alignas(16) uint64_t state[LANES];
-    _Alignas(16) float next[LANES]; /* candidate + 1 */
-    size_t input[LANES];            /* its index */
-    uint32_t live;                  /* a bit each */
+struct walks {
+    uint64_t state[WALKS_AT_ONCE];
+    float next[WALKS_AT_ONCE];     /* candidate + 1 */
+    uint16_t input[WALKS_AT_ONCE]; /* its index */
 };
 
+/* Half of the walks are over by then, more or less: one takes ln(buckets) steps. */
+static unsigned first_steps(uint32_t buckets)
+{
+    return 1 + (32 - (unsigned)__builtin_clz(buckets)) * 5 / 9;
+}
+
+static inline void keep(struct walks *walks, size_t from, size_t input, size_t to)
+{
+    walks->state[to] = walks->state[from];
+    walks->next[to] = walks->next[from];
+    walks->input[to] = (uint16_t)input;
+}
+
+static void walk_again(const uint64_t *inputs, size_t input, uint32_t buckets, int32_t *out)
+{
+    out[input] = walk(inputs[input], 1, buckets);
+}
+
 /* There is no product of 64 bits: three of 32 make one. */
-static __m128i next_states(const uint64_t *states)
+#define NEXT_STATE(op, state, out)                                                                           \
+    do {                                                                                                     \
+        const uint64_t high_ = WALK_FACTOR >> 32, low_ = WALK_FACTOR & UINT32_MAX;                           \
+        out = op(add_epi64)(op(mul_epu32)(op(srli_epi64)(state, 32), op(set1_epi64x)((int64_t)low_)),        \
+                            op(mul_epu32)(state, op(set1_epi64x)((int64_t)high_)));                          \
+        state = op(add_epi64)(op(mul_epu32)(state, op(set1_epi64x)((int64_t)low_)), op(set1_epi64x)(1));     \
+        out = op(add_epi64)(state, op(slli_epi64)(out, 32));                                                 \
+    } while (0)
+
+/* With the first half of the states in one register and the second half in another, a shuffle of their upper
+ * halves is in order only within each 16 bytes. split() moves them so that it is in the order of the walks,
+ * join() moves them back. */
+
+#define OP_4(op) _mm_##op
+
+static inline __m128i next_states_4(__m128i state)
 {
-    const __m128i low = _mm_set1_epi32((int)(uint32_t)WALK_FACTOR);
-    const __m128i high = _mm_set1_epi32((int)(uint32_t)(WALK_FACTOR >> 32)), one = _mm_set_epi32(0, 1, 0, 1);
-    __m128i state = _mm_load_si128((const __m128i *)states);
-    __m128i cross = _mm_add_epi64(_mm_mul_epu32(_mm_srli_epi64(state, 32), low), _mm_mul_epu32(state, high));
-    return _mm_add_epi64(_mm_add_epi64(_mm_mul_epu32(state, low), _mm_slli_epi64(cross, 32)), one);
+    __m128i out;
+    NEXT_STATE(OP_4, state, out);
+    return out;
 }
 
-/* A step of every walk. Returns those, a bit each, that may be over: their state has gone on, their candidate
- * has not. A quotient is off by less than 2^-22 of itself; where that leaves two whole numbers below it, it
- * is in doubt too. */
-static uint32_t step(struct lanes *lanes, uint32_t buckets)
+static inline void split_4(__m128i *first, __m128i *second)
 {
-    const __m128 end = _mm_set1_ps((float)buckets * 0x1p-31f * (1 - 0x1p-20f)), one = _mm_set1_ps(1);
-    const __m128 above = _mm_set1_ps(0x1p31f * (1 + 0x1p-21f)), below = _mm_set1_ps(0x1p31f * (1 - 0x1p-21f));
-    uint32_t sure = 0;
-    for (unsigned i = 0; i < LANES; i += 4) {
-        __m128i first = next_states(&lanes->state[i]), second = next_states(&lanes->state[i + 2]);
-        _mm_store_si128((__m128i *)&lanes->state[i], first);
-        _mm_store_si128((__m128i *)&lanes->state[i + 2], second);
-        __m128 high = _mm_shuffle_ps(_mm_castsi128_ps(first), _mm_castsi128_ps(second), 0xdd);
-        __m128i draw = _mm_srli_epi32(_mm_castps_si128(high), 1); /* less 1 */
-        __m128 next = _mm_load_ps(&lanes->next[i]);
-        __m128 quotient = _mm_div_ps(next, _mm_add_ps(_mm_cvtepi32_ps(draw), one));
-        __m128i whole = _mm_cvttps_epi32(_mm_mul_ps(quotient, above));
-        __m128i same = _mm_cmpeq_epi32(whole, _mm_cvttps_epi32(_mm_mul_ps(quotient, below)));
-        __m128 goes_on = _mm_and_ps(_mm_cmplt_ps(quotient, end), _mm_castsi128_ps(same));
-        __m128 gone_on = _mm_add_ps(_mm_cvtepi32_ps(whole), one);
-        _mm_store_ps(&lanes->next[i], _mm_or_ps(_mm_and_ps(goes_on, gone_on), _mm_andnot_ps(goes_on, next)));
-        sure |= (uint32_t)_mm_movemask_ps(goes_on) << i;
-    }
-    return ~sure;
+    (void)first;
+    (void)second;
 }
 
-/* Whether the walk is over, by whole numbers; otherwise it takes its step. */
-static bool is_over(struct lanes *lanes, unsigned lane, uint32_t buckets)
+static inline void join_4(__m128i *first, __m128i *second)
 {
-    double draw = (double)(lanes->state[lane] >> 33) + 1, next = (double)lanes->next[lane];
-    if (next * 0x1p31 >= (double)buckets * draw || draw > INT32_MAX)
-        return true;
-    lanes->next[lane] = (float)((int32_t)(next / (draw / 0x1p31)) + 1);
-    return false;
+    split_4(first, second);
 }
 
-static void walk_lanes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out)
+#define LANES 4u
+#define LANES_TARGET
+#define LANES_NAME(name)               name##_4
+#define LANES_OP                       OP_4
+#define LANES_INTS                     __m128i
+#define LANES_FLOATS                   __m128
+#define LANES_MASK                     __m128
+#define LANES_LOAD(from)               _mm_loadu_si128((const __m128i *)(const void *)(from))
+#define LANES_STORE(to, ints)          _mm_storeu_si128((__m128i *)(void *)(to), ints)
+#define LANES_BITS(floats)             _mm_castps_si128(floats)
+#define LANES_VALUES(ints)             _mm_castsi128_ps(ints)
+#define LANES_NONE                     _mm_setzero_ps()
+#define LANES_ALL                      LANES_VALUES(_mm_set1_epi32(-1))
+#define LANES_OR(a, b)                 _mm_or_ps(a, b)
+#define LANES_MASK_BITS(mask)          (uint32_t) _mm_movemask_ps(mask)
+#define LANES_IF_BELOW(mask, a, b)     _mm_and_ps(mask, _mm_cmplt_ps(a, b))
+#define LANES_IF_DIFFERENT(mask, a, b) _mm_and_ps(mask, _mm_cmpneq_ps(a, b))
+#define LANES_CHOOSE(mask, a, b)       _mm_max_ps(_mm_and_ps(mask, a), b)
+#include "consistent_lanes.h"
+
+#define TARGET_8 __attribute__((target("avx2")))
+#define OP_8(op) _mm256_##op
+
+static TARGET_8 inline __m256i next_states_8(__m256i state)
 {
-    struct lanes lanes = {.live = 0}; /* all of it is stepped */
-    size_t fed = 0;
-    unsigned walks = 0; /* under way */
-    for (; fed < LANES && fed < count; fed++) {
-        lanes.state[fed] = inputs[fed];
-        lanes.next[fed] = 1;
-        lanes.input[fed] = fed;
-        lanes.live |= UINT32_C(1) << fed;
-        walks++;
-    }
-    while (fed < count || walks > FEW) {
-        for (uint32_t some = step(&lanes, buckets) & lanes.live; some != 0; some &= some - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(some);
-            if (__builtin_expect(!is_over(&lanes, lane, buckets), 0))
-                continue;
-            out[lanes.input[lane]] = (int32_t)lanes.next[lane] - 1;
-            if (fed < count) {
-                lanes.state[lane] = inputs[fed];
-                lanes.next[lane] = 1;
-                lanes.input[lane] = fed++;
-            } else {
-                lanes.live &= ~(UINT32_C(1) << lane);
-                walks--;
-            }
-        }
-    }
-    for (uint32_t some = lanes.live; some != 0; some &= some - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(some);
-        out[lanes.input[lane]] = walk(lanes.state[lane], (int32_t)lanes.next[lane], buckets);
-    }
+    __m256i out;
+    NEXT_STATE(OP_8, state, out);
+    return out;
+}
+
+static TARGET_8 inline void split_8(__m256i *first, __m256i *second)
+{
+    __m256i lower = _mm256_permute2x128_si256(*first, *second, 0x20);
+    *second = _mm256_permute2x128_si256(*first, *second, 0x31);
+    *first = lower;
+}
+
+static TARGET_8 inline void join_8(__m256i *first, __m256i *second)
+{
+    split_8(first, second);
+}
+
+#define LANES                          8u
+#define LANES_TARGET                   TARGET_8
+#define LANES_NAME(name)               name##_8
+#define LANES_OP                       OP_8
+#define LANES_INTS                     __m256i
+#define LANES_FLOATS                   __m256
+#define LANES_MASK                     __m256
+#define LANES_LOAD(from)               _mm256_loadu_si256((const __m256i *)(const void *)(from))
+#define LANES_STORE(to, ints)          _mm256_storeu_si256((__m256i *)(void *)(to), ints)
+#define LANES_BITS(floats)             _mm256_castps_si256(floats)
+#define LANES_VALUES(ints)             _mm256_castsi256_ps(ints)
+#define LANES_NONE                     _mm256_setzero_ps()
+#define LANES_ALL                      LANES_VALUES(_mm256_set1_epi32(-1))
+#define LANES_OR(a, b)                 _mm256_or_ps(a, b)
+#define LANES_MASK_BITS(mask)          (uint32_t) _mm256_movemask_ps(mask)
+#define LANES_IF_BELOW(mask, a, b)     _mm256_and_ps(mask, _mm256_cmp_ps(a, b, _CMP_LT_OQ))
+#define LANES_IF_DIFFERENT(mask, a, b) _mm256_and_ps(mask, _mm256_cmp_ps(a, b, _CMP_NEQ_UQ))
+#define LANES_CHOOSE(mask, a, b)       _mm256_max_ps(_mm256_and_ps(mask, a), b)
+#include "consistent_lanes.h"
+
+#define TARGET_16 __attribute__((target("avx512f,avx512dq")))
+#define OP_16(op) _mm512_##op
+
+static TARGET_16 inline __m512i next_states_16(__m512i state)
+{
+    const __m512i factor = _mm512_set1_epi64((int64_t)WALK_FACTOR);
+    return _mm512_add_epi64(_mm512_mullo_epi64(state, factor), _mm512_set1_epi64(1));
+}
+
+static TARGET_16 inline void split_16(__m512i *first, __m512i *second)
+{
+    const __m512i upper = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
+    __m512i lower = _mm512_permutex2var_epi64(*first, _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13), *second);
+    *second = _mm512_permutex2var_epi64(*first, upper, *second);
+    *first = lower;
+}
+
+static TARGET_16 inline void join_16(__m512i *first, __m512i *second)
+{
+    const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    __m512i lower = _mm512_permutex2var_epi64(*first, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), *second);
+    *second = _mm512_permutex2var_epi64(*first, upper, *second);
+    *first = lower;
+}
+
+#define LANES                          16u
+#define LANES_TARGET                   TARGET_16
+#define LANES_NAME(name)               name##_16
+#define LANES_OP                       OP_16
+#define LANES_INTS                     __m512i
+#define LANES_FLOATS                   __m512
+#define LANES_MASK                     __mmask16
+#define LANES_LOAD(from)               _mm512_loadu_si512(from)
+#define LANES_STORE(to, ints)          _mm512_storeu_si512(to, ints)
+#define LANES_BITS(floats)             _mm512_castps_si512(floats)
+#define LANES_VALUES(ints)             _mm512_castsi512_ps(ints)
+#define LANES_NONE                     0
+#define LANES_ALL                      UINT16_MAX
+#define LANES_OR(a, b)                 (__mmask16)((a) | (b))
+#define LANES_MASK_BITS(mask)          (uint32_t)(mask)
+#define LANES_IF_BELOW(mask, a, b)     _mm512_mask_cmp_ps_mask(mask, a, b, _CMP_LT_OQ)
+#define LANES_IF_DIFFERENT(mask, a, b) _mm512_mask_cmp_ps_mask(mask, a, b, _CMP_NEQ_UQ)
+#define LANES_CHOOSE(mask, a, b)       _mm512_mask_mov_ps(b, mask, a)
+#include "consistent_lanes.h"
+
+typedef void walk_lanes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out);
+
+/* What the processor has decides how fast it is, and nothing else. */
+static walk_lanes *widest(void)
+{
+    return __builtin_cpu_supports("avx512dq") ? walk_lanes_16
+           : __builtin_cpu_supports("avx2")   ? walk_lanes_8
+                                              : walk_lanes_4;
 }
 
 #endif
@@ -181,7 +272,10 @@ void bk_consistent_hashes(const uint64_t *inputs, size_t count, uint32_t buckets
     }
 #ifdef __SSE2__
     if (buckets <= BUCKETS_BY_LANES) {
-        walk_lanes(inputs, count, buckets, out);
+        for (size_t some; count > 0; inputs += some, out += some, count -= some) {
+            some = count < WALKS_AT_ONCE ? count : WALKS_AT_ONCE;
+            widest()(inputs, some, buckets, out);
+        }
         return;
     }
 #endif

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 bucketlab_test(core/hash_test LINK bucketing)
+bucketlab_test(core/hash_lanes_test LINK bucketing)
+target_include_directories(core_hash_lanes_test PRIVATE ${PROJECT_SOURCE_DIR}/core/src)
 bucketlab_test(core/id_test LINK bucketing)
 bucketlab_test(core/misuse_test LINK bucketing)
 bucketlab_test(core/strategy_test LINK bucketing)

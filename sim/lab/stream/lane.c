@@ -12,8 +12,9 @@
 #include "lab/gone.h"
 #include "lab/stored.h"
 
-#define CELLS_MIN       4u
-#define BUCKETS_AT_ONCE 512u
+#define CELLS_MIN     4u
+#define CELLS_AT_ONCE 32u
+#define IDS_AT_ONCE   256u
 
 void lab_lane_begin(struct lab_lane *lane)
 {
@@ -115,45 +116,113 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
     }
 }
 
-/* The cell of a bucket that has one where it is looked for first, or else by lab_lane_cell(). */
-static inline struct lab_cell *cell_of(struct lab_lane *lane, const struct bk_strategy *strategy,
-                                       uint32_t bucket)
+/* What is asked of a row in addition to counting it. */
+static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const struct lab_key_name *key,
+                      const struct lab_batch *batch, size_t row)
 {
-    if (__builtin_expect(lane->cell_count > 0, 1)) {
-        struct lab_cell *cell = &lane->cells[bucket & (lane->cell_count - 1)];
-        if (__builtin_expect(cell->rows > 0 && cell->bucket == bucket, 1))
-            return cell;
+    const uint64_t number = batch->first_row + row;
+    if (tally->stored != NULL)
+        lab_stored_rows(tally->stored, key, batch, row, row + 1, cell->bucket);
+    cell->gone += lab_gone_between(batch, row, row + 1);
+    if (number >= batch->last_second)
+        lab_watch_second(batch->last_second, &cell->second, &cell->rows_in_second, tally);
+    else if (batch->most_in_second > tally->peak_rows_per_s)
+        lab_watch_second(batch->second_begin[row], &cell->second, &cell->rows_in_second, tally);
+}
+
+/* The first row that watch_row() has to see: of all, or of the second under way at the batch's end, which may
+ * become the busiest yet. */
+static size_t first_watched(const struct lab_tally *tally, const struct lab_batch *batch, size_t from)
+{
+    if (tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
+        batch->most_in_second > tally->peak_rows_per_s)
+        return from;
+    return (size_t)(batch->last_second - batch->first_row);
+}
+
+/* Rows [from, to) into the cells of their buckets; false without memory. */
+static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                       const struct lab_batch *batch, size_t from, size_t to, const int32_t *buckets)
+{
+    for (size_t i = from; i < to; i++) {
+        struct lab_cell *cell = lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[i - from]);
+        if (cell == NULL)
+            return false;
+        if (cell->rows++ == 0)
+            cell->first_ns = batch->times_ns[i];
+        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
     }
-    return lab_lane_cell(lane, strategy, bucket);
+    return true;
+}
+
+/* A row into the cell of its bucket where there is one for each; without a branch, as nobody can guess which
+ * cell is new. */
+static inline void place_densely(struct lab_cell *cells, uint32_t bucket, int64_t time_ns, uint64_t bytes,
+                                 uint32_t *used)
+{
+    struct lab_cell *cell = &cells[bucket];
+    const uint64_t before = cell->rows;
+    cell->first_ns = before == 0 ? time_ns : cell->first_ns;
+    cell->bucket = bucket;
+    cell->rows = before + 1;
+    lab_bytes_add(&cell->bytes, bytes);
+    *used += before == 0;
+}
+
+/* Puts `count` rows of these buckets into the digest, in which each waits for the one before; meanwhile it
+ * hashes the ids of the rows that come next. is_dense: each bucket has a cell, all rows weigh the same, and
+ * they are placed as well. */
+static inline __attribute__((always_inline)) void
+digest_and_hash(struct lab_lane *lane, const struct lab_batch *batch, bool is_dense, size_t from,
+                const int32_t *restrict buckets, size_t count, uint64_t *restrict hashes, size_t id_count)
+{
+    struct sim_placement placement = lane->placement; /* in registers */
+    struct lab_cell *restrict cells = lane->cells;
+    const uint64_t *restrict ids = batch->ids + from + count, bytes = batch->bytes_each;
+    const int64_t *restrict times_ns = batch->times_ns + from;
+    const size_t both = count < id_count ? count : id_count;
+    uint32_t used = lane->cells_used;
+    for (size_t i = 0; i < both; i++) {
+        hashes[i] = bk_murmur3_128_u64(ids[i]).h1;
+        if (is_dense)
+            place_densely(cells, (uint32_t)buckets[i], times_ns[i], bytes, &used);
+        sim_placement_add(&placement, buckets[i], 1);
+    }
+    for (size_t i = both; i < count; i++) {
+        if (is_dense)
+            place_densely(cells, (uint32_t)buckets[i], times_ns[i], bytes, &used);
+        sim_placement_add(&placement, buckets[i], 1);
+    }
+    for (size_t i = both; i < id_count; i++)
+        hashes[i] = bk_murmur3_128_u64(ids[i]).h1;
+    lane->placement = placement;
+    lane->cells_used = used;
 }
 
 static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_key_name *key, const struct lab_batch *batch,
                        size_t from, size_t to)
 {
-    int32_t buckets[BUCKETS_AT_ONCE];
-    struct sim_placement placement = lane->placement; /* in registers */
-    for (size_t i = from, known = from; i < to; i++) {
-        if (i == known) {
-            known += to - i < BUCKETS_AT_ONCE ? to - i : BUCKETS_AT_ONCE;
-            bk_buckets_of_ids(batch->ids + i, known - i, settings->strategy->of.hash.buckets, buckets);
+    const uint32_t bucket_count = settings->strategy->of.hash.buckets;
+    int32_t buckets[IDS_AT_ONCE];
+    uint64_t hashes[IDS_AT_ONCE];
+    size_t watched = first_watched(tally, batch, from);
+    for (size_t begin = from, end = from, next; begin < to; begin = end, end = next) {
+        next = to - end < IDS_AT_ONCE ? to : end + IDS_AT_ONCE;
+        if (lane->cell_count >= bucket_count && batch->bytes_before == NULL) {
+            digest_and_hash(lane, batch, true, begin, buckets, end - begin, hashes, next - end);
+        } else {
+            digest_and_hash(lane, batch, false, begin, buckets, end - begin, hashes, next - end);
+            if (!place_rows(lane, settings, batch, begin, end, buckets)) {
+                tally->out_of_memory = true;
+                return;
+            }
         }
-        int32_t bucket = buckets[(i - from) % BUCKETS_AT_ONCE];
-        struct lab_cell *cell = cell_of(lane, settings->strategy, (uint32_t)bucket);
-        if (cell == NULL) {
-            tally->out_of_memory = true;
-            return;
-        }
-        if (tally->stored != NULL)
-            lab_stored_rows(tally->stored, key, batch, i, i + 1, bucket);
-        if (cell->rows++ == 0)
-            cell->first_ns = batch->times_ns[i];
-        cell->gone += lab_gone_between(batch, i, i + 1);
-        lab_bytes_add(&cell->bytes, lab_batch_bytes(batch, i, i + 1));
-        lab_watch_second(batch->second_begin[i], &cell->second, &cell->rows_in_second, tally);
-        sim_placement_add(&placement, bucket, 1);
+        for (; watched < end; watched++)
+            watch_row(lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[watched - begin]), tally, key,
+                      batch, watched);
+        bk_consistent_hashes(hashes, next - end, bucket_count, buckets);
     }
-    lane->placement = placement;
 }
 
 void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
@@ -190,6 +259,68 @@ static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane
     return route.bucket;
 }
 
+struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
+                                     const struct cass_partition *rows, uint64_t gone)
+{
+    struct cass_partition partition = *rows;
+    const struct lab_row_cost *cost = &scenario->row_cost;
+    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key->size, rows->rows, rows->bytes));
+    if (gone > 0 && scenario->deletes.share > 0)
+        lab_bytes_add(&partition.bytes, gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
+    return partition;
+}
+
+/* On these nodes. */
+static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
+                      struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
+                      const struct cass_partition *rows, uint64_t gone, int64_t first_ns, bool is_closed)
+{
+    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone),
+                                *partition = &whole;
+    if (lab_rows_go(settings->scenario))
+        lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
+    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
+    lab_tally_largest(tally, key, bucket, partition);
+    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
+        tally->nodes[replicas[i]].rows += partition->rows;
+        lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
+    }
+}
+
+void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
+                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
+                     uint64_t gone, int64_t first_ns, bool is_closed)
+{
+    const uint32_t *replicas =
+        cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
+    finish_on(replicas, settings, tally, key, bucket, rows, gone, first_ns, is_closed);
+}
+
+/* Of several cells first the tokens and then the replicas, since each search of the ring waits for its loads.
+ */
+static void finish_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         struct lab_tally *tally, const struct lab_key_name *key)
+{
+    for (uint32_t begin = 0, end; lane->cells_used > 0 && begin < lane->cell_count; begin = end) {
+        const uint32_t *replicas[CELLS_AT_ONCE];
+        int64_t tokens[CELLS_AT_ONCE];
+        end = lane->cell_count - begin < CELLS_AT_ONCE ? lane->cell_count : begin + CELLS_AT_ONCE;
+        struct lab_cell *cells = lane->cells + begin;
+        for (uint32_t i = 0; i < end - begin; i++)
+            tokens[i] = cells[i].rows > 0 ? cass_token_bucketed(key->text, key->size, cells[i].bucket) : 0;
+        for (uint32_t i = 0; i < end - begin; i++)
+            replicas[i] = cass_ring_replicas(settings->ring, tokens[i]);
+        for (uint32_t i = 0; i < end - begin; i++) {
+            const struct cass_partition partition = {cells[i].rows, cells[i].bytes};
+            if (cells[i].rows > 0)
+                finish_on(replicas[i], settings, tally, key, cells[i].bucket, &partition, cells[i].gone,
+                          cells[i].first_ns, false);
+            cells[i] = (struct lab_cell){0};
+        }
+    }
+    lane->cells_used = 0;
+}
+
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns)
 {
@@ -204,15 +335,7 @@ void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *setting
         lab_eras_end(lane, settings, tally, key, end_ns);
         return;
     }
-    for (uint32_t i = 0; lane->cells_used > 0 && i < lane->cell_count; i++) {
-        struct lab_cell *cell = &lane->cells[i];
-        if (cell->rows == 0)
-            continue;
-        struct cass_partition partition = {cell->rows, cell->bytes};
-        lab_lane_finish(settings, tally, key, cell->bucket, &partition, cell->gone, cell->first_ns, false);
-        *cell = (struct lab_cell){0};
-    }
-    lane->cells_used = 0;
+    finish_cells(lane, settings, tally, key);
     int64_t current = current_bucket(lane, settings, end_ns);
     lab_windows_end(lane, settings, tally, key, current);
     if (lane->open.rows > 0)
@@ -237,36 +360,6 @@ uint64_t lab_batch_bytes(const struct lab_batch *batch, size_t from, size_t to)
     if (batch->bytes_before == NULL)
         return (to - from) * batch->bytes_each;
     return batch->bytes_before[to] - batch->bytes_before[from];
-}
-
-struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const struct lab_key_name *key,
-                                     const struct cass_partition *rows, uint64_t gone)
-{
-    struct cass_partition partition = *rows;
-    const struct lab_row_cost *cost = &scenario->row_cost;
-    lab_bytes_add(&partition.bytes, lab_partition_bytes(cost, key->size, rows->rows, rows->bytes));
-    if (gone > 0 && scenario->deletes.share > 0)
-        lab_bytes_add(&partition.bytes, gone * lab_tombstone_bytes(cost, LAB_STAMP_USUAL));
-    return partition;
-}
-
-void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
-                     const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
-                     uint64_t gone, int64_t first_ns, bool is_closed)
-{
-    const struct cass_partition whole = lab_lane_weigh(settings->scenario, key, rows, gone),
-                                *partition = &whole;
-    if (lab_rows_go(settings->scenario))
-        lab_tally_left(tally, partition->rows - gone, lab_tombstones_of(settings->scenario, gone));
-    lab_tally_partition(tally, &settings->scenario->limits, partition, first_ns, is_closed);
-    lab_tally_largest(tally, key, bucket, partition);
-
-    const uint32_t *replicas =
-        cass_ring_replicas(settings->ring, cass_token_bucketed(key->text, key->size, bucket));
-    for (uint32_t i = 0; i < cass_ring_replication_factor(settings->ring); i++) {
-        tally->nodes[replicas[i]].rows += partition->rows;
-        lab_bytes_add(&tally->nodes[replicas[i]].bytes, partition->bytes);
-    }
 }
 
 static bool grow_cells(struct lab_lane *lane)

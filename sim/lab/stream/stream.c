@@ -41,9 +41,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
                                                          &scenario->strategies[i], NULL};
         worker->wants_bytes =
             worker->wants_bytes || scenario->strategies[i].settings.strategy.kind == BK_WEIGHTED;
-        worker->wants_seconds = worker->wants_seconds ||
-                                scenario->strategies[i].settings.strategy.kind == BK_HASH ||
-                                scenario->strategies[i].settings.change_count > 0;
+        worker->wants_seconds = worker->wants_seconds || scenario->strategies[i].settings.change_count > 0;
         is_made = lab_stream_tally_init(scenario, ring, &worker->tallies[i]);
     }
     if (!is_made) {
@@ -326,6 +324,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
         pass_seconds(key, worker, count);
     else
         batch.most_in_second = mark_seconds(key, worker, count);
+    batch.last_second = key->second_begin;
     lab_weigh_rows(worker, &batch, bytes_each);
     lab_bytes_add(&key->bytes, lab_batch_bytes(&batch, 0, count));
     if (lab_rows_go(worker->scenario)) {

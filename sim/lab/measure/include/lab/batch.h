@@ -19,7 +19,9 @@ struct lab_batch {
                                     the end; NULL: none */
     const uint64_t
         *bytes_before; /* count + 1 running sums of what rows weigh; NULL when each weighs bytes_each */
-    const uint64_t *second_begin; /* the number of the key's first row in the row's whole second */
+    const uint64_t *second_begin; /* the number of the key's first row in the row's whole second; only where
+                                     most_in_second is above 0 */
+    uint64_t last_second;         /* the same of the second under way at the batch's end */
     uint64_t bytes_each;
     uint64_t first_row;      /* number within the key of row 0 of the batch */
     uint64_t most_in_second; /* the longest run of the key's rows within one second, up to the batch's end */
