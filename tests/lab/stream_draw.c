@@ -35,7 +35,8 @@ struct draw {
                         there, too */
     bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then,
         has_expiring;
-    bool is_expected; /* reads are such as can be expected in place of drawn */
+    const char *start; /* NULL: of a trace */
+    bool is_expected;  /* reads are such as can be expected in place of drawn */
 };
 
 static void begin_part(struct draw *draw, enum part part, uint64_t index)
@@ -97,7 +98,9 @@ static void say_span(struct draw *draw)
                                          "2100-02-28T22:15:07Z", "1999-12-27T00:00:00Z"};
     size_t index = below(draw, draw->is_thin ? 5 : 6);
     draw->duration_ns = spans[index] + (int64_t)below(draw, 3) * (spans[index] / 7 + 1);
-    say(draw, "start: %s\nduration: %" PRId64 "ns\n", starts[below(draw, 6)], draw->duration_ns);
+    draw->start = starts[below(draw, 6)];
+    draw->duration_ns -= draw->seed % 8 == 3 ? draw->duration_ns % 8 : 0;
+    say(draw, "start: %s\nduration: %" PRId64 "ns\n", draw->start, draw->duration_ns);
 }
 
 static void say_keys(struct draw *draw)
@@ -378,6 +381,12 @@ static void say_time(struct draw *draw, uint64_t index)
     if (draw->reach_ns >= 60 * SIM_DAY && chance(draw, 35)) {
         say(draw, "  - time: {calendar: month");
         say_rest(draw, "time", false, false, index);
+        return;
+    }
+    /* In some seeds the run ends with a window; without a draw, so that those of others stay as they are. */
+    if (draw->seed % 8 == 3 && index % 2 == 1 && draw->start != NULL) {
+        say(draw, "  - time: {window: %" PRId64 "ns, epoch: %s", draw->duration_ns / 8, draw->start);
+        say_rest(draw, "time", false, true, index);
         return;
     }
     say(draw, "  - time: {window: %" PRId64 "ns", window_ns);
