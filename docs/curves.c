@@ -32,76 +32,6 @@ struct reader {
     struct sim_error *error;
 };
 
-static int draw(const char *input, const char *chart, struct sim_error *error);
-static bool format_of(const char *chart, enum report_format *out, struct sim_error *error);
-static char *load(const char *name, struct sim_error *error);
-static bool read_all(struct reader *reader, char *text);
-static bool read_line(struct reader *reader, char *line);
-static bool read_heading(struct reader *reader, char *line);
-static bool read_axis(struct reader *reader, char *value, struct report_curves_axis *axis);
-static bool read_rule(struct reader *reader, char *value);
-static bool read_columns(struct reader *reader, char *line);
-static bool read_row(struct reader *reader, char *line);
-static bool read_point(struct reader *reader, char *const *fields, struct report_curves_point *point);
-static bool add_point(struct reader *reader, const char *label, const struct report_curves_point *point);
-static bool check_whole(struct reader *reader);
-static bool split_csv(struct reader *reader, char *line, char **fields, size_t *count);
-static bool unquote(char **at, char **out);
-static bool parse_number(struct reader *reader, const char *what, const char *text, double *out);
-static bool check_scale(struct reader *reader, const char *what, enum report_scale scale, double value);
-static bool one_of(const char *const *names, size_t count, const char *name, size_t *out);
-static char *trim(char *text);
-static bool fail(struct reader *reader, const char *text, const char *part, const char *cure);
-
-int main(int argc, char **argv)
-{
-    struct sim_error error = {.class = SIM_ERROR_NONE};
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        puts("bucketlab-curves INPUT CHART: draws the curves of a text file\n\n"
-             "INPUT is a file, or - for the standard input; CHART ends in .png, .svg or .pdf.\n\n"
-             "example of an INPUT:\n"
-             "  title: Violations over lead\n"
-             "  x: lead | seconds | linear\n"
-             "  y: violations per million rows | plain | log\n"
-             "  rule: 6.2 | safe lead by the formula: 6.2 s\n"
-             "  series,x,y,low,high\n"
-             "  findable,0,310,290,330\n"
-             "  findable,7,0,0,3.7\n\n"
-             "units: plain, rows, seconds, share, bytes; scales: linear, log");
-        return fclose(stdout) == 0 ? 0 : SIM_ERROR_ENVIRONMENT;
-    }
-    if (argc != 3) {
-        sim_fail(&error, SIM_ERROR_INPUT,
-                 "bucketlab-curves: an input and a chart are needed; write 'bucketlab-curves INPUT CHART'");
-    } else {
-        draw(argv[1], argv[2], &error);
-    }
-    if (error.class != SIM_ERROR_NONE) {
-        fprintf(stderr, "%s\n", error.text);
-    }
-    return (int)error.class;
-}
-
-static int draw(const char *input, const char *chart, struct sim_error *error)
-{
-    enum report_format format;
-    char *text = format_of(chart, &format, error) ? load(input, error) : NULL;
-    if (text == NULL) {
-        return (int)error->class;
-    }
-    struct reader reader = {.name = strcmp(input, "-") == 0 ? "standard input" : input, .error = error};
-    reader.curves.curves = reader.series;
-    reader.curves.rules = reader.rules;
-    if (read_all(&reader, text)) {
-        report_curves_write(&reader.curves, format, chart, error);
-    }
-    for (size_t i = 0; i < REPORT_CURVES_MAX; i++) {
-        free(reader.points[i]);
-    }
-    free(text);
-    return (int)error->class;
-}
-
 static bool format_of(const char *chart, enum report_format *out, struct sim_error *error)
 {
     const char *dot = strrchr(chart, '.');
@@ -156,40 +86,87 @@ static char *load(const char *name, struct sim_error *error)
     return NULL;
 }
 
-static bool read_all(struct reader *reader, char *text)
+static bool one_of(const char *const *names, size_t count, const char *name, size_t *out)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
-        text += strlen(byte_order_mark);
-    }
-    while (text != NULL && *text != 0) {
-        char *end = strchr(text, '\n');
-        if (end != NULL) {
-            *end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return true;
         }
-        reader->line++;
-        if (!read_line(reader, text)) {
-            return false;
-        }
-        text = end != NULL ? end + 1 : NULL;
     }
-    return check_whole(reader);
+    return false;
 }
 
-static bool read_line(struct reader *reader, char *line)
+static char *trim(char *text)
 {
-    if (sim_utf8_valid(line, strlen(line)) != strlen(line)) {
-        return fail(reader, "is not UTF-8", "", "save the file as UTF-8");
+    static const char blanks[] = " \t\r";
+    text += strspn(text, blanks);
+    size_t length = strlen(text);
+    while (length > 0 && strchr(blanks, text[length - 1]) != NULL) {
+        text[--length] = 0;
     }
-    line = trim(line);
-    if (line[0] == 0 || line[0] == '#') {
-        return true;
+    return text;
+}
+
+static bool fail(struct reader *reader, const char *text, const char *part, const char *cure)
+{
+    return sim_fail(reader->error, SIM_ERROR_INPUT, "%s:%zu: %s%s; %s", reader->name, reader->line, text,
+                    part, cure);
+}
+
+/* label | unit | scale; unit and scale may be left out. */
+static bool read_axis(struct reader *reader, char *value, struct report_curves_axis *axis)
+{
+    char *unit = strchr(value, '|');
+    char *scale = unit != NULL ? strchr(unit + 1, '|') : NULL;
+    if (unit != NULL) {
+        *unit++ = 0;
     }
-    if (reader->column_count > 0) {
-        return read_row(reader, line);
+    if (scale != NULL) {
+        *scale++ = 0;
     }
-    static const char table[] = "series,";
-    return strncmp(line, table, strlen(table)) == 0 ? read_columns(reader, line) : read_heading(reader, line);
+    axis->title = trim(value);
+    size_t which = REPORT_UNIT_PLAIN;
+    if (unit != NULL && !one_of(unit_names, REPORT_UNIT_COUNT, trim(unit), &which)) {
+        return fail(reader, "no unit is called ", trim(unit),
+                    "the units are: plain, rows, seconds, share, bytes");
+    }
+    axis->unit = (enum report_curves_unit)which;
+    which = REPORT_LINEAR;
+    if (scale != NULL && !one_of(scale_names, 2, trim(scale), &which)) {
+        return fail(reader, "no scale is called ", trim(scale), "the scales are: linear, log");
+    }
+    axis->scale = (enum report_scale)which;
+    return true;
+}
+
+/* The decimal numbers of CSV: no hexadecimal ones, nothing infinite. */
+static bool parse_number(struct reader *reader, const char *what, const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    const bool is_plain = text[0] != 0 && text[strspn(text, "0123456789+-.eE")] == 0 && *end == 0;
+    if (!is_plain || !(*out >= -REPORT_VALUE_MAX && *out <= REPORT_VALUE_MAX)) {
+        char label[96];
+        snprintf(label, sizeof label, "%s is no number: ", what);
+        return fail(reader, label, text, "write one like 12, -0.5 or 3e6, up to 1e18");
+    }
+    return true;
+}
+
+static bool read_rule(struct reader *reader, char *value)
+{
+    char *label = strchr(value, '|');
+    if (reader->curves.rule_count == REPORT_RULES_MAX) {
+        return fail(reader, "more rules than a chart has room for", "", "keep six of them");
+    }
+    struct report_rule *rule = &reader->rules[reader->curves.rule_count];
+    if (label != NULL) {
+        *label++ = 0;
+    }
+    rule->label = label != NULL ? trim(label) : "";
+    reader->rule_lines[reader->curves.rule_count++] = reader->line;
+    return parse_number(reader, "rule", trim(value), &rule->at);
 }
 
 static bool read_heading(struct reader *reader, char *line)
@@ -225,45 +202,45 @@ static bool read_heading(struct reader *reader, char *line)
     return true;
 }
 
-/* label | unit | scale; unit and scale may be left out. */
-static bool read_axis(struct reader *reader, char *value, struct report_curves_axis *axis)
+/* From a quote on: the field's bytes end at *out, and *at stands behind its closing quote. */
+static bool unquote(char **at, char **out)
 {
-    char *unit = strchr(value, '|');
-    char *scale = unit != NULL ? strchr(unit + 1, '|') : NULL;
-    if (unit != NULL) {
-        *unit++ = 0;
+    char *from = *at + 1;
+    for (; *from != 0; from++) {
+        if (*from == '"' && *++from != '"') {
+            *at = from;
+            return *from == 0 || *from == ',';
+        }
+        *(*out)++ = *from;
     }
-    if (scale != NULL) {
-        *scale++ = 0;
-    }
-    axis->title = trim(value);
-    size_t which = REPORT_UNIT_PLAIN;
-    if (unit != NULL && !one_of(unit_names, REPORT_UNIT_COUNT, trim(unit), &which)) {
-        return fail(reader, "no unit is called ", trim(unit),
-                    "the units are: plain, rows, seconds, share, bytes");
-    }
-    axis->unit = (enum report_curves_unit)which;
-    which = REPORT_LINEAR;
-    if (scale != NULL && !one_of(scale_names, 2, trim(scale), &which)) {
-        return fail(reader, "no scale is called ", trim(scale), "the scales are: linear, log");
-    }
-    axis->scale = (enum report_scale)which;
-    return true;
+    return false;
 }
 
-static bool read_rule(struct reader *reader, char *value)
+/* Fields are cut out in place; one in quotes may hold commas, and quotes twice. */
+static bool split_csv(struct reader *reader, char *line, char **fields, size_t *count)
 {
-    char *label = strchr(value, '|');
-    if (reader->curves.rule_count == REPORT_RULES_MAX) {
-        return fail(reader, "more rules than a chart has room for", "", "keep six of them");
+    *count = 0;
+    for (char *at = line;;) {
+        if (*count == FIELDS_MAX) {
+            return fail(reader, "more than five fields", "",
+                        "put a series' name that has commas into quotes");
+        }
+        char *out = at;
+        fields[(*count)++] = at;
+        if (*at != '"') {
+            at = out = at + strcspn(at, ",");
+        } else if (!unquote(&at, &out)) {
+            return fail(reader, "a quoted field does not end with its quote", "",
+                        "close it with \", and write a quote inside as two");
+        }
+        const bool is_last = *at == 0;
+        *out = 0;
+        fields[*count - 1] = trim(fields[*count - 1]);
+        if (is_last) {
+            return true;
+        }
+        at++;
     }
-    struct report_rule *rule = &reader->rules[reader->curves.rule_count];
-    if (label != NULL) {
-        *label++ = 0;
-    }
-    rule->label = label != NULL ? trim(label) : "";
-    reader->rule_lines[reader->curves.rule_count++] = reader->line;
-    return parse_number(reader, "rule", trim(value), &rule->at);
 }
 
 static bool read_columns(struct reader *reader, char *line)
@@ -283,19 +260,12 @@ static bool read_columns(struct reader *reader, char *line)
                            "write 'series,x,y' or 'series,x,y,low,high'");
 }
 
-static bool read_row(struct reader *reader, char *line)
+static bool check_scale(struct reader *reader, const char *what, enum report_scale scale, double value)
 {
-    char *fields[FIELDS_MAX];
-    size_t count;
-    struct report_curves_point point;
-    if (!split_csv(reader, line, fields, &count)) {
-        return false;
+    if (scale == REPORT_LOG && value < 0) {
+        return fail(reader, what, " is below 0 on a log scale", "make the scale linear");
     }
-    if (count != reader->column_count) {
-        return fail(reader, "the row has not as many fields as the table's head", "",
-                    reader->column_count == 3 ? "write series, x, y" : "write series, x, y, low, high");
-    }
-    return read_point(reader, fields, &point) && add_point(reader, fields[0], &point);
+    return true;
 }
 
 static bool read_point(struct reader *reader, char *const *fields, struct report_curves_point *point)
@@ -345,6 +315,37 @@ static bool add_point(struct reader *reader, const char *label, const struct rep
     return true;
 }
 
+static bool read_row(struct reader *reader, char *line)
+{
+    char *fields[FIELDS_MAX];
+    size_t count;
+    struct report_curves_point point;
+    if (!split_csv(reader, line, fields, &count)) {
+        return false;
+    }
+    if (count != reader->column_count) {
+        return fail(reader, "the row has not as many fields as the table's head", "",
+                    reader->column_count == 3 ? "write series, x, y" : "write series, x, y, low, high");
+    }
+    return read_point(reader, fields, &point) && add_point(reader, fields[0], &point);
+}
+
+static bool read_line(struct reader *reader, char *line)
+{
+    if (sim_utf8_valid(line, strlen(line)) != strlen(line)) {
+        return fail(reader, "is not UTF-8", "", "save the file as UTF-8");
+    }
+    line = trim(line);
+    if (line[0] == 0 || line[0] == '#') {
+        return true;
+    }
+    if (reader->column_count > 0) {
+        return read_row(reader, line);
+    }
+    static const char table[] = "series,";
+    return strncmp(line, table, strlen(table)) == 0 ? read_columns(reader, line) : read_heading(reader, line);
+}
+
 static bool check_whole(struct reader *reader)
 {
     const char *const missing = reader->curves.title == NULL     ? "title"
@@ -367,93 +368,71 @@ static bool check_whole(struct reader *reader)
     return true;
 }
 
-/* Fields are cut out in place; one in quotes may hold commas, and quotes twice. */
-static bool split_csv(struct reader *reader, char *line, char **fields, size_t *count)
+static bool read_all(struct reader *reader, char *text)
 {
-    *count = 0;
-    for (char *at = line;;) {
-        if (*count == FIELDS_MAX) {
-            return fail(reader, "more than five fields", "",
-                        "put a series' name that has commas into quotes");
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    if (strncmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
+        text += strlen(byte_order_mark);
+    }
+    while (text != NULL && *text != 0) {
+        char *end = strchr(text, '\n');
+        if (end != NULL) {
+            *end = 0;
         }
-        char *out = at;
-        fields[(*count)++] = at;
-        if (*at != '"') {
-            at = out = at + strcspn(at, ",");
-        } else if (!unquote(&at, &out)) {
-            return fail(reader, "a quoted field does not end with its quote", "",
-                        "close it with \", and write a quote inside as two");
+        reader->line++;
+        if (!read_line(reader, text)) {
+            return false;
         }
-        const bool is_last = *at == 0;
-        *out = 0;
-        fields[*count - 1] = trim(fields[*count - 1]);
-        if (is_last) {
-            return true;
-        }
-        at++;
+        text = end != NULL ? end + 1 : NULL;
     }
+    return check_whole(reader);
 }
 
-/* From a quote on: the field's bytes end at *out, and *at stands behind its closing quote. */
-static bool unquote(char **at, char **out)
+static int draw(const char *input, const char *chart, struct sim_error *error)
 {
-    char *from = *at + 1;
-    for (; *from != 0; from++) {
-        if (*from == '"' && *++from != '"') {
-            *at = from;
-            return *from == 0 || *from == ',';
-        }
-        *(*out)++ = *from;
+    enum report_format format;
+    char *text = format_of(chart, &format, error) ? load(input, error) : NULL;
+    if (text == NULL) {
+        return (int)error->class;
     }
-    return false;
+    struct reader reader = {.name = strcmp(input, "-") == 0 ? "standard input" : input, .error = error};
+    reader.curves.curves = reader.series;
+    reader.curves.rules = reader.rules;
+    if (read_all(&reader, text)) {
+        report_curves_write(&reader.curves, format, chart, error);
+    }
+    for (size_t i = 0; i < REPORT_CURVES_MAX; i++) {
+        free(reader.points[i]);
+    }
+    free(text);
+    return (int)error->class;
 }
 
-/* The decimal numbers of CSV: no hexadecimal ones, nothing infinite. */
-static bool parse_number(struct reader *reader, const char *what, const char *text, double *out)
+int main(int argc, char **argv)
 {
-    char *end;
-    *out = strtod(text, &end);
-    const bool is_plain = text[0] != 0 && text[strspn(text, "0123456789+-.eE")] == 0 && *end == 0;
-    if (!is_plain || !(*out >= -REPORT_VALUE_MAX && *out <= REPORT_VALUE_MAX)) {
-        char label[96];
-        snprintf(label, sizeof label, "%s is no number: ", what);
-        return fail(reader, label, text, "write one like 12, -0.5 or 3e6, up to 1e18");
+    struct sim_error error = {.class = SIM_ERROR_NONE};
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        puts("bucketlab-curves INPUT CHART: draws the curves of a text file\n\n"
+             "INPUT is a file, or - for the standard input; CHART ends in .png, .svg or .pdf.\n\n"
+             "example of an INPUT:\n"
+             "  title: Violations over lead\n"
+             "  x: lead | seconds | linear\n"
+             "  y: violations per million rows | plain | log\n"
+             "  rule: 6.2 | safe lead by the formula: 6.2 s\n"
+             "  series,x,y,low,high\n"
+             "  findable,0,310,290,330\n"
+             "  findable,7,0,0,3.7\n\n"
+             "units: plain, rows, seconds, share, bytes; scales: linear, log");
+        return fclose(stdout) == 0 ? 0 : SIM_ERROR_ENVIRONMENT;
     }
-    return true;
-}
-
-static bool check_scale(struct reader *reader, const char *what, enum report_scale scale, double value)
-{
-    if (scale == REPORT_LOG && value < 0) {
-        return fail(reader, what, " is below 0 on a log scale", "make the scale linear");
+    if (argc != 3) {
+        sim_fail(&error, SIM_ERROR_INPUT,
+                 "bucketlab-curves: an input and a chart are needed; write 'bucketlab-curves INPUT CHART'");
+    } else {
+        draw(argv[1], argv[2], &error);
     }
-    return true;
-}
-
-static bool one_of(const char *const *names, size_t count, const char *name, size_t *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = i;
-            return true;
-        }
+    if (error.class != SIM_ERROR_NONE) {
+        fprintf(stderr, "%s\n", error.text);
     }
-    return false;
-}
-
-static char *trim(char *text)
-{
-    static const char blanks[] = " \t\r";
-    text += strspn(text, blanks);
-    size_t length = strlen(text);
-    while (length > 0 && strchr(blanks, text[length - 1]) != NULL) {
-        text[--length] = 0;
-    }
-    return text;
-}
-
-static bool fail(struct reader *reader, const char *text, const char *part, const char *cure)
-{
-    return sim_fail(reader->error, SIM_ERROR_INPUT, "%s:%zu: %s%s; %s", reader->name, reader->line, text,
-                    part, cure);
+    return (int)error.class;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One row an outcome, with a digest over identity, job and bytes, so that a damaged one is not used. */
 #include "store/outcomes.h"
+#include "kernel/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,14 @@ static uint64_t digest_of(uint64_t identity, const struct store_outcome *outcome
 }
 
 /* Puts the row behind the others, if it is whole. False without memory. */
-static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count)
+static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count,
+                         size_t *capacity)
 {
     struct store_outcome outcome = {.job = store_take_digest(row)};
     uint64_t digest = store_take_digest(row);
     const unsigned char *bytes = store_take_blob(row, &outcome.size);
-    struct store_outcome *larger = realloc(*out, (*count + 1) * sizeof *larger);
-    if (larger == NULL)
+    if (!sim_grow(out, capacity, *count + 1, sizeof **out))
         return false;
-    *out = larger;
     outcome.bytes = malloc(outcome.size + 1);
     if (outcome.bytes == NULL)
         return false;
@@ -33,7 +33,7 @@ static bool take_outcome(struct store_row *row, uint64_t identity, struct store_
     else
         memcpy(outcome.bytes, bytes, outcome.size);
     if (digest_of(identity, &outcome) == digest)
-        larger[(*count)++] = outcome;
+        (*out)[(*count)++] = outcome;
     else
         free(outcome.bytes);
     return true;
@@ -45,6 +45,7 @@ bool store_outcomes_load(struct store *store, const struct store_tune *tune, str
     static const char sql[] = "SELECT job, digest, outcome FROM tune_outcome WHERE identity = ?";
     sqlite3_stmt *statement;
     struct store_row row;
+    size_t capacity = 0;
     *out = NULL;
     *count = 0;
     if (store->db == NULL)
@@ -56,7 +57,7 @@ bool store_outcomes_load(struct store *store, const struct store_tune *tune, str
         fine = binder.code == SQLITE_OK || store_fail(store, binder.code, error);
     }
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        fine = take_outcome(&row, tune->identity, out, count) || sim_fail_memory(error);
+        fine = take_outcome(&row, tune->identity, out, count, &capacity) || sim_fail_memory(error);
         fine = fine && store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/grow.h"
 #include "private.h"
 #include "store/unfinished.h"
 
@@ -57,7 +58,7 @@ bool store_snapshot_put(struct store *store, const struct store_unfinished *unfi
 }
 
 /* Puts the pieces together; what is amiss with them, the state's own checksum finds. False without memory. */
-static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count)
+static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count, size_t *capacity)
 {
     int64_t part = store_take_integer(row), piece = store_take_integer(row);
     size_t size;
@@ -67,11 +68,9 @@ static bool take_piece(struct store_row *row, struct store_snapshot **items, siz
         return true;
     }
     if (*count == 0 || (*items)[*count - 1].part != (uint32_t)part) {
-        struct store_snapshot *grown = realloc(*items, (*count + 1) * sizeof *grown);
-        if (grown == NULL)
+        if (!sim_grow(items, capacity, *count + 1, sizeof **items))
             return false;
-        *items = grown;
-        grown[(*count)++] = (struct store_snapshot){.part = (uint32_t)part};
+        (*items)[(*count)++] = (struct store_snapshot){.part = (uint32_t)part};
     }
     struct store_snapshot *snapshot = &(*items)[*count - 1];
     unsigned char *data = realloc(snapshot->data, snapshot->size + size + 1);
@@ -91,13 +90,14 @@ bool store_snapshots_load(struct store *store, int64_t run, struct store_snapsho
     struct store_snapshot *items = NULL;
     sqlite3_stmt *statement;
     struct store_row row;
+    size_t capacity = 0;
     *out = NULL;
     *count = 0;
     bool more = true, fine = store_prepare(store, sql, &statement, error);
     if (fine)
         sqlite3_bind_int64(statement, 1, run);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
-        fine = take_piece(&row, &items, count) || sim_fail_memory(error);
+        fine = take_piece(&row, &items, count, &capacity) || sim_fail_memory(error);
         fine = fine && store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the grid of a sweep, and makes the scenario of each of its jobs. */
 #include "lab/sweep.h"
+#include "kernel/grow.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,6 +34,7 @@ struct build {
     struct lab_sweep *sweep;
     size_t grid_points;
     uint64_t *digests; /* of the sweep's files */
+    size_t digest_capacity, file_capacity;
 };
 
 /* A misspelt 'sweep' is an unknown field, and whatever else is wrong comes first too. */
@@ -198,12 +200,12 @@ static bool read_file(struct build *build, const char *path)
 {
     struct lab_sweep *sweep = build->sweep;
     struct sim_error *error = build->reader.tree.error;
-    uint64_t *digests = realloc(build->digests, (sweep->file_count + 1) * sizeof *digests), digest = 0;
-    char **files = realloc(sweep->files, (sweep->file_count + 1) * sizeof *files), *name = NULL;
-    char *block = malloc(BLOCK_SIZE);
-    build->digests = digests != NULL ? digests : build->digests;
-    sweep->files = files != NULL ? files : sweep->files;
-    if (digests == NULL || files == NULL || block == NULL || (name = copy(path, strlen(path))) == NULL) {
+    size_t count = sweep->file_count + 1;
+    uint64_t digest = 0;
+    char *name = NULL, *block = malloc(BLOCK_SIZE);
+    if (block == NULL || !sim_grow(&build->digests, &build->digest_capacity, count, sizeof *build->digests) ||
+        !sim_grow(&sweep->files, &build->file_capacity, count, sizeof *sweep->files) ||
+        (name = copy(path, strlen(path))) == NULL) {
         free(block);
         return sim_fail_memory(error);
     }
@@ -218,8 +220,8 @@ static bool read_file(struct build *build, const char *path)
     if (file != NULL)
         fclose(file);
     free(block);
-    digests[sweep->file_count] = digest;
-    files[sweep->file_count++] = name;
+    build->digests[sweep->file_count] = digest;
+    sweep->files[sweep->file_count++] = name;
     if (!is_read)
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s: the file cannot be read: %s; check its name and its rights", path,

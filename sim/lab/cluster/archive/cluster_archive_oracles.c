@@ -10,7 +10,7 @@
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 280,
                   "the ledger has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 456,
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) == 472,
                   "oracles have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
@@ -280,8 +280,10 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
         sim_archive_array(archive, doubts->items, sizeof *doubts->items, &doubt_count, UINT32_MAX / 2);
     if (!archive->is_loading)
         return;
-    spans->count = spans->capacity = (uint32_t)span_count;
-    doubts->count = doubts->capacity = (uint32_t)doubt_count;
+    spans->capacity = span_count;
+    spans->count = (uint32_t)span_count;
+    doubts->capacity = doubt_count;
+    doubts->count = (uint32_t)doubt_count;
 }
 
 /* A span's next is older, so each list ends. */

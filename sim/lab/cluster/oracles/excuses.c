@@ -10,10 +10,10 @@
  * Memory is bounded by key. A key has a few spans of each condition; with more, neighbours are united, which
  * excuses more, never less. There is room for a number of doubts; a run that has more of them has broken its
  * guarantee unless all of these are excused, and then what else came is not judged. */
-#include <stdlib.h>
 
 #include "cluster_run.h"
 #include "evidence.h"
+#include "kernel/grow.h"
 
 #define SPANS_MAX  8u /* of a key, before two of one condition are united */
 #define DOUBTS_MAX 1024u
@@ -21,17 +21,6 @@
 static uint32_t *first_of(struct lab_oracles *oracles, uint32_t key)
 {
     return key == LAB_NO_KEY ? &oracles->spans_of_all : &oracles->keys[key].spans;
-}
-
-static void *grow(void *items, uint32_t count, uint32_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return items;
-    uint32_t more = *capacity == 0 ? 16 : *capacity * 2;
-    void *grown = realloc(items, more * size);
-    if (grown != NULL)
-        *capacity = more;
-    return grown;
 }
 
 void lab_condition_set(struct lab_cluster_run *run, enum lab_condition condition)
@@ -60,13 +49,11 @@ void lab_condition_of_key(struct lab_cluster_run *run, enum lab_condition condit
         same->noted_ns = now_ns;
         return;
     }
-    struct lab_span *items = grow(spans->items, spans->count, &spans->capacity, sizeof *items);
-    if (items == NULL) {
+    if (!sim_grow(&spans->items, &spans->capacity, (size_t)spans->count + 1, sizeof *spans->items)) {
         run->out_of_memory = true;
         return;
     }
-    spans->items = items;
-    items[spans->count] = (struct lab_span){condition, *first, from_ns, until_ns, now_ns};
+    spans->items[spans->count] = (struct lab_span){condition, *first, from_ns, until_ns, now_ns};
     *first = ++spans->count;
 }
 
@@ -156,13 +143,11 @@ uint32_t lab_excuse(struct lab_cluster_run *run, enum lab_oracle oracle, uint32_
         oracles->verdict.probes[LAB_PROBE_DOUBTS_FULL]++;
         return 0;
     }
-    struct lab_doubt *items = grow(doubts->items, doubts->count, &doubts->capacity, sizeof *items);
-    if (items == NULL) {
+    if (!sim_grow(&doubts->items, &doubts->capacity, (size_t)doubts->count + 1, sizeof *doubts->items)) {
         run->out_of_memory = true;
         return 0;
     }
-    doubts->items = items;
-    items[doubts->count++] = doubt;
+    doubts->items[doubts->count++] = doubt;
     return 0;
 }
 

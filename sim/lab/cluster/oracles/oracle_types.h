@@ -161,7 +161,8 @@ struct lab_span {
 };
 struct lab_spans {
     struct lab_span *items;
-    uint32_t count, capacity;
+    size_t capacity;
+    uint32_t count;
 };
 
 /* A violation without an excuse so far. */
@@ -171,7 +172,8 @@ struct lab_doubt {
 };
 struct lab_doubts {
     struct lab_doubt *items;
-    uint32_t count, capacity;
+    size_t capacity;
+    uint32_t count;
 };
 
 /* Waits that are drawn around a mean, as seen so far. */
