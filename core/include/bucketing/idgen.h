@@ -160,15 +160,25 @@ struct bk_idgen {
 
 /* BK_OK, or the first that applies of BK_ERROR_NULL, CLIENT, BATCH, STRIPE, LOCK, LEASE and BACKOFF. */
 enum bk_status bk_idgen_check(const struct bk_idgen_config *config);
-/* Makes a client that has no identifiers yet. config: copied. Errors, those of bk_idgen_check(), leave *out
- * untouched. */
+/* Makes a client that has no identifiers yet.
+ *
+ * @param config  copied
+ * @param out     the caller's, set whole; there is nothing to free. Untouched on errors
+ * @return        BK_OK; BK_ERROR_NULL, those of bk_idgen_check() */
 enum bk_status bk_idgen_init(const struct bk_idgen_config *config, struct bk_idgen *out);
-/* The next identifier, from 1 to INT64_MAX. BK_ERROR_EMPTY: none is left and a batch is being leased; actions
- * follow until BK_IDGEN_READY or BK_IDGEN_FAILED. *id is 0 on errors. */
+/* Takes the next identifier.
+ *
+ * @param now_ns  the client's clock, in nanoseconds, as in all calls below
+ * @param id      set to the identifier, from 1 to INT64_MAX; 0 on errors
+ * @return        BK_OK; BK_ERROR_NULL; BK_ERROR_EMPTY: none is left and a batch is being leased; actions
+ *                follow until BK_IDGEN_READY or BK_IDGEN_FAILED */
 enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id);
 /* Reports the outcome of the action under way, once per action. NOT_APPLIED where the action has no condition
- * counts as refused. Errors: BK_ERROR_NULL, BK_ERROR_OPERATION when no action waits for one; then nothing has
- * changed. */
+ * counts as refused.
+ *
+ * @param outcome  read only, not kept, nor are its columns
+ * @return         BK_OK; BK_ERROR_NULL, BK_ERROR_OPERATION when no action waits for one: nothing has changed
+ *                 then */
 enum bk_status bk_idgen_outcome(struct bk_idgen *idgen, int64_t now_ns,
                                 const struct bk_idgen_outcome *outcome);
 /* The next action, or false: there is none until the next call of another function, or a pointer is NULL.
@@ -182,12 +192,18 @@ enum bk_status bk_idgen_tick(struct bk_idgen *idgen, int64_t now_ns);
 uint64_t bk_idgen_in_hand(const struct bk_idgen *idgen);
 
 /* A checkpoint, like that of an agent (agent.h): bytes that mean the same on every machine, taken between any
- * two calls. Errors: BK_ERROR_NULL, BK_ERROR_MEMORY (size is below bk_idgen_state_size()). */
-size_t bk_idgen_state_size(const struct bk_idgen *idgen); /* 0 for NULL */
+ * two calls. The bytes that bk_idgen_save() would write; 0 for NULL. */
+size_t bk_idgen_state_size(const struct bk_idgen *idgen);
+/* @param state  the caller's, of `size` bytes, bk_idgen_state_size() or more; any alignment
+ * @return       BK_OK; BK_ERROR_NULL, BK_ERROR_MEMORY (too small): nothing is written then */
 enum bk_status bk_idgen_save(const struct bk_idgen *idgen, void *state, size_t size);
-/* As bk_idgen_init(). The config must equal the saved one in client_id, batch, stripes, stripe, choice and
- * lock. Bytes that are not a saved state do no harm. Errors: those of bk_idgen_check(), BK_ERROR_NULL,
- * BK_ERROR_CHECKPOINT; they leave *out untouched. */
+/* As bk_idgen_init(), with the client as it was saved in the `size` bytes of state. Bytes that are not a
+ * saved state do no harm.
+ *
+ * @param config  must equal the saved one in client_id, batch, stripes, stripe, choice and lock
+ * @param state   read only, any alignment
+ * @return        BK_OK; BK_ERROR_NULL, those of bk_idgen_check(), BK_ERROR_CHECKPOINT: *out is untouched then
+ */
 enum bk_status bk_idgen_load(const struct bk_idgen_config *config, const void *state, size_t size,
                              struct bk_idgen *out);
 

@@ -134,16 +134,16 @@ struct bk_rows {
  * then bk_advance() of each row, many times as fast. For bulk loads.
  *
  * @param strategy  read only
- * @param state     of the key, advanced over all rows; all zero for a new key. May be NULL for BK_UNBUCKETED,
- * BK_TIME and BK_HASH, which do not look at it
+ * @param state     of the key, advanced over all rows; all zero for a new key. May be NULL for the kinds
+ *                  BK_UNBUCKETED, BK_TIME and BK_HASH, which do not look at it
  * @param rows      read only. NULL may be the times, except of BK_TIME and with a greatest age (the state's
- *                  last_change_ns is then 0); sequences, except of BK_COUNT; ids, except of BK_PROBABILISTIC,
- * BK_WEIGHTED and BK_HASH; and bytes, except of BK_WEIGHTED
+ *                  last_change_ns is then 0); sequences, except of BK_COUNT; ids, except of the kinds
+ *                  BK_PROBABILISTIC, BK_WEIGHTED and BK_HASH; and bytes, except of BK_WEIGHTED
  * @param count     of rows; 0 is fine, and buckets may then be NULL
  * @param buckets   gets the bucket of each row; it does not overlap the columns
- * @return          BK_OK; BK_ERROR_NULL, also of a column that is needed; those of bk_strategy_check(),
- * BK_ERROR_STATE (the state is none of this strategy, or the bucket would be beyond 2^63 - 1). The state is
- * then unchanged, and what the buckets hold is not defined
+ * @return          BK_OK; BK_ERROR_NULL, also of a column that is needed; those of bk_strategy_check(); and
+ *                  BK_ERROR_STATE (the state is none of this strategy, or the bucket would be beyond
+ *                  2^63 - 1). The state is then unchanged, and what the buckets hold is not defined
  *
  * Cost: linear in the rows: 1 to 3 ns a row where runs of rows in one bucket are long (BK_HASH: as
  * bk_buckets_of_ids()), and that of bk_route() and bk_advance() once a run. */
