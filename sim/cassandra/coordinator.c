@@ -187,8 +187,15 @@ void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t index)
         else
             cass_cas_timer(cluster, index);
         break;
-    default:
+    case STAGE_PREPARE:
+    case STAGE_PROPOSE:
+    case STAGE_PROPOSE_REPAIR:
+    case STAGE_COMMIT_REPAIR:
+    case STAGE_SLEEP:
         cass_cas_timer(cluster, index);
+        break;
+    case STAGE_TRAVELLING:
+        break; /* it has no timer */
     }
 }
 

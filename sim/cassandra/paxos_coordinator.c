@@ -368,8 +368,12 @@ void cass_cas_answer(struct cass_cluster *cluster, uint32_t index, const struct 
     case STAGE_COMMIT_REPAIR:
         on_commit_repair(cluster, index, message);
         break;
-    default:
+    case STAGE_PROPOSE:
+    case STAGE_PROPOSE_REPAIR:
         on_accept(cluster, index, message);
+        break;
+    default:
+        break; /* no stage of an LWT that waits for answers */
     }
 }
 

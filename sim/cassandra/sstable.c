@@ -28,12 +28,6 @@ enum cell_flag {
 };
 #define EXTENDED_STATIC 0x01u
 
-const char *cass_sstable_format_name(enum cass_sstable_format format)
-{
-    static const char *const names[CASS_SSTABLE_FORMAT_COUNT] = {"nb", "da"};
-    return names[format];
-}
-
 static void put(struct cass_sstable_writer *writer, const void *bytes, size_t size)
 {
     uint64_t end = writer->size + size;

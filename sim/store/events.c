@@ -47,21 +47,12 @@ static bool take_marks(struct lab_event_log *events, const unsigned char *bytes,
     return true;
 }
 
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error)
-{
-    if (!store_prepare(store, sql, out, error))
-        return false;
-    sqlite3_bind_int64(*out, 1, id);
-    return true;
-}
-
 bool store_events_load(struct store *store, int64_t id, struct lab_event_log *out, struct sim_error *error)
 {
     static const char sql[] = "SELECT digest, events, stride, marks FROM event_log WHERE strategy = ?";
     sqlite3_stmt *statement = NULL;
     struct store_row row;
-    bool is_there = false, fine = query(store, sql, id, &statement, error) &&
+    bool is_there = false, fine = store_query(store, sql, id, &statement, error) &&
                                   store_next(store, statement, &row, &is_there, error);
     if (fine && is_there) {
         size_t size;
@@ -127,7 +118,7 @@ static bool load_beliefs(struct store *store, int64_t id, struct lab_views *out,
     if (out->items == NULL)
         return sim_fail_memory(error);
     out->capacity = count > 0 ? count : 1;
-    bool more, fine = query(store, sql, id, &statement, error);
+    bool more, fine = store_query(store, sql, id, &statement, error);
     while (fine && out->count < count) {
         fine = store_next(store, statement, &row, &more, error);
         if (fine && !more)
@@ -153,7 +144,7 @@ bool store_views_load(struct store *store, int64_t id, struct lab_views *out, st
                               "belief.strategy = change.strategy) FROM change WHERE strategy = ?";
     sqlite3_stmt *statement = NULL;
     struct store_row row;
-    bool is_there = false, fine = query(store, sql, id, &statement, error) &&
+    bool is_there = false, fine = store_query(store, sql, id, &statement, error) &&
                                   store_next(store, statement, &row, &is_there, error);
     if (fine && is_there) {
         size_t count = take_change(&row, out);

@@ -96,15 +96,6 @@ static void take_head(struct store *store, struct store_row *row, struct store_r
     result->limits.tiny_rows = (uint64_t)store_take_whole(row, UINT64_MAX);
 }
 
-static bool query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
-                  struct sim_error *error)
-{
-    if (!store_prepare(store, sql, out, error))
-        return false;
-    sqlite3_bind_int64(*out, 1, id);
-    return true;
-}
-
 static bool load_head(struct store *store, int64_t run, struct store_run_info *info,
                       struct lab_result *result, bool *is_there, struct sim_error *error)
 {
@@ -121,8 +112,8 @@ static bool load_head(struct store *store, int64_t run, struct store_run_info *i
     sqlite3_stmt *statement;
     struct store_row row;
     *is_there = false;
-    bool fine =
-        query(store, sql, run, &statement, error) && store_next(store, statement, &row, is_there, error);
+    bool fine = store_query(store, sql, run, &statement, error) &&
+                store_next(store, statement, &row, is_there, error);
     if (fine && *is_there) {
         take_head(store, &row, info, result);
         size_t strategies = (size_t)store_take_whole(&row, INT64_MAX);
@@ -168,7 +159,7 @@ static bool load_strategies(struct store *store, int64_t run, struct lab_result 
         "placement_digest FROM strategy WHERE run = ? ORDER BY position";
     sqlite3_stmt *statement;
     struct store_row row;
-    bool more, fine = query(store, sql, run, &statement, error);
+    bool more, fine = store_query(store, sql, run, &statement, error);
     for (size_t i = 0; fine && i < result->strategy_count; i++) {
         fine = store_next(store, statement, &row, &more, error);
         if (fine && !more)
@@ -184,8 +175,9 @@ static bool load_expectations(struct store *store, int64_t run, struct lab_resul
 {
     sqlite3_stmt *statement;
     struct store_row row;
-    bool more, fine = query(store, "SELECT text, actual, ok FROM expectation WHERE run = ? ORDER BY position",
-                            run, &statement, error);
+    bool more,
+        fine = store_query(store, "SELECT text, actual, ok FROM expectation WHERE run = ? ORDER BY position",
+                           run, &statement, error);
     result->expects_hold = true;
     for (size_t i = 0; fine && i < result->expect_count; i++) {
         fine = store_next(store, statement, &row, &more, error);

@@ -82,6 +82,9 @@ bool store_fail_damaged(const struct store *store, const char *what, struct sim_
 
 bool store_execute(struct store *store, const char *sql, struct sim_error *error);
 bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **out, struct sim_error *error);
+/* The same, with its one parameter. */
+bool store_query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
+                 struct sim_error *error);
 /* Ends a transaction that is still open; what it did is undone. */
 void store_rollback(struct store *store);
 

@@ -76,9 +76,7 @@ bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out,
     *count = 0;
     if (store->db == NULL)
         return true;
-    bool more = true, fine = store_prepare(store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, run);
+    bool more = true, fine = store_query(store, sql, run, &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more)
         fine = take_seed(store, &row, &seeds, error);
     sqlite3_finalize(statement);

@@ -93,9 +93,7 @@ bool store_snapshots_load(struct store *store, int64_t run, struct store_snapsho
     size_t capacity = 0;
     *out = NULL;
     *count = 0;
-    bool more = true, fine = store_prepare(store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, run);
+    bool more = true, fine = store_query(store, sql, run, &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         fine = take_piece(&row, &items, count, &capacity) || sim_fail_memory(error);
         fine = fine && store_row_check(store, &row, error);

@@ -102,9 +102,7 @@ static bool take_all(struct store *store, const char *sql, int64_t run, struct s
     *count = 0;
     if (store->db == NULL)
         return true;
-    bool more = true, fine = store_prepare(store, sql, &statement, error);
-    if (fine)
-        sqlite3_bind_int64(statement, 1, run);
+    bool more = true, fine = store_query(store, sql, run, &statement, error);
     while (fine && (fine = store_next(store, statement, &row, &more, error)) && more) {
         if (!sim_grow(&items, &capacity, *count + 1, sizeof *items)) {
             fine = sim_fail_memory(error);

@@ -24,6 +24,15 @@ bool store_prepare(struct store *store, const char *sql, sqlite3_stmt **out, str
     return code == SQLITE_OK || store_fail(store, code, error);
 }
 
+bool store_query(struct store *store, const char *sql, int64_t id, sqlite3_stmt **out,
+                 struct sim_error *error)
+{
+    if (!store_prepare(store, sql, out, error))
+        return false;
+    int code = sqlite3_bind_int64(*out, 1, id);
+    return code == SQLITE_OK || store_fail(store, code, error);
+}
+
 void store_rollback(struct store *store)
 {
     if (!sqlite3_get_autocommit(store->db))

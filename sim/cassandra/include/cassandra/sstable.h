@@ -25,8 +25,6 @@
     63u /* of a kind; from 64 on Cassandra writes subsets of columns in another way */
 
 enum cass_sstable_format { CASS_SSTABLE_NB, CASS_SSTABLE_DA, CASS_SSTABLE_FORMAT_COUNT };
-/* "nb", "da". */
-const char *cass_sstable_format_name(enum cass_sstable_format format);
 
 /* The bytes of an unsigned vint: 1 up to 2^7 - 1, 2 up to 2^14 - 1 ... 8 up to 2^56 - 1, 9 beyond. */
 static inline uint32_t cass_vint_size(uint64_t value)

@@ -42,14 +42,10 @@ struct order {
 
 static bool load(const struct cli_args *args, const char *text, struct order *order, struct sim_error *error)
 {
-    size_t count = 0;
-    while (cli_value_at(args, "set", count) != NULL)
-        count++;
-    struct lab_override *overrides = calloc(count + 1, sizeof *overrides);
-    if (overrides == NULL)
-        return sim_fail_memory(error);
-    for (size_t i = 0; i < count; i++)
-        overrides[i].text = cli_value_at(args, "set", i);
+    size_t count;
+    struct lab_override *overrides;
+    if (!cli_overrides(args, &overrides, &count, error))
+        return false;
     bool is_fine =
         lab_scenario_parse(order->path, text, strlen(text), overrides, count, NULL, &order->scenario, error);
     free(overrides);

@@ -33,16 +33,6 @@ struct tables {
     bool *has_state; /* by key */
 };
 
-static int compare(const void *a, const void *b)
-{
-    const struct lab_open_row *one = a, *other = b;
-    if (one->key != other->key)
-        return one->key < other->key ? -1 : 1;
-    if (one->row != other->row)
-        return one->row < other->row ? -1 : 1;
-    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
-}
-
 static bool begin(struct tables *tables)
 {
     const struct lab_oracles *oracles = &tables->run->oracles;
@@ -57,7 +47,7 @@ static bool begin(struct tables *tables)
         for (size_t j = 0; j < lists[i]->count; j++)
             tables->open[tables->open_count++] = lists[i]->items[j];
     }
-    qsort(tables->open, tables->open_count, sizeof *tables->open, compare);
+    qsort(tables->open, tables->open_count, sizeof *tables->open, lab_open_compare);
     return true;
 }
 
@@ -78,7 +68,8 @@ static void find_row(struct tables *tables, uint32_t key, int64_t bucket, uint64
     const struct lab_open_row wanted = {.key = key, .row = row, .bucket = bucket};
     uint32_t index = lab_partition_find(&run->oracles, key, bucket);
     bool is_known = index < tables->found_count;
-    bool is_open = bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, compare) != NULL;
+    bool is_open =
+        bsearch(&wanted, tables->open, tables->open_count, sizeof wanted, lab_open_compare) != NULL;
     if (!is_known || (is_open && !cass_row_is_open(run->cluster, key, bucket, row)))
         lab_replay_store(run, key, bucket, row, time_ns, 0, CASS_EVERY_REPLICA);
     if (!is_known)

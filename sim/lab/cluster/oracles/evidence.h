@@ -45,6 +45,8 @@ void lab_violate_bare(struct lab_cluster_run *run, enum lab_oracle oracle, uint3
                        __VA_ARGS__)
 void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agent);
 bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation);
+/* Of two struct lab_open_row, for qsort(): by key, row and bucket. */
+int lab_open_compare(const void *a, const void *b);
 
 /* --- excuses.c: which violations the conditions excuse. */
 void lab_excuses_begin(struct lab_cluster_run *run);

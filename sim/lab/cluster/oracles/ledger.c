@@ -594,6 +594,16 @@ void lab_extreme_add(struct lab_extreme *extreme, int64_t time_ns, uint32_t agen
     }
 }
 
+int lab_open_compare(const void *a, const void *b)
+{
+    const struct lab_open_row *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
+    if (one->row != other->row)
+        return one->row < other->row ? -1 : 1;
+    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
+}
+
 bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *operation)
 {
     if (!sim_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items))

@@ -9,16 +9,6 @@
 #include "evidence.h"
 #include "oracles.h"
 
-static int compare(const void *a, const void *b)
-{
-    const struct lab_open_row *one = a, *other = b;
-    if (one->key != other->key)
-        return one->key < other->key ? -1 : 1;
-    if (one->row != other->row)
-        return one->row < other->row ? -1 : 1;
-    return (one->bucket > other->bucket) - (one->bucket < other->bucket);
-}
-
 static bool is_same_row(const struct lab_open_row *one, const struct lab_open_row *other)
 {
     return one->key == other->key && one->row == other->row;
@@ -29,7 +19,7 @@ static void sort(struct lab_open_rows *rows)
 {
     size_t kept = 0;
     if (rows->count > 0)
-        qsort(rows->items, rows->count, sizeof *rows->items, compare);
+        qsort(rows->items, rows->count, sizeof *rows->items, lab_open_compare);
     for (size_t i = 0; i < rows->count; i++) {
         const struct lab_open_row *row = &rows->items[i];
         struct lab_open_row *before = kept > 0 ? &rows->items[kept - 1] : NULL;
