@@ -27,9 +27,8 @@ BK_BEGIN
     X(BK_ERROR_THRESHOLD, "the threshold must be at least 1")                                                \
     X(BK_ERROR_BUCKETS, "the number of buckets must be from 1 to 2147483647")                                \
     X(BK_ERROR_BYTES, "the number of bytes must be at least 1")                                              \
-    X(BK_ERROR_AGE,                                                                                          \
-      "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted "
-      "have one; agents and histories refuse it of count, and no later era may begin one")
+    X(BK_ERROR_AGE, "a greatest age must be at least 1 microsecond; only count, probabilistic and weighted " \
+                    "have one; agents and histories refuse it of count, and no later era may begin one")     \
     X(BK_ERROR_STATE, "the key state cannot be one of this strategy")                                        \
     X(BK_ERROR_PLAN, "this strategy cannot be read with that plan")                                          \
     X(BK_ERROR_QUERY, "no such kind of query")                                                               \
@@ -72,9 +71,8 @@ enum bk_status {
 #undef BK_STATUS_ENUM
 };
 
-      /* The text of a status: one line, a constant that must not be freed; "unknown status" for any other
-       * value. */
-      const char *bk_status_text(enum bk_status status);
+/* The text of a status: one line, a constant that must not be freed; "unknown status" for any other value. */
+const char *bk_status_text(enum bk_status status);
 
-      BK_END
+BK_END
 #endif
