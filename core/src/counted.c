@@ -16,8 +16,11 @@ int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known)
     return bk_agent_line_above(agent, start_of(agent, known));
 }
 
+/* No later settings have an age where the first have none. */
 static bool is_beyond(const struct bk_agent *agent, const struct known *known, int64_t time_ns)
 {
+    if (agent->config.history.eras[0].strategy.max_age_ns == 0)
+        return false;
     int64_t line_ns = bk_counted_line(agent, known);
     return line_ns < INT64_MAX && time_ns >= line_ns;
 }

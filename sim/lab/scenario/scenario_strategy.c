@@ -77,8 +77,9 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
     for (uint32_t i = 0; i < settings->change_count; i++)
         settings->changes[i].strategy.max_age_ns = strategy->max_age_ns;
     return settings->source == BK_SOURCE_EXTERNAL ||
-           lab_fail_value(reader, lab_node_find(node, "max_age"),
-                          "only 'counter: external' has one; remove this, or 'counter'");
+           lab_fail_value(
+               reader, lab_node_find(node, "max_age"),
+               "only 'counter: external' has one, and without 'agents'; use that, 'probabilistic' or 'time'");
 }
 
 /* Of a kind of the core. */

@@ -56,15 +56,17 @@ static const char *protocol_of(const struct lab_strategy_result *strategy)
 
 static void print_causes(const struct why *why, size_t strategy, enum why_kind kind)
 {
-    char slow[64] = "";
+    char more[64] = "";
     struct why_causes causes;
     why_judge(why, strategy, kind, &causes);
     if (kind == WHY_SLOW) {
         char time[40];
         lab_quantity_duration_text(why->slow_ns, time, sizeof time);
-        snprintf(slow, sizeof slow, " (%s or more)", time);
+        snprintf(more, sizeof more, " (%s or more)", time);
+    } else if (kind == WHY_REFUSED) {
+        snprintf(more, sizeof more, ", or their outcome is unknown");
     }
-    printf("  %" PRIu64 " %s%s\n", causes.rows, kind_names[kind], slow);
+    printf("  %" PRIu64 " %s%s\n", causes.rows, kind_names[kind], more);
     for (size_t fault = 0; fault < why->scenario->fault_count; fault++) {
         char text[TEXT_SIZE];
         if (causes.faults[fault] == 0)
