@@ -10,6 +10,8 @@
 
 #define SLOTS_MIN        64u
 #define SIGNIFICANT_BITS 12
+#define RADIX_BITS       8
+#define RADIX_MASK       ((UINT64_C(1) << RADIX_BITS) - 1)
 
 void lab_histogram_init(struct lab_histogram *histogram)
 {
@@ -131,6 +133,22 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
     add_bin(histogram, &bin);
 }
 
+/* Into one without slots. */
+static void copy_slots(struct lab_histogram *into, const struct lab_histogram *from)
+{
+    if (from->slot_count == 0)
+        return;
+    struct lab_bin *slots = malloc(from->slot_count * sizeof *slots);
+    if (slots == NULL) {
+        into->out_of_memory = true;
+        return;
+    }
+    memcpy(slots, from->slots, from->slot_count * sizeof *slots);
+    into->slots = slots;
+    into->slot_count = from->slot_count;
+    into->used = from->used;
+}
+
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from)
 {
     if (from->count == 0)
@@ -149,6 +167,10 @@ void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram 
     into->out_of_memory = into->out_of_memory || from->out_of_memory;
     if (from->is_rounded && !into->is_rounded)
         round_all(into);
+    if (into->slot_count == 0 && into->is_rounded == from->is_rounded) {
+        copy_slots(into, from);
+        return;
+    }
     for (size_t i = 0; i < from->slot_count; i++) {
         if (from->slots[i].count > 0)
             add_bin(into, &from->slots[i]);
@@ -175,10 +197,26 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
     return false;
 }
 
-static int compare_bins(const void *left, const void *right)
+/* Radix sort from the lowest byte up to the highest of `most`; each pass goes from one array into the other.
+ * Returns the one in which they are in order. */
+static struct lab_bin *sort_bins(struct lab_bin *bins, struct lab_bin *spare, size_t count, uint64_t most)
 {
-    const struct lab_bin *a = left, *b = right;
-    return (a->size > b->size) - (a->size < b->size);
+    for (unsigned shift = 0; shift < 64 && most >> shift > 0; shift += RADIX_BITS) {
+        size_t starts[1 << RADIX_BITS] = {0}, start = 0;
+        for (size_t i = 0; i < count; i++)
+            starts[bins[i].size >> shift & RADIX_MASK]++;
+        for (size_t digit = 0; digit <= RADIX_MASK; digit++) {
+            size_t next = start + starts[digit];
+            starts[digit] = start;
+            start = next;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[starts[bins[i].size >> shift & RADIX_MASK]++] = bins[i];
+        struct lab_bin *sorted = spare;
+        spare = bins;
+        bins = sorted;
+    }
+    return bins;
 }
 
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count)
@@ -187,14 +225,21 @@ struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size
     if (histogram->used == 0)
         return NULL;
     struct lab_bin *bins = malloc(histogram->used * sizeof *bins);
-    if (bins == NULL)
-        return NULL;
-    for (size_t i = 0; i < histogram->slot_count; i++) {
-        if (histogram->slots[i].count > 0)
-            bins[(*count)++] = histogram->slots[i];
+    struct lab_bin *spare = malloc(histogram->used * sizeof *spare), *sorted = NULL;
+    uint64_t most = 0; /* rounded up, it may be above the largest size */
+    for (size_t i = 0; bins != NULL && spare != NULL && i < histogram->slot_count; i++) {
+        if (histogram->slots[i].count == 0)
+            continue;
+        most = histogram->slots[i].size > most ? histogram->slots[i].size : most;
+        bins[(*count)++] = histogram->slots[i];
     }
-    qsort(bins, *count, sizeof *bins, compare_bins);
-    return bins;
+    if (*count > 0)
+        sorted = sort_bins(bins, spare, *count, most);
+    if (sorted != bins)
+        free(bins);
+    if (sorted != spare)
+        free(spare);
+    return sorted;
 }
 
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
