@@ -311,6 +311,10 @@ class CqlTest(ProgramTest):
                     lines.append(f"probabilistic: {{bits: 4, threshold: {threshold}, coordination: {coordination}, "
                                  f"counter: {counter}{lead}, label: {coordination} {counter} {threshold}}}")
         lines.append("probabilistic: {bits: 4, threshold: 20, coordination: guarded, label: guarded}")
+        for counter in ("rmw", "lwt", "counter"):
+            for how in ("three-state, lead: 5s", "single"):
+                lines.append(f"probabilistic: {{bits: 4, threshold: 20, coordination: {how}, counter: {counter}, "
+                             f"max_age: 1d, label: {how[:6]} {counter} aged}}")
         lines.append("weighted: {bytes: 1KB, threshold: 20, coordination: locked, counter: counter}")
         for source in ("counter", "lwt", "lease", "incremental", "scan", "memory"):
             if source == but:
@@ -322,7 +326,7 @@ class CqlTest(ProgramTest):
     def test_every_statement_fits_its_tables(self):
         for table in ("", LOGS, ODD):
             found = self.strategies(AGENTS + self.every_strategy("incremental" if table == LOGS else "") + table)
-            self.assertEqual(len(found), 29 if table == LOGS else 30)
+            self.assertEqual(len(found), 35 if table == LOGS else 36)
             for strategy in found:
                 with self.subTest(strategy=strategy["strategy"], table=table):
                     statements = strategy["statements"]
@@ -334,6 +338,18 @@ class CqlTest(ProgramTest):
                     texts = [(one["cql"], one["level"]) for one in statements]
                     self.assertEqual(len(set(texts)), len(texts), "a statement that stands twice")
                     self.assertEqual(len(tables) == 1, strategy["strategy"] in ("unbucketed", "time", "count", "hash"))
+
+    def test_age_has_statements_for_rows_beyond_a_line(self):
+        """What agents write before such a row is put: with three states the dates, else what a full count writes."""
+        for how, columns in (("coordination: three-state, lead: 5s", "bucket = ?, last_change = ?, next_change = ?"),
+                             ("counter: lwt", "bucket = ?, counted = ?, last_change = ?")):
+            for age in ("", ", max_age: 1d"):
+                self.write("x.yaml", AGENTS + "strategies:\n"
+                           f"  - probabilistic: {{bits: 4, threshold: 20, {how}{age}}}\n")
+                text = self.good("cql", "x.yaml")
+                self.assertEqual("a row from beyond the line of the bucket, before it is put" in text, age != "")
+                self.assertEqual("the first row of a key, before it is put" in text, age != "")
+                self.assertEqual(f"SET {columns} WHERE" in text, age != "" or "lwt" in how)
 
     def test_the_checker_refuses_what_a_cluster_would(self):
         """Each statement of every strategy loses or changes one word; all but a few changes must be refused."""

@@ -19,6 +19,10 @@
 #define RMW         BIT(BK_COUNTER_RMW)
 #define LWT         BIT(BK_COUNTER_LWT)
 #define COLUMN      BIT(BK_COUNTER_COLUMN)
+/* When. */
+#define ALWAYS         LAB_RULE_ALWAYS
+#define AT_THRESHOLD_1 LAB_RULE_AT_THRESHOLD_1
+#define AT_LINES       LAB_RULE_AT_LINES
 /* Sources. */
 #define BY_COUNTER     BIT(BK_SOURCE_COUNTER)
 #define BY_LWT         BIT(BK_SOURCE_LWT)
@@ -71,118 +75,130 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
 };
 
 static const struct lab_rule firing_rules[] = {
-    {UNGUARDED, RMW | LWT, false, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {UNGUARDED, RMW | LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
-    {UNGUARDED, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a row or a read whose key the cache does not know; afresh before a row that fires is counted"},
-    {UNGUARDED, LWT, false, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
+    {UNGUARDED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "after a conditional update of unknown outcome, and under a lock"},
-    {UNGUARDED, RMW, false, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {UNGUARDED, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "the first row of a key that fires"},
-    {UNGUARDED, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "the first time that a key rolls"},
-    {UNGUARDED, LWT, false, LAB_SIDE_STATE, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {UNGUARDED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first row of a key that fires"},
-    {UNGUARDED, RMW, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED, LAB_LEVEL_STATE,
+    {UNGUARDED, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED, LAB_LEVEL_STATE,
      "a row that fires, after it was acknowledged: what was read, plus 1"},
-    {UNGUARDED, LWT, false, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED, LAB_LEVEL_CAS,
+    {UNGUARDED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED, LAB_LEVEL_CAS,
      "a row that fires, after it was acknowledged: what is known, plus 1; all columns are "
      "named, since a "
      "failed condition tells no others"},
-    {UNGUARDED, COLUMN, false, LAB_SIDE_COUNTER, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_COUNTER, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
      "a row that fires, after it was acknowledged; not to be repeated when its outcome is unknown"},
-    {UNGUARDED, COLUMN, false, LAB_SIDE_COUNTER, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
+    {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_COUNTER, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
      "after each addition: n minus base is the count"},
-    {SINGLE, RMW, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
+    {SINGLE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
      "the count is full: bucket + 1, and the count back to 0"},
-    {SINGLE, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
+    {SINGLE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
      "the count is full: bucket + 1, and the base up to n"},
-    {SINGLE, LWT, false, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LAB_LEVEL_CAS,
+    {SINGLE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LAB_LEVEL_CAS,
      "the count is full: bucket + 1, and the count back to 0"},
-    {LOCKED, RMW, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
+    {LOCKED, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
      "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
+    {LOCKED, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | COUNTED | LAST, LAB_LEVEL_STATE,
      "under the lock, when the count is still full: bucket + 1, and the base up to n"},
-    {LOCKED, LWT, false, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LAB_LEVEL_CAS,
+    {LOCKED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | LAST, LAB_LEVEL_CAS,
      "under the lock, when the count is still full: bucket + 1, and the count back to 0"},
-    {LOCKED, ANY, false, LAB_SIDE_LOCK, LAB_FORM_INSERT_IF, 3u, LAB_LEVEL_CAS,
+    {LOCKED, ANY, ALWAYS, LAB_SIDE_LOCK, LAB_FORM_INSERT_IF, 3u, LAB_LEVEL_CAS,
      "the count is full: take the lock of a key that never had one"},
-    {LOCKED, ANY, false, LAB_SIDE_LOCK, LAB_FORM_UPDATE_IF, 3u, LAB_LEVEL_CAS,
+    {LOCKED, ANY, ALWAYS, LAB_SIDE_LOCK, LAB_FORM_UPDATE_IF, 3u, LAB_LEVEL_CAS,
      "take a lock that was released or has run out; release it, as owner 0 until 0"},
-    {THREE_STATE, RMW, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | NEXT, LAB_LEVEL_STATE,
+    {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | NEXT, LAB_LEVEL_STATE,
      "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | NEXT, LAB_LEVEL_STATE,
+    {THREE_STATE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | NEXT, LAB_LEVEL_STATE,
      "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, LWT, false, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LAB_LEVEL_CAS,
+    {THREE_STATE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LAB_LEVEL_CAS,
      "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
-    {THREE_STATE, RMW, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
+    {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
      "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
      "0"},
-    {THREE_STATE, COLUMN, false, LAB_SIDE_BASE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
+    {THREE_STATE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
      "post-change, by whoever touches the key: the base up to n, last_change = next_change, next_change = 0"},
-    {THREE_STATE, LWT, false, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED | LAST | NEXT, LAB_LEVEL_CAS,
+    {THREE_STATE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED | LAST | NEXT, LAB_LEVEL_CAS,
      "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
      "0"},
-    {THREE_STATE, RMW, true, LAB_SIDE_STATE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {THREE_STATE, RMW, AT_THRESHOLD_1, LAB_SIDE_STATE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
      "post-change and full again at once"},
-    {THREE_STATE, COLUMN, true, LAB_SIDE_BASE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {THREE_STATE, COLUMN, AT_THRESHOLD_1, LAB_SIDE_BASE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
      "post-change and full again at once"},
-    {THREE_STATE, LWT, true, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {THREE_STATE, LWT, AT_THRESHOLD_1, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "post-change and full again at once"},
-    {GUARDED, ANY, false, LAB_SIDE_GRANTS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
+    {THREE_STATE, RMW, AT_LINES, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST | NEXT, LAB_LEVEL_STATE,
+     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
+     "when "
+     "more lines have passed"},
+    {THREE_STATE, COLUMN, AT_LINES, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | LAST | NEXT, LAB_LEVEL_STATE,
+     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
+     "when "
+     "more lines have passed"},
+    {THREE_STATE, LWT, AT_LINES, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | LAST | NEXT, LAB_LEVEL_CAS,
+     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
+     "when "
+     "more lines have passed"},
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "a key that the agent does not know; an update of unknown outcome; a read near the end of the grant"},
-    {GUARDED, ANY, false, LAB_SIDE_GRANTS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first grant of a key: bucket 0, before and start at the least bigint"},
-    {GUARDED, ANY, false, LAB_SIDE_GRANTS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "a row later than the grant: until further on; a full count: bucket + 1, before = start, start = until, "
      "until further on"},
-    {GUARDED, ANY, false, LAB_SIDE_COUNTS, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_COUNTS, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
      "a row that fires, after it was acknowledged: of the bucket that it went to"},
-    {GUARDED, ANY, false, LAB_SIDE_COUNTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_COUNTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
      "after each addition: the count of that bucket"},
-    {GUARDED, ANY, false, LAB_SIDE_STARTS, LAB_FORM_INSERT, 1, LAB_LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_STARTS, LAB_FORM_INSERT, 1, LAB_LEVEL_STATE,
      "before a roll from bucket 2 on: the start of the bucket below, which the state is to forget"},
-    {GUARDED, ANY, false, LAB_SIDE_STARTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
+    {GUARDED, ANY, ALWAYS, LAB_SIDE_STARTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
      "a row older than the state tells: from bucket to bucket down, never bucket 0"},
 };
 
 static const struct lab_rule count_rules[] = {
-    {BY_COUNTER, ANY, false, LAB_SIDE_TOTAL, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
+    {BY_COUNTER, ANY, ALWAYS, LAB_SIDE_TOTAL, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
      "before each row: takes its number; not to be repeated when its outcome is unknown"},
-    {BY_COUNTER, ANY, false, LAB_SIDE_TOTAL, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
+    {BY_COUNTER, ANY, ALWAYS, LAB_SIDE_TOTAL, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
      "after that: n - 1 is the row's number, and perhaps another's too; before a read"},
-    {BY_LWT | BY_LEASE, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "before a row whose key the agent does not know; after an update of unknown outcome"},
-    {BY_LWT | BY_LEASE, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {BY_LWT | BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a read whose key the cache does not know"},
-    {BY_LWT, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_LWT, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first row of a key takes its number"},
-    {BY_LWT, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_LWT, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "before each row: takes its number"},
-    {BY_LEASE, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first lease of a key's numbers"},
-    {BY_LEASE, ANY, false, LAB_SIDE_NUMBERS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "before a row for which no leased number is left: takes the next lease"},
-    {BY_INCREMENTAL, ANY, false, LAB_SIDE_SUM, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a row or a read whose key the cache does not know"},
-    {BY_INCREMENTAL, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
+    {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "the first count of a bucket; with the newest row, which is the last one counted then"},
-    {BY_INCREMENTAL, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_AFTER, 0, LAB_LEVEL_READ,
+    {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_AFTER, 0, LAB_LEVEL_READ,
      "now and then: the rows after the last one that was counted"},
-    {BY_INCREMENTAL, ANY, false, LAB_SIDE_SUM, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first sum of a key"},
-    {BY_INCREMENTAL, ANY, false, LAB_SIDE_SUM, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
+    {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "adds to the sum, or raises the bucket when it is full; a failed condition: somebody has counted "
      "further"},
-    {BY_SCAN | BY_MEMORY, ANY, false, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a row or a read whose key the agent does not know; afresh before the bucket is raised"},
-    {BY_SCAN, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
+    {BY_SCAN, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "now and then: every row of the bucket"},
-    {BY_MEMORY, ANY, false, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
+    {BY_MEMORY, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "once after the agent has started: what it is to resume from"},
-    {BY_SCAN | BY_MEMORY, ANY, false, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "the first time that a key's bucket is full"},
-    {BY_SCAN | BY_MEMORY, ANY, false, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST, LAB_LEVEL_STATE,
+    {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST, LAB_LEVEL_STATE,
      "the bucket is full: bucket + 1"},
 };
 
@@ -203,5 +219,6 @@ bool lab_rule_applies(const struct lab_rule *rule, const struct lab_strategy *st
         is_count ? (unsigned)strategy->settings.source : (unsigned)strategy->settings.coordination;
     return (rule->protocols & BIT(protocol)) != 0 &&
            (rule->counters & BIT(strategy->settings.counter)) != 0 &&
-           (!rule->at_threshold_1 || bk_threshold(&strategy->settings.strategy) == 1);
+           (rule->only != AT_THRESHOLD_1 || bk_threshold(&strategy->settings.strategy) == 1) &&
+           (rule->only != AT_LINES || strategy->settings.strategy.max_age_ns != 0);
 }

@@ -49,10 +49,13 @@ enum lab_form {
 };
 enum lab_level { LAB_LEVEL_STATE, LAB_LEVEL_SERIAL, LAB_LEVEL_CAS, LAB_LEVEL_READ };
 
+/* With which settings it can come to this. */
+enum lab_rule_only { LAB_RULE_ALWAYS, LAB_RULE_AT_THRESHOLD_1, LAB_RULE_AT_LINES };
+
 struct lab_rule {
-    uint32_t protocols;  /* bit n: coordination n of probabilistic and weighted; source n of count */
-    uint32_t counters;   /* bit n: counter n of probabilistic and weighted */
-    bool at_threshold_1; /* only then can it come to this */
+    uint32_t protocols; /* bit n: coordination n of probabilistic and weighted; source n of count */
+    uint32_t counters;  /* bit n: counter n of probabilistic and weighted */
+    enum lab_rule_only only;
     enum lab_side side;
     enum lab_form form;
     uint32_t columns; /* that it sets, or asks for: bit n stands for column n of the table */

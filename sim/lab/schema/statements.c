@@ -314,8 +314,27 @@ static void make_count(struct maker *maker, const struct lab_rule *rule)
     keep(maker, &text, rule->when, cass_consistency_name(maker->scenario->consistency.read), NULL);
 }
 
+/* With a greatest age, of a state that counts rows; NULL: as without. */
+static const char *when_aged(const struct lab_rule *rule)
+{
+    if (rule->side != LAB_SIDE_STATE && rule->side != LAB_SIDE_BASE)
+        return NULL;
+    if (rule->form == LAB_FORM_INSERT || rule->form == LAB_FORM_INSERT_IF)
+        return "the first row of a key, before it is put: last_change is the line before it";
+    if (rule->columns == (BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE)))
+        return rule->side == LAB_SIDE_BASE
+                   ? "a row from beyond the line of the bucket, before it is put, and a full count: bucket + "
+                     "1, and the base up to n"
+                   : "a row from beyond the line of the bucket, before it is put, and a full count: bucket + "
+                     "1, and the count back to 0";
+    return NULL;
+}
+
 static const char *when_of(const struct maker *maker, const struct lab_rule *rule)
 {
+    const char *aged = maker->strategy->settings.strategy.max_age_ns != 0 ? when_aged(rule) : NULL;
+    if (aged != NULL)
+        return aged;
     if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
         return rule->when;
     return rule->form == LAB_FORM_UPDATE_IF
