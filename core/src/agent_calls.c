@@ -139,15 +139,20 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
         return BK_ERROR_MEMORY;
     size_t needed;
     struct bk_agent *agent = memory;
-    memset(memory, 0, bk_agent_size(config));
     lay_out(config, agent, &needed);
+    memset((char *)memory + agent->cache_at, 0, needed - agent->cache_at);
     if (config->history.count == 0)
         bk_history_begin(&config->strategy, &agent->config.history);
     agent->config.strategy = agent->config.history.eras[agent->config.history.count - 1].strategy;
     agent->wake_ns = INT64_MAX;
     agent->free_count = config->operations;
-    for (uint32_t i = 0; i < config->operations; i++)
+    for (uint32_t i = 0; i < config->operations; i++) {
+        struct operation *operation = &bk_agent_operations(agent)[i];
         bk_agent_numbers(agent, agent->free_at)[i] = config->operations - 1 - i;
+        /* The rest is cleared when it begins: most never do. */
+        operation->step = STEP_FREE;
+        operation->is_read = operation->waits_for_outcome = false;
+    }
     *out = agent;
     return BK_OK;
 }

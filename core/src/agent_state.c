@@ -262,6 +262,8 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
 {
     enum { MARK_FREE = 1, MARK_READY };
     struct operation *operations = bk_agent_operations(agent);
+    if (bk_codec_is_reading(codec))
+        memset(operations, 0, agent->config.operations * sizeof *operations);
     uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
     uint32_t most = agent->config.operations;
     agent->free_count = bk_codec_below(codec, agent->free_count, most + 1);

@@ -290,7 +290,7 @@ enum bk_status bk_agent_check(const struct bk_agent_config *config);
  * @return        bytes; the same on every call, and on every machine of the same word size */
 size_t bk_agent_size(const struct bk_agent_config *config);
 
-/* Makes an agent that knows nothing. Costs the clearing of its memory.
+/* Makes an agent that knows nothing. Costs the clearing of its cache.
  *
  * @param memory  the caller's, aligned as for max_align_t, kept until the agent is no longer used; there
  *                is nothing else to free. It may be moved between two calls: the agent is then at the

@@ -14,6 +14,8 @@ struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint3
 void lab_agents_leave(struct lab_cluster_run *run);
 /* How far its clock is off, and how fast it drifts. */
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
+/* All that have not begun, for whoever looks at them. */
+void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t agent);
 /* An operation of the agent has begun; then it is to be carried on. */
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key);

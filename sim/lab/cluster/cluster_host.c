@@ -42,6 +42,18 @@ static uint32_t remember_keys(const struct lab_cluster_run *run)
     return (uint32_t)(asked < enough ? asked : enough);
 }
 
+/* Those that have not begun yet. */
+static void clear_operations(struct lab_host_agent *agent, uint32_t count)
+{
+    for (; agent->operations_met < count; agent->operations_met++)
+        agent->operations[agent->operations_met] = (struct lab_host_operation){0};
+}
+
+void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t number)
+{
+    clear_operations(&run->agents[number], run->operation_count);
+}
+
 static void start_agent(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -67,9 +79,11 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
      */
     size_t bytes = bk_agent_size(&config);
     agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
-    agent->operations = calloc(run->operation_count, sizeof *agent->operations);
+    agent->operations = malloc(run->operation_count * sizeof *agent->operations);
     if (agent->memory == NULL || agent->operations == NULL)
         return sim_fail_memory(error);
+    if (run->replay != NULL) /* a history may name any of them */
+        lab_agent_clear_operations(run, number);
     agent->history = run->config.history;
     agent->jumped_ns = agent->disturbed_ns = agent->deployed_ns = INT64_MIN;
     start_agent(run, number);
@@ -323,8 +337,7 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     agent->stored.is_known = false;
     lab_copies_forgotten(run, number);
     lab_empties_forgotten(run, number, true);
-    /* Most operations have never been under way, and their pages are not to be touched. */
-    for (uint32_t i = 0; i < run->operation_count && run->operations_active > 0; i++) {
+    for (uint32_t i = 0; i < agent->operations_met && run->operations_active > 0; i++) {
         struct lab_host_operation *operation = &agent->operations[i];
         if (!operation->is_active)
             continue;
@@ -449,6 +462,7 @@ static void watch_cache(struct lab_cluster_run *run, struct lab_host_agent *agen
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key)
 {
+    clear_operations(&run->agents[agent], number + 1);
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
     uint32_t serial = operation->serial;
     *operation = (struct lab_host_operation){.serial = serial,

@@ -32,7 +32,7 @@
 
 /* Ten years at either end of the range of times. */
 #define MARGIN_NS      (3650 * SIM_DAY)
-#define QUEUE_CAPACITY 4096u
+#define QUEUE_CAPACITY 256u /* at first */
 /* So many that what is known of them does not stay in the caches. */
 #define MANY_KEYS 4096u
 
@@ -169,7 +169,7 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     }
     lab_row_stamps_init(&run->stamps, &scenario->row_cost, run->start_ns);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
-    run->events.marks = calloc(LAB_EVENT_MARKS_MAX, sizeof *run->events.marks);
+    run->events.marks = malloc(LAB_EVENT_MARKS_MAX * sizeof *run->events.marks);
     run->events.stride = 1;
     run->backups = calloc(scenario->fault_count + 1, sizeof *run->backups);
     if (run->fault_draws == NULL || run->backups == NULL || run->events.marks == NULL ||

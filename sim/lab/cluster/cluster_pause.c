@@ -70,7 +70,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     agent->wants_checkpoint = agent->is_up;
-    for (uint32_t i = 0; i < run->operation_count; i++) {
+    for (uint32_t i = 0; i < agent->operations_met; i++) {
         if (!agent->is_up || agent->operations[i].is_active)
             return;
     }

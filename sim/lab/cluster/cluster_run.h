@@ -140,6 +140,7 @@ struct lab_host_agent {
     struct bk_agent *agent;
     struct bk_history history; /* what it was given; a restart takes it up */
     struct lab_host_operation *operations;
+    uint32_t operations_met; /* those below it have begun, or are cleared; no other is to be looked at */
     bool is_up;
     bool is_paused, has_heard; /* it has heard what it will act on when the pause is over */
     bool wants_checkpoint;     /* as soon as nothing is under way */

@@ -15,7 +15,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have oth
  * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
-                      256,
+                      264,
                   "agents have other fields: archive them");
 
 /* Made of the agent, which it is alike. */
@@ -31,10 +31,10 @@ static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, ui
         lab_twin_begin(run, number);
 }
 
-static void count_parked(const struct lab_cluster_run *run, struct lab_host_agent *agent)
+static void count_parked(struct lab_host_agent *agent)
 {
     agent->parked = 0;
-    for (uint32_t i = 0; i < run->operation_count; i++)
+    for (uint32_t i = 0; i < agent->operations_met; i++)
         agent->parked += agent->operations[i].is_active && agent->operations[i].is_parked;
 }
 
@@ -235,9 +235,10 @@ static void agent_of(struct lab_cluster_run *run, struct sim_archive *archive, u
     twin_of(run, archive, number);
     if (archive->is_loading)
         lab_empties_forgotten(run, number, false);
+    lab_agent_clear_operations(run, number);
     for (uint32_t i = 0; i < run->operation_count && sim_archive_is_fine(archive); i++)
         operation_of(run, archive, &agent->operations[i]);
-    count_parked(run, agent);
+    count_parked(agent);
 }
 
 void lab_archive_agents(struct lab_cluster_run *run, struct sim_archive *archive)

@@ -114,7 +114,7 @@ static bool counts_fit(const struct lab_cluster_run *run, const struct tally *ta
     for (uint32_t i = 0; i < run->agent_count; i++) {
         failing += !run->agents[i].is_up;
         operations += run->idgen != NULL && run->idgen->clients[i].is_asking;
-        for (uint32_t j = 0; j < run->operation_count; j++) {
+        for (uint32_t j = 0; j < run->agents[i].operations_met; j++) {
             const struct lab_host_operation *operation = &run->agents[i].operations[j];
             operations += operation->is_active;
             if (operation->is_active && operation->has_counted && run->oracles.increments.capacity == 0)

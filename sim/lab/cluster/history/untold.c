@@ -108,7 +108,7 @@ static bool is_under_way(const struct lab_cluster_run *run, const struct lab_inc
 {
     for (uint32_t i = 0; i < run->agent_count; i++) {
         const struct lab_host_agent *agent = &run->agents[i];
-        for (uint32_t j = 0; agent->is_up && j < run->operation_count; j++) {
+        for (uint32_t j = 0; agent->is_up && j < agent->operations_met; j++) {
             const struct lab_host_operation *operation = &agent->operations[j];
             if (operation->is_active && operation->outstanding > 0 &&
                 operation->action == BK_ACT_ADD_COUNTER && operation->row == increment->row &&

@@ -75,7 +75,7 @@ static bool is_same_try(const struct lab_host_operation *operation, const struct
 bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
-    for (uint32_t i = 0; i < run->operation_count; i++) {
+    for (uint32_t i = 0; i < run->agents[agent].operations_met; i++) {
         const struct lab_host_operation *other = &run->agents[agent].operations[i];
         if (other != operation && other->is_active && other->key == operation->key &&
             other->lock.step != LAB_LOCK_NONE)

@@ -84,7 +84,7 @@ void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
         return;
     const struct lab_host_operation *parked = NULL;
     bool is_asked = false, is_known = false;
-    for (uint32_t i = 0; i < run->operation_count; i++) {
+    for (uint32_t i = 0; i < host->operations_met; i++) {
         const struct lab_host_operation *operation = &host->operations[i];
         if (!operation->is_active || operation->key != key)
             continue;
