@@ -237,7 +237,7 @@ static void test_an_agent_begins_with_the_standards_of_a_scenario(void **state)
 {
     (void)state;
     const struct bk_agent_config config = bk_agent_config_default(NULL);
-    struct lab_agents agents;
+    struct lab_agents agents = {0};
     lab_agents_default(&agents);
     assert_int_equal(config.cache_ttl_ns, agents.cache_ttl_ns);
     assert_int_equal(config.cache_entries, agents.cache_entries);

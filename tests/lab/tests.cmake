@@ -70,6 +70,7 @@ bucketlab_test(lab/expect_test LINK sim_lab)
 bucketlab_test(lab/scenario_test LINK sim_lab)
 bucketlab_test(lab/scenario_cluster_test LINK sim_lab)
 bucketlab_test(lab/scenario_node_test LINK sim_lab)
+bucketlab_test(lab/scenario_plain_test LINK sim_lab)
 # The load of tests/cassandra5/latency.py on the mock. The tool is at a path that its user may count on.
 add_executable(cluster_load ${CMAKE_CURRENT_SOURCE_DIR}/lab/cluster_load.c)
 target_link_libraries(cluster_load PRIVATE bucketlab_flags sim_lab)

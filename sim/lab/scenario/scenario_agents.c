@@ -79,11 +79,13 @@ const struct lab_table lab_agents_table = {
 
 void lab_agents_default(struct lab_agents *agents)
 {
-    *agents = (struct lab_agents){.cache_ttl_ns = 5 * SIM_SECOND,
-                                  .cache_entries = 100000,
-                                  .retries = 3,
-                                  .timeout_ns = 12 * SIM_SECOND,
-                                  .restart_ns = 5 * SIM_SECOND};
+    /* Member by member: all is 0 before, also what lies between them, so that alike scenarios are alike in
+     * each byte. */
+    agents->cache_ttl_ns = 5 * SIM_SECOND;
+    agents->cache_entries = 100000;
+    agents->retries = 3;
+    agents->timeout_ns = 12 * SIM_SECOND;
+    agents->restart_ns = 5 * SIM_SECOND;
 }
 
 bool lab_agents_complete(struct lab_reader *reader, const struct lab_node *root)

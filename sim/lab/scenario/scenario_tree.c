@@ -11,9 +11,7 @@
 
 #include "kernel/text.h"
 
-#define DEPTH_MAX  32
 #define NODES_MAX  20000
-#define FIELDS_MAX 500
 #define CHUNK_SIZE 16384
 #define YAML_CURE  "check brackets, quotes, indentation and the space after each colon"
 
@@ -213,10 +211,10 @@ static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
             return false;
         if (yaml->event->type == FYET_MAPPING_END)
             return true;
-        if (mapping->count == FIELDS_MAX)
+        if (mapping->count == LAB_TREE_FIELDS_MAX)
             return lab_fail_at(yaml->tree, &mapping->place,
                                "more than %d fields; no mapping of a scenario has so many, remove some",
-                               FIELDS_MAX);
+                               LAB_TREE_FIELDS_MAX);
         if (!read_name(yaml, mapping, &name, &name_place) || !next_event(yaml) ||
             !read_node(yaml, name, &name_place, depth + 1, &child))
             return false;
@@ -234,10 +232,10 @@ static bool read_node(struct yaml *yaml, const char *name, const struct lab_plac
         place = *name_place;
     if (!refuse_extras(yaml, &place))
         return false;
-    if (depth > DEPTH_MAX)
+    if (depth > LAB_TREE_DEPTH_MAX)
         return lab_fail_at(tree, &place, "nested more than %d deep; a scenario needs less, remove brackets",
-                           DEPTH_MAX);
-    if (++tree->node_count > NODES_MAX)
+                           LAB_TREE_DEPTH_MAX);
+    if (!lab_tree_count(tree))
         return lab_fail_at(tree, &place, "more than %d values; make the scenario smaller", NODES_MAX);
     struct lab_node *node = lab_tree_mapping(tree, &place, name);
     if (node == NULL)
@@ -289,6 +287,8 @@ bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text
                    const char *name, struct lab_node **out)
 {
     *out = NULL;
+    if (lab_tree_read_plain(tree, argument, text, size, name, out))
+        return *out != NULL;
     if (!check_bytes(tree, argument, text, size))
         return false;
     struct yaml yaml = {.tree = tree, .argument = argument, .text = text};
@@ -334,6 +334,11 @@ static void *take(struct lab_tree *tree, size_t size, size_t align)
     }
     chunk->used = begin + size;
     return chunk->memory + begin;
+}
+
+bool lab_tree_count(struct lab_tree *tree)
+{
+    return ++tree->node_count <= NODES_MAX;
 }
 
 struct lab_node *lab_tree_mapping(struct lab_tree *tree, const struct lab_place *place, const char *name)

@@ -42,6 +42,14 @@ struct lab_tree {
  * stray nodes, and must still be cleared. */
 bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
                    const char *name, struct lab_node **out);
+/* scenario_plain.c: the same of what is plain. False, with no error and nothing read, of anything else; true
+ * without memory, with the error set and *out NULL. */
+bool lab_tree_read_plain(struct lab_tree *tree, const char *argument, const char *text, size_t size,
+                         const char *name, struct lab_node **out);
+#define LAB_TREE_DEPTH_MAX  32
+#define LAB_TREE_FIELDS_MAX 500 /* of a mapping */
+/* One more value is read; false when there are too many. */
+bool lab_tree_count(struct lab_tree *tree);
 void lab_tree_clear(struct lab_tree *tree);
 
 /* The field of that name, or NULL; also NULL when it is null. */
