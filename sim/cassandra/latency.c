@@ -18,11 +18,14 @@ static void draw_ahead(const struct sim_size *near, struct latencies *ahead, str
     struct sim_random random = *stream;
     ahead->before = random;
     ahead->taken = 0;
-    for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
-        ahead->normals[i] = sim_normal(&random);
+    sim_normals(&random, ahead->normals, LATENCIES_AHEAD);
     *stream = random;
+    double means[LATENCIES_AHEAD];
     for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
-        ahead->near_ns[i] = lognormal(near, ahead->normals[i]);
+        means[i] = near->log_mean + near->b * ahead->normals[i];
+    sim_exps(means, LATENCIES_AHEAD);
+    for (uint32_t i = 0; i < LATENCIES_AHEAD; i++)
+        ahead->near_ns[i] = (int64_t)sim_size_whole(means[i]);
 }
 
 int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bool is_near)

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -54,26 +55,50 @@ double sim_log(double x)
     return exponent * LN2_HIGH - ((half_square - (s * (half_square + r) + exponent * LN2_LOW)) - f);
 }
 
-double sim_exp(double x)
+/* Of x = k ln 2 + r, |r| <= ln(2) / 2, e^r. k is a whole number rounded by adding and taking off 1.5 * 2^52;
+ * with it in the last bits of *shifted. */
+static inline double exp_of_rest(double x, double *shifted)
 {
-    if (x > 709.782712893384)
-        return (double)INFINITY;
-    if (!(x > -708.0))
-        return 0.0;
-    /* x = k ln 2 + r, |r| <= ln(2) / 2; k is a whole number rounded by adding and taking off 1.5 * 2^52. */
-    double shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52;
-    double k = shifted - 0x1.8p52;
+    *shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52;
+    double k = *shifted - 0x1.8p52;
     double high = x - k * LN2_HIGH, low = k * LN2_LOW, r = high - low, t = r * r;
     double c =
         r - t * (0x1.555555555553ep-3 +
                  t * (-0x1.6c16c16bebd93p-9 + t * (0x1.1566aaf25de2cp-14 + t * (-0x1.bbd41c5d26bf1p-20 +
                                                                                 t * 0x1.6376972bea4d0p-25))));
-    double y = 1.0 - ((low - r * c / (2.0 - c)) - high);
-    /* k = 1024 has no power of two of its own. */
-    int64_t exponent = (int64_t)k;
-    if (exponent == 1024)
+    return 1.0 - ((low - r * c / (2.0 - c)) - high);
+}
+
+/* k = 1024 has none of its own. */
+static inline double power_of_two(double shifted)
+{
+    return from_bits((to_bits(shifted) + 1023) << 52);
+}
+
+double sim_exp(double x)
+{
+    double shifted;
+    if (x > 709.782712893384)
+        return (double)INFINITY;
+    if (!(x > -708.0))
+        return 0.0;
+    double y = exp_of_rest(x, &shifted);
+    if (shifted - 0x1.8p52 == 1024)
         return y * 2.0 * 0x1p1023;
-    return y * from_bits((uint64_t)(exponent + 1023) << 52);
+    return y * power_of_two(shifted);
+}
+
+void sim_exps(double *values, size_t count)
+{
+    bool is_usual = true;
+    for (size_t i = 0; i < count; i++)
+        is_usual = is_usual && values[i] > -708.0 && values[i] < 709.0;
+    for (size_t i = 0; i < count && !is_usual; i++)
+        values[i] = sim_exp(values[i]);
+    for (size_t i = 0; i < count && is_usual; i++) {
+        double shifted, y = exp_of_rest(values[i], &shifted);
+        values[i] = y * power_of_two(shifted);
+    }
 }
 
 double sim_pow(double x, double y)

@@ -9,8 +9,6 @@
 #include "kernel/number.h"
 #include "ziggurat.h"
 
-#define SIZE_MAX_BYTES 0x1p62
-
 static double layer_height(const struct sim_layer *layers, uint64_t layer, double unit)
 {
     double low = layers[layer].height, high = layer == 255 ? 1.0 : layers[layer + 1].height;
@@ -47,10 +45,10 @@ double sim_normal_tail(struct sim_random *random, double edge)
     return edge + x;
 }
 
-double sim_normal(struct sim_random *random)
+/* From these bits on. */
+static double normal_from(struct sim_random *random, uint64_t bits)
 {
-    for (;;) {
-        uint64_t bits = sim_random_next(random);
+    for (;; bits = sim_random_next(random)) {
         uint64_t layer = bits & 255, j = bits >> 11;
         double sign = bits & 256 ? -1.0 : 1.0;
         double x = (double)(int64_t)j * normal_layers[layer].width;
@@ -64,16 +62,36 @@ double sim_normal(struct sim_random *random)
     }
 }
 
+double sim_normal(struct sim_random *random)
+{
+    return normal_from(random, sim_random_next(random));
+}
+
+void sim_normals(struct sim_random *random, double *out, size_t count)
+{
+    struct sim_random state = *random;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = sim_random_next(&state), layer = bits & 255, j = bits >> 11;
+        out[i] = (bits & 256 ? -1.0 : 1.0) * ((double)(int64_t)j * normal_layers[layer].width);
+        if (j >= normal_layers[layer].accept) {
+            *random = state; /* only here does it leave its registers */
+            out[i] = normal_from(random, bits);
+            state = *random;
+        }
+    }
+    *random = state;
+}
+
 int sim_size_prepare(struct sim_size *size)
 {
     double a = size->a, b = size->b;
-    bool is_sound = a >= 1 && a <= SIZE_MAX_BYTES;
+    bool is_sound = a >= 1 && a <= SIM_SIZE_MAX;
     size->log_mean = 0;
     switch (size->kind) {
     case SIM_SIZE_CONSTANT:
         break;
     case SIM_SIZE_UNIFORM:
-        is_sound = is_sound && b >= a && b <= SIZE_MAX_BYTES;
+        is_sound = is_sound && b >= a && b <= SIM_SIZE_MAX;
         break;
     case SIM_SIZE_LOGNORMAL:
         is_sound = is_sound && b >= 0 && b <= 10;
@@ -87,13 +105,6 @@ int sim_size_prepare(struct sim_size *size)
         is_sound = false;
     }
     return is_sound ? 0 : -1;
-}
-
-uint64_t sim_size_whole(double bytes)
-{
-    if (!(bytes < SIZE_MAX_BYTES))
-        return (uint64_t)SIZE_MAX_BYTES;
-    return bytes < 1 ? 1 : (uint64_t)(bytes + 0.5);
 }
 
 uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random)

@@ -152,6 +152,28 @@ static void test_number_bits_are_the_same_everywhere(void **state)
     }
 }
 
+static void test_exps_are_those_of_exp_to_the_last_bit(void **state)
+{
+    (void)state;
+    enum { SIDE_BY_SIDE = 8, ROUNDS = 20000 };
+    static const double unusual[] = {
+        -708.0, -709.0, 709.0, 709.78, 710.0, (double)INFINITY, -(double)INFINITY, 0.0};
+    struct sim_random random;
+    sim_random_init(&random, 1, SIM_CHOICE, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        double values[SIDE_BY_SIDE], wanted[SIDE_BY_SIDE];
+        for (int j = 0; j < SIDE_BY_SIDE; j++)
+            values[j] = (2 * sim_random_unit(&random) - 1) * (i % 2 == 0 ? 708.0 : 20.0);
+        if (i % 8 == 0)
+            values[i / 8 % SIDE_BY_SIDE] = unusual[i / 64 % SIDE_BY_SIDE];
+        for (int j = 0; j < SIDE_BY_SIDE; j++)
+            wanted[j] = sim_exp(values[j]);
+        sim_exps(values, SIDE_BY_SIDE);
+        for (int j = 0; j < SIDE_BY_SIDE; j++)
+            assert_true(bits_of(values[j]) == bits_of(wanted[j]));
+    }
+}
+
 static void test_log_of_nothing_positive_asserts(void **state)
 {
     (void)state;
@@ -183,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_number_special_values_are_exact),
         cmocka_unit_test(test_number_never_falls_where_the_true_one_rises),
         cmocka_unit_test(test_number_bits_are_the_same_everywhere),
+        cmocka_unit_test(test_exps_are_those_of_exp_to_the_last_bit),
         cmocka_unit_test(test_log_of_nothing_positive_asserts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,24 @@ static void test_normal_follows_its_distribution(void **state)
     assert_count(tail.draws, NORMAL_DRAWS, erfc(edge / sqrt(2)));
 }
 
+/* As many as meet the rare branches, in batches of all lengths; the stream goes on alike. */
+static void test_normals_are_those_of_normal(void **state)
+{
+    (void)state;
+    enum { MOST = 9, BATCHES = 20000 };
+    struct sim_random one, several;
+    sim_random_init(&one, 1, SIM_NETWORK, 0);
+    several = one;
+    for (size_t batch = 0; batch < BATCHES; batch++) {
+        double drawn[MOST];
+        size_t count = batch % (MOST + 1);
+        sim_normals(&several, drawn, count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(drawn[i] == sim_normal(&one));
+    }
+    assert_true(sim_random_next(&one) == sim_random_next(&several));
+}
+
 static void test_size_lognormal_follows_its_distribution(void **state)
 {
     (void)state;
@@ -301,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exponential_follows_its_distribution),
         cmocka_unit_test(test_normal_follows_its_distribution),
+        cmocka_unit_test(test_normals_are_those_of_normal),
         cmocka_unit_test(test_size_lognormal_follows_its_distribution),
         cmocka_unit_test(test_size_pareto_follows_its_distribution),
         cmocka_unit_test(test_size_uniform_meets_every_number_alike),

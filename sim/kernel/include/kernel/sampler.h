@@ -4,6 +4,7 @@
 #ifndef KERNEL_SAMPLER_H
 #define KERNEL_SAMPLER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "kernel/random.h"
@@ -36,6 +37,8 @@ static inline double sim_exponential(struct sim_random *random)
 
 /* Standard normal. */
 double sim_normal(struct sim_random *random);
+/* The next so many of them. */
+void sim_normals(struct sim_random *random, double *out, size_t count);
 /* The same of what lies beyond an edge above 0, by Marsaglia's method. */
 double sim_normal_tail(struct sim_random *random, double edge);
 
@@ -53,8 +56,14 @@ struct sim_size {
 /* Checks and completes; returns 0, or -1 when the figures make no distribution. */
 int sim_size_prepare(struct sim_size *size);
 uint64_t sim_size_draw(const struct sim_size *size, struct sim_random *random);
+#define SIM_SIZE_MAX 0x1p62
 /* To the nearest whole byte in [1, 2^62]. */
-uint64_t sim_size_whole(double bytes);
+static inline uint64_t sim_size_whole(double bytes)
+{
+    if (!(bytes < SIM_SIZE_MAX))
+        return (uint64_t)SIM_SIZE_MAX;
+    return bytes < 1 ? 1 : (uint64_t)(int64_t)(bytes + 0.5);
+}
 /* The mean size in bytes, infinite for a Pareto with alpha <= 1; rounding to whole bytes left aside. */
 double sim_size_mean(const struct sim_size *size);
 
