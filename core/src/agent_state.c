@@ -262,8 +262,8 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
 {
     enum { MARK_FREE = 1, MARK_READY };
     struct operation *operations = bk_agent_operations(agent);
-    if (bk_codec_is_reading(codec))
-        memset(operations, 0, agent->config.operations * sizeof *operations);
+    for (uint32_t i = 0; bk_codec_is_reading(codec) && i < agent->config.operations; i++)
+        operations[i].waits = 0;
     uint32_t *ready = part(agent, agent->ready_at), *unused = part(agent, agent->free_at);
     uint32_t most = agent->config.operations;
     agent->free_count = bk_codec_below(codec, agent->free_count, most + 1);
@@ -274,12 +274,12 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
         number_of(codec, agent, &ready[(agent->ready_begin + i) % most], MARK_READY);
     for (uint32_t i = 0; i < most; i++) {
         uint32_t mark = operations[i].waits;
-        if (bk_codec_is_reading(codec))
-            operations[i].waits = 0;
-        else
+        if (!bk_codec_is_reading(codec))
             mark = operations[i].step == STEP_FREE ? MARK_FREE : 0;
         if (mark == MARK_FREE)
             continue;
+        if (bk_codec_is_reading(codec))
+            memset(&operations[i], 0, sizeof operations[i]);
         operation_of(codec, agent, &operations[i]);
         check_operation(codec, agent, &operations[i], mark == MARK_READY);
         if (bk_codec_is_reading(codec) && agent->list_count != 0)

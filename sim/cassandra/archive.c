@@ -16,7 +16,7 @@
 /* The least bytes that an item takes in an archive: a free item takes its number. */
 #define BYTES_EACH 4u
 
-SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1096,
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1104,
                   "a cluster has other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
                       sizeof(struct expiry) == 24 && sizeof(struct range) == 32 &&
@@ -57,9 +57,11 @@ static void network(struct cass_books *books)
     sim_archive_u64(archive, &cluster->events_handled);
     sim_archive_size(archive, &cluster->separated_count);
     sim_archive_bytes(archive, cluster->separated, (pairs / 64 + 1) * sizeof *cluster->separated);
+    cluster->gone_count = 0;
     for (size_t i = 0; i < pairs; i++) {
         bool is_gone = cluster->gone_since[i] != NEVER;
         sim_archive_bool(archive, &is_gone);
+        cluster->gone_count += is_gone;
         if (is_gone)
             cass_archive_past(books, &cluster->gone_since[i]);
         else

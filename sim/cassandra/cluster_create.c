@@ -212,6 +212,9 @@ static void begin(struct cass_cluster *cluster)
     cluster->duplicate = config->duplicate;
     cluster->delay = 1;
     for (uint32_t i = 0; i < cluster->place_count; i++) {
+        cluster->places[i].datacenter = i < cluster->node_count
+                                            ? cluster->nodes[i].datacenter
+                                            : (i - cluster->node_count) % config->datacenter_count;
         sim_random_init(&cluster->places[i].latency, config->seed, SIM_NETWORK, i);
         cluster->places[i].ahead.taken = LATENCIES_AHEAD;
         sim_random_init(&cluster->places[i].loss, config->seed, SIM_LOSS, i);

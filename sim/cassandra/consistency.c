@@ -82,6 +82,8 @@ uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place,
 {
     const uint32_t *replicas = replicas_at(cluster, position);
     uint32_t set = 0;
+    if (cluster->gone_count == 0)
+        return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
     for (uint32_t i = 0; i < cluster->factor; i++)
         set |= (cass_believes_up(cluster, place, replicas[i]) ? UINT32_C(1) : 0) << i;
     return set;

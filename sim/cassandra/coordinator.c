@@ -26,7 +26,8 @@ uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_stat
         operation->statement.kind = statement->kind;
         operation->statement.consistency = statement->consistency;
     } else {
-        operation->statement = *statement;
+        memcpy(&operation->statement, statement,
+               statement->named_count > 0 ? sizeof *statement : offsetof(struct cass_statement, named));
         if (statement->kind == CASS_WRITE_COLUMNS || statement->kind == CASS_CAS_COLUMNS)
             operation->statement.ttl_ns = cass_ttl(cluster, statement);
         operation->reply = (struct cass_reply){.result = CASS_OK};

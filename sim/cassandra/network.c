@@ -115,13 +115,6 @@ int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32
     return (delayed < (double)SPAN_MAX ? (int64_t)delayed : SPAN_MAX) + late_ns;
 }
 
-uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
-{
-    if (place < cluster->node_count)
-        return cluster->nodes[place].datacenter;
-    return (place - cluster->node_count) % cluster->config.datacenter_count;
-}
-
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node)
 {
     int64_t since = cluster->gone_since[(size_t)place * cluster->node_count + node];
@@ -133,6 +126,7 @@ void cass_network_refresh(struct cass_cluster *cluster, uint32_t node)
     for (uint32_t place = 0; place < cluster->place_count; place++) {
         int64_t *since = &cluster->gone_since[(size_t)place * cluster->node_count + node];
         bool is_gone = cluster->nodes[node].is_down || (place != node && are_separated(cluster, place, node));
+        cluster->gone_count += is_gone - (size_t)(*since != NEVER);
         if (!is_gone)
             *since = NEVER;
         else if (*since == NEVER)

@@ -2,7 +2,6 @@
 /* Pools with free lists, and an open-addressing hash table of indices. */
 #include "pool.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,9 @@ bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken)
 {
     *pool = (struct cass_pool){
         .item_size = item_size, .used = 1, .capacity = CAPACITY_FIRST, .is_broken = is_broken};
-    pool->items = sim_memory_zeroed(CAPACITY_FIRST * item_size);
+    pool->items = sim_memory_take(CAPACITY_FIRST * item_size);
+    if (pool->items != NULL)
+        memset(pool->items, 0, item_size);
     return pool->items != NULL;
 }
 
@@ -30,39 +31,25 @@ static bool pool_grow(struct cass_pool *pool)
     if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
         return false;
     uint32_t capacity = pool->capacity + pool->capacity / 2;
-    uint8_t *items =
-        sim_memory_grow(pool->items, pool->capacity * pool->item_size, capacity * pool->item_size);
+    uint8_t *items = sim_memory_take(capacity * pool->item_size);
     if (items == NULL)
         return false;
+    memcpy(items, pool->items, pool->used * pool->item_size);
+    free(pool->items);
     pool->items = items;
     pool->capacity = capacity;
     return true;
 }
 
-uint32_t cass_pool_take(struct cass_pool *pool)
+uint32_t cass_pool_take_new(struct cass_pool *pool)
 {
-    uint32_t index = pool->free_head;
-    if (index != CASS_NONE) {
-        memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
-    } else {
-        if (pool->used == pool->capacity && !pool_grow(pool)) {
-            *pool->is_broken = true;
-            return CASS_NONE;
-        }
-        index = pool->used++;
+    if (pool->used == pool->capacity && !pool_grow(pool)) {
+        *pool->is_broken = true;
+        return CASS_NONE;
     }
+    memset(pool->items + pool->used * pool->item_size, 0, pool->item_size);
     pool->live++;
-    return index;
-}
-
-void cass_pool_give(struct cass_pool *pool, uint32_t index)
-{
-    if (index == CASS_NONE)
-        return;
-    assert(index < pool->used && pool->live > 0);
-    memcpy(pool->items + index * pool->item_size, &pool->free_head, sizeof(pool->free_head));
-    pool->free_head = index;
-    pool->live--;
+    return pool->used++;
 }
 
 bool cass_table_create(struct cass_table *table, bool *is_broken)

@@ -7,9 +7,11 @@
 #ifndef CASSANDRA_POOL_H
 #define CASSANDRA_POOL_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CASS_NONE 0u
 
@@ -25,10 +27,30 @@ struct cass_pool {
 /* *is_broken becomes true when the pool cannot grow. */
 bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken);
 void cass_pool_destroy(struct cass_pool *pool);
+/* An item that nobody has had; 0 without memory. */
+uint32_t cass_pool_take_new(struct cass_pool *pool);
+
 /* A new item is zeroed the first time; later it has what its last owner left, but for the first four bytes.
  */
-uint32_t cass_pool_take(struct cass_pool *pool);
-void cass_pool_give(struct cass_pool *pool, uint32_t index);
+static inline uint32_t cass_pool_take(struct cass_pool *pool)
+{
+    uint32_t index = pool->free_head;
+    if (index == CASS_NONE)
+        return cass_pool_take_new(pool);
+    memcpy(&pool->free_head, pool->items + index * pool->item_size, sizeof(pool->free_head));
+    pool->live++;
+    return index;
+}
+
+static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
+{
+    if (index == CASS_NONE)
+        return;
+    assert(index < pool->used && pool->live > 0);
+    memcpy(pool->items + index * pool->item_size, &pool->free_head, sizeof(pool->free_head));
+    pool->free_head = index;
+    pool->live--;
+}
 
 /* Linear probing over indices of items that the owner compares; 0 is an empty slot. */
 struct cass_slot {

@@ -286,6 +286,7 @@ struct latencies {
 };
 
 struct place {
+    uint32_t datacenter;
     struct sim_random latency, loss, choice;
     struct latencies ahead;
 };
@@ -314,6 +315,7 @@ struct cass_cluster {
     uint64_t *separated; /* bit set of pairs of places */
     size_t separated_count;
     int64_t *gone_since;         /* (place, node): NEVER: can be reached */
+    size_t gone_count;           /* of those pairs that cannot */
     struct hint_list *hints_for; /* (node that stores, node that is to have them) */
     union {
         struct cass_pool pools[19];
@@ -376,6 +378,11 @@ static inline bool is_row_kind(enum cass_statement_kind kind)
 {
     return kind == CASS_WRITE_ROW || kind == CASS_DELETE_ROW || kind == CASS_DELETE_RANGE ||
            kind == CASS_DELETE_PARTITION;
+}
+
+static inline uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place)
+{
+    return cluster->places[place].datacenter;
 }
 
 static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)

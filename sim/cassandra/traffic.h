@@ -16,7 +16,6 @@ void cass_message_drop(struct cass_cluster *cluster, uint32_t message);
 /* Whether a message gets through at all now, and how long it takes. */
 bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
 int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to);
-uint32_t cass_place_datacenter(const struct cass_cluster *cluster, uint32_t place);
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 /* Looks again at who can reach the node, from when on. */
 void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);

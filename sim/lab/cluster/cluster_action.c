@@ -51,8 +51,10 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
                           struct cass_statement *out)
 {
     const struct lab_consistency *level = &run->scenario->consistency;
-    *out =
-        (struct cass_statement){.key = action->key, .timestamp_us = INT64_MIN, .consistency = level->state};
+    memset(out, 0, offsetof(struct cass_statement, named)); /* no action has named columns */
+    out->key = action->key;
+    out->timestamp_us = INT64_MIN;
+    out->consistency = level->state;
     switch (action->kind) {
     case BK_ACT_PUT_ROW:
         out->kind = CASS_WRITE_ROW;

@@ -232,7 +232,7 @@ static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
         run->is_damaged = true;
         return;
     }
-    if (lab_idgen_dispatch(run, event))
+    if (run->idgen != NULL && lab_idgen_dispatch(run, event))
         return;
     switch (event->kind) {
     case LAB_EVENT_ARRIVAL:

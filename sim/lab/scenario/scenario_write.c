@@ -130,8 +130,13 @@ void lab_writer_add(struct lab_writer *writer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(NULL, 0, format, arguments);
+    size_t room = writer->capacity - writer->size;
+    int size = vsnprintf(room > 0 ? writer->text + writer->size : NULL, room, format, arguments);
     va_end(arguments);
+    if (size >= 0 && (size_t)size < room && !writer->out_of_memory) {
+        writer->size += (size_t)size;
+        return;
+    }
     if (size < 0 || !reserve(writer, (size_t)size))
         return;
     va_start(arguments, format);

@@ -229,6 +229,10 @@ static inline void sim_queue_fill(struct sim_queue *queue, struct sim_queue_item
     size_t end = queue->end, hole = SIM_QUEUE_ROOT, children = SIM_QUEUE_ROOT + 1, top = hole;
     if (children < end) {
         top = sim_queue_least(heap, children);
+        if (sim_queue_before(&item, &heap[top])) { /* it comes next */
+            heap[hole] = item;
+            return;
+        }
         heap[hole] = heap[top];
         hole = top;
         children = 4 * hole - 8;

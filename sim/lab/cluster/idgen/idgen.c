@@ -264,8 +264,6 @@ static void tick(struct lab_cluster_run *run, uint32_t number)
 
 bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
-    if (run->idgen == NULL)
-        return false;
     bool is_client = event->kind == LAB_EVENT_TAKE || event->kind == LAB_EVENT_TICK ||
                      event->kind == LAB_EVENT_TIMEOUT || event->kind == CASS_EVENT_REPLY;
     if (is_client && lab_agent_waits(run, event))
