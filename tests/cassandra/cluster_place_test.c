@@ -188,9 +188,14 @@ static void test_cluster_impossible_figures_are_refused(void **state)
 {
     (void)state;
     struct cass_cluster_config configs[8];
-    static const char *const wanted[8] = {
-        "0 datacenters",        "too few for 4 replicas", "0 requests at once",         "without clients",
-        "loss and duplication", "timeout of writes",      "latency is no distribution", "0 tokens"};
+    static const char *const wanted[8] = {"0 datacenters",
+                                          "too few for 4 replicas",
+                                          "0 requests at once",
+                                          "without clients",
+                                          "loss and duplication",
+                                          "timeout of writes",
+                                          "latency is not a distribution",
+                                          "0 tokens"};
     for (int i = 0; i < 8; i++)
         configs[i] = harness_config();
     configs[0].datacenter_count = 0;
