@@ -199,7 +199,7 @@ const struct bench_case bench_cases[] = {
     PROGRAM_CASE("charts-html", "its page", bench_charts, "chat-channels.yaml", .unit = "s"),
 
     TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", EIGHT_RUNS),
-    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", NO_BUDGET),
+    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", EIGHT_RUNS),
     TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", EIGHT_RUNS,
               .scenario_set = "reads.latest.rate=10/s"),
     TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", NO_BUDGET),
