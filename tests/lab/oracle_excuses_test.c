@@ -2,6 +2,7 @@
 /* Excuses belong to a key and a span of time. Method: on the oracles' stand, conditions are noted and
  * violations told by hand, of one key or another, before, within and after the condition's span. */
 #include "cluster_faults.h"
+#include "cluster_watch.h"
 #include "evidence.h"
 #include "oracle_stand.h"
 
@@ -85,6 +86,37 @@ static void test_open_span_ends_with_what_was_asked_later(void **state)
         violate(&stand, 1);
         stand_end(&stand);
         assert_int_equal(is_broken(&stand), is_later);
+        stand_close(&stand);
+    }
+}
+
+/* A write of unknown outcome lowers the state below rows: they are out of reach until the state names their
+ * bucket again, whatever writes are known to hold before. */
+static void test_lowered_state_excuses_until_it_names_all_rows_again(void **state)
+{
+    (void)state;
+    for (int64_t bucket = 4; bucket <= 5; bucket++) {
+        struct stand stand;
+        stand_prepare_probabilistic(&stand, BK_SINGLE);
+        stand_open(&stand);
+        stand_state(&stand, 0, 5, SECOND, 0);
+        stand_write(&stand, 0, 0, SECOND, 5);
+        stand_wait_until(&stand, 2 * SECOND);
+        lab_condition_of_key(&stand.run, LAB_CONDITION_UNKNOWN_WRITE, 0, stand_time(&stand, SECOND),
+                             LAB_OPEN_ENDED);
+        stand_state(&stand, 0, bucket, 2 * SECOND, 0);
+        stand_wait_until(&stand, 3 * SECOND);
+        struct lab_host_operation operation = stand_operation(0, 1, bucket);
+        operation.asked_ns = stand_time(&stand, 3 * SECOND);
+        operation.changes_state = true;
+        stand.run.oracles.keys[0].writes_open = 1;
+        lab_state_write_ended(&stand.run, &operation, BK_OUTCOME_APPLIED);
+        stand_wait_until(&stand, SIM_HOUR);
+        violate(&stand, 0);
+        stand_end(&stand);
+        assert_int_equal(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_SINGLE, LAB_ORACLE_FINDABLE,
+                                                 &stand.run.oracles.verdict),
+                         bucket == 5);
         stand_close(&stand);
     }
 }
@@ -191,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_excuse_is_of_its_key_and_its_time),
         cmocka_unit_test(test_excuse_may_be_known_after_the_violation),
         cmocka_unit_test(test_open_span_ends_with_what_was_asked_later),
+        cmocka_unit_test(test_lowered_state_excuses_until_it_names_all_rows_again),
         cmocka_unit_test(test_excuse_is_of_the_list),
         cmocka_unit_test(test_want_of_room_excuses_and_never_accuses),
         cmocka_unit_test(test_jumps_excuse_until_the_furthest_clock_s_time_has_come),
