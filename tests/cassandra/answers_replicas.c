@@ -277,6 +277,25 @@ static void look_for_leaders(struct answers *model)
     }
 }
 
+/* Who waits for a stripe waits for somebody who has it, and who has come first gets it. */
+static void check_stripe(struct answers *model, uint32_t index)
+{
+    const struct known_operation *known = &model->operations[index];
+    bool is_held = false;
+    for (uint32_t i = 1; i < model->h.cluster->operations.used; i++) {
+        const struct known_operation *other = &model->operations[i];
+        if (i == index || !other->is_open || other->phase != COUNTING || other->place != known->place ||
+            other->entity != known->entity)
+            continue;
+        is_held = is_held || other->asked != 0;
+        MODEL_RULE(model->run,
+                   known->asked == 0 || other->asked != 0 || other->started_ns >= known->started_ns, "stripe",
+                   "an increment is counted before one that came earlier");
+    }
+    MODEL_RULE(model->run, (known->asked == 0) == is_held, "stripe",
+               "an increment waits for nobody, or is counted beside another");
+}
+
 /* Those that have their counter's stripe now, and so ask their own node. */
 static void look_for_counts(struct answers *model)
 {
@@ -287,16 +306,13 @@ static void look_for_counts(struct answers *model)
         if (!known->is_open || known->phase != COUNTING || operation->stage != STAGE_COUNT ||
             known->asked != 0)
             continue;
-        for (uint32_t k = 1; k < cluster->operations.used; k++) {
-            const struct known_operation *other = &model->operations[k];
-            MODEL_RULE(model->run,
-                       k == i || !other->is_open || other->phase != COUNTING || other->asked == 0 ||
-                           other->place != known->place || other->entity != known->entity,
-                       "stripe", "two increments of one counter are counted at once");
-        }
         known->asked = UINT32_C(1) << known->leader;
         answers_take_up(model, known->place, model->config.read_ns + model->config.write_ns,
                         sim_queue_now(&model->h.queue), model->config.timeout_counter_ns, &known->own);
+    }
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        if (model->operations[i].is_open && model->operations[i].phase == COUNTING)
+            check_stripe(model, i);
     }
 }
 

@@ -96,6 +96,7 @@ struct model {
         int64_t ballot_us, since_ns; /* since_ns: of its stage */
         int64_t refused_us;          /* the highest promise that refused it */
         uint32_t contentions;
+        uint32_t repaired, to_repair; /* replicas that miss the last commit; 0: it repairs none */
         uint8_t stage;
     } operations[OPERATIONS];
     struct paxos_history history;
@@ -377,6 +378,18 @@ static void check_ballot(struct model *model, const struct cass_operation *opera
     *last_us = operation->ballot.micros;
 }
 
+/* A commit that promising replicas miss is waited for until all of them have it. */
+static void follow_repair(struct model *model, uint32_t index, const struct cass_operation *operation)
+{
+    bool begins = model->operations[index].stage == STAGE_PREPARE && operation->stage == STAGE_COMMIT_REPAIR;
+    bool goes_on = model->operations[index].stage == STAGE_COMMIT_REPAIR && operation->stage == STAGE_PREPARE;
+    uint32_t missing = model->operations[index].to_repair & ~model->operations[index].repaired;
+    MODEL_RULE(model->run, !goes_on || missing == 0, "repaired",
+               "a coordinator begins again before the last commit is everywhere");
+    model->operations[index].to_repair = begins ? operation->asked : 0;
+    model->operations[index].repaired = 0;
+}
+
 /* Which updates their coordinators have answered by now. */
 static void follow_operations(struct model *model)
 {
@@ -401,6 +414,8 @@ static void follow_operations(struct model *model)
         if (is_asleep && model->operations[i].stage != STAGE_SLEEP) {
             model->contentions[operation->tag] = ++model->operations[i].contentions;
         }
+        if (!is_other && model->operations[i].stage != operation->stage)
+            follow_repair(model, i, operation);
         if (is_other || model->operations[i].stage != operation->stage)
             model->operations[i].since_ns = now_ns(cluster);
         model->operations[i].stage = operation->stage;
@@ -453,6 +468,15 @@ static void check_timer(struct model *model, uint32_t index)
                due_ns / SIM_MS);
 }
 
+/* A replica has stored a commit, and its coordinator hears of it. */
+static void hear_commit(struct model *model, const struct message *message)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    if (is_current(cluster, message) && !cluster->nodes[message->to].is_down &&
+        now_ns(cluster) >= cluster->nodes[message->to].paused_until_ns)
+        model->operations[message->operation].repaired |= UINT32_C(1) << message->replica;
+}
+
 /* A refusal reaches the coordinator that still waits for it. */
 static void hear_refusal(struct model *model, const struct message *message)
 {
@@ -473,6 +497,8 @@ static void handle(struct model *model, const struct sim_event *event)
         check_timer(model, (uint32_t)event->a);
     if (event->kind == EVENT_ARRIVE)
         hear_refusal(model, message_at(cluster, (uint32_t)event->a));
+    if (event->kind == EVENT_ARRIVE && message_at(cluster, (uint32_t)event->a)->kind == MESSAGE_ACK)
+        hear_commit(model, message_at(cluster, (uint32_t)event->a));
     struct message message = {0};
     struct body body = {0};
     bool is_taken = false;
@@ -487,6 +513,8 @@ static void handle(struct model *model, const struct sim_event *event)
             body = *body_at(cluster, message.body);
         if (is_taken && message.kind == MESSAGE_PROPOSE && is_current(cluster, &message))
             check_proposal(model, &message, &body.accepted);
+        if (is_taken && message.kind == MESSAGE_COMMIT && message.from == message.to)
+            hear_commit(model, &message);
     }
     cass_handle(cluster, event);
     bool is_paxos =

@@ -18,10 +18,11 @@ lose Paxos state all the time, those with power- on protocols.yaml under the sam
 range- with reads of a range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK
 names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 
-A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first word of
-the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch has a line
-"hang: found", and as not found otherwise. --table writes what was measured into README.md beside the patches: the rows
-of these mutants, those of others stay as they are, and rows without a patch go.
+A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first
+word of the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch
+has a line "hang: found", and as not found otherwise. One that an assertion ends is found. --table writes what
+was measured into README.md beside the patches: the rows of these mutants, those of others stay as they are,
+and rows without a patch go.
 """
 import argparse
 import json
@@ -211,6 +212,8 @@ def main():
             code, failure, text = fuzz(program, base, args.seeds, args.jobs, work, args.timeout)
         if code == HANGS and about(patch)[2]:
             failure = {"oracle": "hangs", "seed": "-"}
+        if code < 0:  # an assertion of the program's own
+            failure = {"oracle": "asserts", "seed": "-"}
         spent = time.monotonic() - begin
         if failure is not None:
             found[name] = failure["oracle"], failure["seed"]
