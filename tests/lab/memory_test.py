@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memory does not grow with rows: 10^5 keys at 10^6 rows and at many more, below 300 MB and within a tenth.
+"""Memory does not grow with rows: 10^5 keys at 10^6 rows and at many more, below 300 MB and within a tenth and 16 MiB,
+which histograms of up to 4,096 sizes an octave take before all their sizes have occurred.
 
 Usage: memory_test.py BUCKETLAB ROWS (the larger number; 10^9 under the label slow).
 """
@@ -41,4 +42,4 @@ def peak_kib(rows):
 
 few, many = peak_kib(1e6), peak_kib(most)
 print(f"peak memory: {few / 1024:.1f} MiB at 1e+06 rows, {many / 1024:.1f} MiB at {most:.0e} rows")
-sys.exit(0 if many * 1024 < 300e6 and many < few * 1.1 + 8192 else 1)
+sys.exit(0 if many * 1024 < 300e6 and many < few * 1.1 + 16384 else 1)
