@@ -283,7 +283,7 @@ static bool read_point(struct reader *reader, char *const *fields, struct report
         }
     }
     if (point->low > point->y || point->high < point->y) {
-        return fail(reader, "y does not lie between low and high", "", "mend one of the three");
+        return fail(reader, "y does not lie between low and high", "", "correct one of the three");
     }
     return true;
 }

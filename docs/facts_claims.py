@@ -264,12 +264,12 @@ DESIGN = Part("design", (
           PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. And the "
                   "hour is the whole primary key, so that each line replaces the last one"),
     Claim("by (log_hour), clustered by level", ("server-logs-2-hour-level",), design_figure,
-          PARTLY, "the same hot spot, and a line a level is left of each hour"),
+          PARTLY, "the same hot spot, and a line per level is left of each hour"),
     Claim("by ((log_hour, server))", ("server-logs-3-hour-server",), design_figure,
           PARTLY, "spread over as many partitions as there are servers; the busiest has as much as it "
                   "writes, which is the skew. One line an hour and server is left"),
     Claim("by ((log_hour, server)), clustered by level descending", ("server-logs-4-hour-server-level",),
-          design_figure, PARTLY, "in the order that is asked for, with a line a level. All four need a "
+          design_figure, PARTLY, "in the order that is asked for, with a line per level. All four need a "
                                  "column that makes lines unique: "
                                  "[server-logs-5-every-line](../scenarios/server-logs-5-every-line.yaml)"),
     Claim("a key by server alone is unbounded", ("facts/logs-by-server",),
@@ -419,7 +419,7 @@ USERS = Part("users", (
     Claim("a retried write must land in the same bucket, or the row stands twice",
           ("facts/retried", "facts/retried-elsewhere"),
           lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows that stand twice "
-                                     "when the bucket is kept, and when it is asked for anew: " + "; ".join(
+                                     "when the bucket is kept, and when it is asked for again: " + "; ".join(
                                          f"{label} {violations(run, label, 'no_duplicates')}, "
                                          f"{violations(elsewhere, label, 'no_duplicates'):,}"
                                          for label in ("single", "three-state", "time", "hash"))),
@@ -471,7 +471,7 @@ USERS = Part("users", (
           YES, "the excess is 2 to 3 times rate x lag, the same number of rows whatever the threshold: see "
                "[7](#7-one-hot-key)"),
     Claim("a reader that is given nanoseconds for milliseconds enumerates buckets until memory is gone", (),
-          nanoseconds, NO, "not here: times are held against what a time can be, and every walk is bounded "
+          nanoseconds, NO, "not here: times are compared with what a time can be, and every walk is bounded "
                            "before it begins", "`bucketlab run` on two such traces"),
 ))
 

@@ -35,7 +35,7 @@ class Figure:
 
 
 def estimate(pairs, is_signed=False):
-    """The ratio of sums, numerators over denominators, a pair a run; the interval is that of a ratio estimator with
+    """The ratio of sums, numerators over denominators, a pair per run; the interval is that of a ratio estimator with
     Student's t over runs. None without a denominator. Where runs all say 0 the interval is empty: what it may hide
     depends on how violations cluster, which nobody knows."""
     count = len(pairs)

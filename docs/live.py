@@ -173,7 +173,7 @@ def keep(folder, kept):
 
 
 def write_kept(kept):
-    """A run a line."""
+    """A run per line."""
     places = [
         f" {json.dumps(place)}: [\n"
         + ",\n".join("  " + json.dumps(run, sort_keys=True) for run in runs)

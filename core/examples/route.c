@@ -28,7 +28,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(((const struct key *)left)->name, ((const struct key *)right)->name);
 }
 
-/* The key of that name, made at its first row; NULL without memory. */
+/* The key of that name, made at its first row; NULL when out of memory. */
 static struct key *find(void **keys, const char *name)
 {
     struct key *made = calloc(1, sizeof *made);

@@ -2,7 +2,7 @@
 /* Measures, writes and reads a state field by field. Reading trusts nothing. */
 #include "codec.h"
 
-/* The number that stands there: the given one, but for reading. */
+/* The number that stands there: the given one, except for reading. */
 static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
 {
     if (codec->mode != BK_CODEC_MEASURE && codec->size - codec->at < bytes)

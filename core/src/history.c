@@ -13,7 +13,7 @@ struct place {
     struct bk_era_start start;
 };
 
-/* A count begins anew at a row of the date, and with a greatest age at a row of a line as well: its state
+/* A count begins again at a row of the date, and with a greatest age at a row of a line as well: its state
  * keeps one of the two. */
 static enum bk_status check_strategy(const struct bk_strategy *strategy)
 {

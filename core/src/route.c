@@ -74,7 +74,8 @@ static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_s
 static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
 {
     uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
-    /* With one row a partition, sequences above 2^63 would pass the bucket's range; they share the last one.
+    /* With one row per partition, sequences above 2^63 would pass the bucket's range; they share the last
+     * one.
      */
     if (bucket > INT64_MAX)
         bucket = INT64_MAX;

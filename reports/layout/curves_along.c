@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names next to their lines, in the plot. What is taken is kept in a raster, a bit a line: a name may lie on
- * no line, marker, rule or other name, and of the free places it takes the one with the fewest strangers
+/* Names next to their lines, in the plot. What is taken is kept in a raster, a bit per line: a name may lie
+ * on no line, marker, rule or other name, and of the free places it takes the one with the fewest strangers
  * around it. */
 #include <math.h>
 

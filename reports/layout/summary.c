@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart of 800 by 420, or higher where the sentences need it, that can be read when it is shown three
- * quarters as large: the answer above, a line a strategy below, its sizes on one axis for all. */
+ * quarters as large: the answer above, a line per strategy below, its sizes on one axis for all. */
 #include "layout.h"
 
 static const double page_height = 420;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A line a strategy, a column of bars a figure; the value stands behind its bar, so that no axis is needed.
+/* A line per strategy, a column of bars a figure; the value stands behind its bar, so that no axis is needed.
  * On a narrow page the columns stand one below the other, each with all names. */
 #include "layout.h"
 

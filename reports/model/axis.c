@@ -153,7 +153,7 @@ static void fill_between(const struct report_curves_axis *axis, struct report_ar
         for (int digit = 1; digit <= 9; digit++) {
             const double at = power + report_log10(digit);
             if (at >= out->low - slack && at <= out->high + slack) {
-                /* An end of the axis is that number, but for the last bit. */
+                /* An end of the axis is that number, except for the last bit. */
                 add_tick(out, fmin(out->high, fmax(out->low, at)),
                          log_text(axis, digit * power_of_ten((int)power), arena));
             }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each agent believes of a key's bucket through a change: a panel a strategy, a lane an agent. */
+/* What each agent believes of a key's bucket through a change: a panel per strategy, a lane per agent. */
 #include "changes.h"
 
 #include <inttypes.h>

@@ -32,7 +32,7 @@ struct report_change {
     double low, high; /* what is worth being shown */
 };
 
-/* False, and nothing is set, when the views hold no change or nothing was looked at; also without memory,
+/* False, and nothing is set, when the views hold no change or nothing was looked at; also when out of memory,
  * which the arena remembers. */
 bool report_change_study(const struct lab_views *views, struct report_arena *arena,
                          struct report_change *out);

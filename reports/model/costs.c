@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the strategies cost, side by side: a line a strategy, a column a figure. */
+/* What the strategies cost, side by side: a line per strategy, a column per figure. */
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static struct report_column *add_column(struct report_chart *chart, struct repor
     return column->cells != NULL ? column : NULL;
 }
 
-/* Keeps a column that says something, and gives it its scale. */
+/* Keeps a column that has information, and gives it its scale. */
 static void finish_column(struct report_chart *chart, struct report_column *column, bool may_be_log)
 {
     double most = 0;
@@ -49,12 +49,13 @@ static void finish_column(struct report_chart *chart, struct report_column *colu
     if (may_be_log && least > 0 && most > linear_ratio_max * least) {
         column->is_log = true;
         column->high = report_log10(most);
-        /* The shortest bar is an eighth of the longest, so that it is seen. */
+        /* The shortest bar is an eighth of the longest, so it is visible. */
         column->low = report_log10(least) - (column->high - report_log10(least)) / 7;
     }
 }
 
-/* As tune and the summary have it: what writers do besides the inserts, and the partitions that reads ask. */
+/* As in tune and the summary: the operations of writers in addition to the inserts, and the partitions that
+ * reads query. */
 static void add_cost(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
 {
     struct report_column *column = add_column(chart, arena);

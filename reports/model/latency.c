@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long operations took, by percentile: a panel an operation, a line a strategy. Percentiles stand on a
+/* How long operations took, by percentile: a panel per operation, a line per strategy. Percentiles stand on a
  * log axis of what lies beyond them, on which each nine takes the same room: x = -log10(1 - p). */
 #include "latency.h"
 

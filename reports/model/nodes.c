@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What share of the bytes each node holds, replicas included: a panel a strategy, a bar a node, and the share
- * that each would hold were the load even. */
+/* What share of the bytes each node holds, replicas included: a panel per strategy, a bar per node, and the
+ * share that each would hold were the load even. */
 #include <stdlib.h>
 
 #include "reports/format.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histograms of partitions per read, one panel a strategy. */
+/* Histograms of partitions per read, one panel per strategy. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histograms of rows or bytes per partition, one panel a strategy. */
+/* Histograms of rows or bytes per partition, one panel per strategy. */
 #include "sizes.h"
 #include "reports/strategy.h"
 

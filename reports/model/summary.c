@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole answer of a run in one chart that fits a chat: what to choose and why, and a line a strategy
+/* The whole answer of a run in one chart that fits a chat: what to choose and why, and a line per strategy
  * with its sizes against the limit, what it costs, how often it exceeds a limit and how many partitions a
  * read asks. The sizes are those of the charts of rows or bytes. */
 #include <math.h>

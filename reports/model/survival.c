@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The share of partitions larger than each size, a line a strategy on log axes, and the exact distributions.
+/* The share of partitions larger than each size, a line per strategy on log axes, and the exact
+ * distributions.
  */
 #include "survival.h"
 

@@ -34,7 +34,7 @@ void report_survival_distribution_line(struct report_arena *arena,
                                        struct report_line *line);
 
 /* Puts samples into the line so that it draws the points (in decimal logarithms) to half a pixel, cut at the
- * foot of the plot. Returns which point each sample is, the arena's; NULL without memory. */
+ * foot of the plot. Returns which point each sample is, the arena's; NULL when out of memory. */
 size_t *report_survival_trace(struct report_arena *arena, const struct report_chart *chart,
                               const struct report_point *points, size_t count, struct report_line *line);
 

@@ -23,7 +23,7 @@ static uint64_t rows_of(const struct lab_bin *bin)
 }
 
 /* All rows weigh the same where the bytes of every size of partition are the same and so many times its rows:
- * but for the bytes of times, which grow as a run goes on. */
+ * except for the bytes of times, which grow as a run goes on. */
 static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
                            uint64_t *each)
 {

@@ -6,7 +6,8 @@
 #include "reports/chart.h"
 
 /* Marks in keep[] the points to draw, the first and the last among them: the line through these passes every
- * other point within `tolerance` (Douglas and Peucker 1973). Returns how many they are; without memory 0. */
+ * other point within `tolerance` (Douglas and Peucker 1973). Returns how many they are; when out of memory 0.
+ */
 size_t report_thin(struct report_arena *arena, const struct report_point *points, size_t count,
                    double tolerance, bool *keep);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sizes of partitions by the time at which they began, one panel a strategy: whether a strategy keeps
- * them alike while the load goes up and down. */
+/* The sizes of partitions by the time at which they began, one panel per strategy: whether a strategy keeps
+ * them equal while the load goes up and down. */
 #include "timeline.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static struct domain find_domain(const struct lab_result *result)
             domain.has_open |= timeline->items[k].state == LAB_OPEN;
         }
     }
-    /* One far beyond the sizes would squeeze them. */
+    /* A limit far beyond the sizes would squeeze them. */
     domain.shows_limit =
         domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2;
     return domain;
@@ -52,7 +52,7 @@ static const char *reason_of(const struct lab_result *result)
                              : "the run was stored without the sizes over time; run it again";
 }
 
-/* Closed and open ones of the earliest stretch that is left; NULL when none is. */
+/* The closed and open partitions of the earliest remaining stretch; NULL when none is left. */
 static const struct lab_slice *next_slice(const struct lab_timeline *timeline, size_t *closed, size_t *open,
                                           const struct lab_slice **both)
 {

@@ -15,7 +15,7 @@
 
 /* Whether a run has partitions whose distribution is worth a question: not one of identifiers alone. */
 bool report_page_has_live(const struct lab_result *result);
-/* One <section id="live">. False when the writer failed; without memory the arena says so. */
+/* One <section id="live">. False when the writer failed; when out of memory the arena says so. */
 bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, struct report_arena *arena);
 
 #endif

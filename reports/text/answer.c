@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verdict of a run in sentences: what was asked, which strategy to choose, and what stands against the
+/* The verdict of a run in sentences: the question, which strategy to choose, and the disqualifiers of the
  * others. */
 #include "reports/answer.h"
 
@@ -10,19 +10,19 @@
 #include "reports/format.h"
 #include "reports/strategy.h"
 
-/* So many strategies are named in a list; the others are counted. */
+/* A list names this many strategies, and counts the others. */
 enum { NAMED_MAX = 3 };
 
-/* What all sentences are made from. */
+/* The data of all sentences. */
 struct telling {
     const struct lab_result *result;
     struct report_arena *arena;
     const struct lab_score *scores;
-    size_t chosen, eligible; /* eligible: not disqualified, and of known cost */
+    size_t chosen, eligible; /* eligible: the strategies without disqualifiers and with known cost */
     bool has_reads;
 };
 
-/* 0 for what the run does not have. */
+/* 0 for a figure that the run does not have. */
 static double figure(const struct lab_result *result, size_t index, const char *name)
 {
     double value = 0;
@@ -30,7 +30,7 @@ static double figure(const struct lab_result *result, size_t index, const char *
     return value;
 }
 
-/* In words up to nine. */
+/* A number, in words up to nine. */
 static const char *counted(struct report_arena *arena, size_t count)
 {
     static const char *const words[] = {"no",   "one", "two",   "three", "four",
@@ -70,7 +70,7 @@ static const char *tell_asked(const struct telling *telling)
         trace = report_text(arena, " of the trace %s",
                             report_clean(arena, slash != NULL ? slash + 1 : result->source));
     }
-    /* Not "on the same rows": the thinned engine gives all the same number alone. */
+    /* Not "on the same rows": with the thinned engine only their number is the same. */
     return report_text(arena, "%s tries %s strateg%s on %s row%s of %s key%s%s, over %s; %s.", name, tried,
                        result->strategy_count == 1 ? "y" : "ies, each", report_grouped(arena, result->rows),
                        result->rows == 1 ? "" : "s", report_grouped(arena, result->keys),
@@ -101,7 +101,7 @@ static const char *named_with_settings(const struct telling *telling, size_t ind
                        report_settings(telling->arena, &telling->result->strategies[index]));
 }
 
-/* What the chosen one lost: where several rows share a primary key, only the last of them is left. Empty when
+/* Rows that the chosen strategy lost: of several rows with one primary key only the last is left. Empty when
  * it lost none. */
 static const char *replaced_text(const struct telling *telling)
 {
@@ -115,7 +115,7 @@ static const char *replaced_text(const struct telling *telling)
                        report_grouped(telling->arena, (uint64_t)rows));
 }
 
-/* Whether it is another one that holds and costs as much as the chosen one. */
+/* Whether another strategy within the limits costs as much as the chosen one. */
 static bool is_peer(const struct telling *telling, size_t index)
 {
     const struct lab_score *other = &telling->scores[index];
@@ -133,7 +133,7 @@ static bool has_peer(const struct telling *telling)
     return false;
 }
 
-/* Of several that cost as much the first is chosen when they are as even too. */
+/* Of several strategies with equal cost and evenness the first is chosen. */
 static const char *tell_evenness(const struct telling *telling)
 {
     const double cv = telling->scores[telling->chosen].cv;
@@ -155,7 +155,7 @@ static const char *tell_evenness(const struct telling *telling)
                        report_percent(telling->arena, cv));
 }
 
-/* "with none allowed", "where 0.5% may" */
+/* "with none allowed", "with 0.5% allowed" */
 static const char *tell_standard(const struct lab_result *result, struct report_arena *arena)
 {
     double may = result->limits.over_limit_share;
@@ -189,8 +189,8 @@ static bool needs(const struct telling *telling, size_t index, enum lab_requirem
     return (lab_requirements(&telling->result->strategies[index].settings) >> requirement & 1) != 0;
 }
 
-/* Of the others within the limits the cheapest, of those that need a number in each row or of those that do
- * not; SIZE_MAX: none. */
+/* The cheapest other strategy within the limits, among those that need a number in each row or among those
+ * that do not; SIZE_MAX: none. */
 static size_t next_of(const struct telling *telling, bool has_sequence)
 {
     size_t next = SIZE_MAX;
@@ -217,7 +217,7 @@ static const char *compared(const struct telling *telling, size_t index)
                     : report_text(telling->arena, "costs %s", cost_text(telling, cost));
 }
 
-/* "a lead with bounded caches and clocks and conditional updates (LWT)", but for a number in each row. */
+/* "a lead with bounded caches and clocks and conditional updates (LWT)"; without the number in each row. */
 static const char *needed(const struct telling *telling, size_t index)
 {
     const char *list = "";
@@ -230,7 +230,7 @@ static const char *needed(const struct telling *telling, size_t index)
     return list;
 }
 
-/* What the chosen one takes for granted, and what to choose without it. */
+/* The assumptions of the chosen strategy, and what to choose without them. */
 static const char *tell_requirements(const struct telling *telling)
 {
     static const char numbered[] = "rows already carry a gapless sequence number";
@@ -295,7 +295,7 @@ static const char *joined(struct report_arena *arena, const char *list, const ch
     return report_text(arena, "%s%s%s", list, join, item);
 }
 
-/* Those with one of `disqualifiers` and none of `without`, in the order of the scenario. */
+/* The strategies with one of `disqualifiers` and none of `without`, in the order of the scenario. */
 static const char *list_disqualified(const struct telling *telling, unsigned disqualifiers, unsigned without,
                                      bool has_share, size_t *count)
 {
@@ -328,7 +328,7 @@ static const char *list_disqualified(const struct telling *telling, unsigned dis
     return list;
 }
 
-/* "none (0.48% of its partitions) and time (0.054%) exceed a limit; hash never ends a partition" */
+/* "unbucketed (0.48% of its partitions) and time (0.054%) exceed a limit; hash never ends a partition" */
 static const char *disqualified_clauses(const struct telling *telling)
 {
     static const struct {
@@ -357,13 +357,14 @@ static const char *disqualified_clauses(const struct telling *telling)
     return text;
 }
 
-/* What the next that hold cost, and what stands against the others. */
+/* The costs of the next strategies within the limits, and the disqualifiers of the others. */
 static const char *tell_rivals(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
     struct report_arena *arena = telling->arena;
     const char *text = "";
-    /* One with a number in each row, or one without, is the other half of the verdict. */
+    /* A strategy of the other kind (with or without a number in each row) is the other half of the
+     * verdict. */
     size_t next = next_of(telling, needs(telling, telling->chosen, LAB_REQUIRES_SEQUENCE));
     if (next != SIZE_MAX) {
         text = report_text(arena, "%s, the next that stays within the limits, %s", name_of(telling, next),
@@ -382,7 +383,7 @@ static const char *tell_rivals(const struct telling *telling)
     return report_text(arena, "%s.", text);
 }
 
-/* None can be chosen: who stands where. */
+/* No strategy can be chosen: why. */
 static const char *tell_refused(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
@@ -407,7 +408,7 @@ static const char *tell_refused(const struct telling *telling)
                                               counted(arena, result->strategy_count), disqualified);
 }
 
-/* Of the largest partition; 0 without a limit. */
+/* The largest partition as a share of the limit; 0 without a limit. */
 static double share_of_limit(const struct telling *telling, size_t index, bool is_bytes)
 {
     const struct lab_limits *limits = &telling->result->limits;
@@ -416,14 +417,14 @@ static double share_of_limit(const struct telling *telling, size_t index, bool i
     return limit != 0 ? figure(telling->result, index, name) / (double)limit : 0;
 }
 
-/* Of the limit that its largest partition comes nearest to. */
+/* The largest partition as a share of the limit that it is nearest to. */
 static double largest_share(const struct telling *telling, size_t index)
 {
     return fmax(share_of_limit(telling, index, false), share_of_limit(telling, index, true));
 }
 
-/* Of the least share above a limit; among equals the first, but of observed ones that hold all the one whose
- * largest partition comes nearest to it. */
+/* The strategy with the least share above a limit; among equals the first, but among observed ones within all
+ * limits the one whose largest partition is nearest to it. */
 static size_t nearest(const struct telling *telling)
 {
     const bool is_observed = lab_result_is_observed(telling->result);
@@ -442,7 +443,7 @@ static size_t nearest(const struct telling *telling)
     return best;
 }
 
-/* How far the nearest is off, by its largest partition. */
+/* How far off the nearest strategy is, by its largest partition. */
 static const char *tell_nearest(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
@@ -478,8 +479,8 @@ static const char *tell_nearest(const struct telling *telling)
                    : report_text(arena, "%s of", report_percent(arena, share)));
 }
 
-/* Without limits nothing was asked: who costs least, and whose partitions are most even. What hides rows is
- * no choice all the same. */
+/* Without limits: which strategy costs least, and whose partitions are most even. A strategy that hides rows
+ * is still no choice. */
 static const char *tell_extremes(const struct telling *telling)
 {
     const struct lab_result *result = telling->result;
@@ -519,7 +520,7 @@ static const char *tell_extremes(const struct telling *telling)
                        name_of(telling, evenest), cv);
 }
 
-/* Whose largest partition is smallest; what hides rows is left out. */
+/* The strategy with the smallest largest partition, without those that hide rows. */
 static size_t smallest(const struct telling *telling)
 {
     const char *name = "partitions.all.rows.max";

@@ -8,7 +8,7 @@
 
 enum { NAMED_MAX = 3 };
 
-/* 0 for what the run does not have. */
+/* 0 for a figure that the run does not have. */
 static double figure(const struct lab_strategy_result *strategy, const char *name)
 {
     double value;

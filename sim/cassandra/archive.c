@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A cluster as bytes. Whatever follows from its configuration is made again by its constructor; the rest is
  * here: which items of each pool are in use, in which order the free ones will be taken, the items, and the
- * arrays. /
+ * arrays.
  */
 #include "cassandra/archive.h"
 #include "traffic.h"

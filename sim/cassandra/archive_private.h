@@ -57,7 +57,7 @@ void cass_archive_factor(struct cass_books *books, double *factor);
 /* Of an operation whose partition is there. */
 uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct cass_operation *operation);
 
-/* archive_check.c: whether all that was loaded fits together; and the tables, which are made anew. */
+/* archive_check.c: whether all that was loaded fits together; and the tables, which are made again. */
 bool cass_archive_fits(struct cass_books *books);
 
 #endif

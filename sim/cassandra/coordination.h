@@ -24,7 +24,7 @@ bool cass_statement_is_valid(const struct cass_statement *statement);
 void cass_operation_begin(struct cass_cluster *cluster, uint32_t operation, uint32_t node);
 /* Of a statement that writes with one: 0 for ever. */
 int64_t cass_ttl(const struct cass_cluster *cluster, const struct cass_statement *statement);
-/* In use, cleared but for what its statement says. */
+/* In use, cleared except for what its statement says. */
 uint32_t cass_operation_new(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_operation_end(struct cass_cluster *cluster, uint32_t operation);
 void cass_operation_answer(struct cass_cluster *cluster, uint32_t operation, enum cass_result result);
@@ -68,7 +68,7 @@ void cass_cas_timer(struct cass_cluster *cluster, uint32_t operation);
 void cass_cas_locked(struct cass_cluster *cluster, uint32_t operation);
 
 /* counter.c */
-/* A counter that runs over its end begins anew, as a long of Java. */
+/* A counter that runs over its end begins again, as a long of Java. */
 int64_t cass_count_sum(int64_t left, int64_t right);
 /* Whether anybody added to a counter after its deletion. */
 bool cass_count_is_found(const struct shard *shards, uint32_t factor);

@@ -74,7 +74,8 @@ uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, 
 /* What a replica goes through for a read of a span: its rows, and the one at which it ends. */
 uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
 void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
-/* The place's chunk and its position there, with a new place where there is none; CASS_NONE without memory.
+/* The place's chunk and its position there, with a new place where there is none; CASS_NONE when out of
+ * memory.
  */
 uint32_t cass_clustering_need(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns,
                               int64_t order, uint32_t *position);
@@ -98,7 +99,7 @@ void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
 void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
 /* How many of the first rows of a chunk are special. */
 uint32_t cass_lifetimes_special(const struct chunk_lifetimes *chunk, uint32_t count);
-/* After loading: counts the records that some replica misses anew. False when one of them has no place. */
+/* After loading: counts the records that some replica misses again. False when one of them has no place. */
 bool cass_lifetimes_are_opened(struct cass_cluster *cluster);
 /* What a statement finds that asks these replicas. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,

@@ -41,7 +41,7 @@ int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bo
     return is_near ? ahead->near_ns[i] : lognormal(far, ahead->normals[i]);
 }
 
-/* Draws those that were taken anew. */
+/* Draws those that were taken again. */
 void cass_latency_settle(struct place *place)
 {
     if (place->ahead.taken < LATENCIES_AHEAD) {

@@ -27,10 +27,11 @@ struct cass_pool {
 /* *is_broken becomes true when the pool cannot grow. */
 bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken);
 void cass_pool_destroy(struct cass_pool *pool);
-/* An item that nobody has had; 0 without memory. */
+/* An item that nobody has had; 0 when out of memory. */
 uint32_t cass_pool_take_new(struct cass_pool *pool);
 
-/* A new item is zeroed the first time; later it has what its last owner left, but for the first four bytes.
+/* A new item is zeroed the first time; later it has what its last owner left, except for the first four
+ * bytes.
  */
 static inline uint32_t cass_pool_take(struct cass_pool *pool)
 {

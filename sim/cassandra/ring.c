@@ -185,7 +185,7 @@ bool cass_ring_check(uint32_t nodes, size_t token_count, uint32_t replication_fa
 }
 
 /* Each node has a stream of its own, so that one node more leaves the tokens of the others where they are.
- * False without memory. */
+ * False when out of memory. */
 bool cass_ring_draw_all(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries)
 {
     struct sim_random *streams = malloc(nodes * sizeof(*streams));

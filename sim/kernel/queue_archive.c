@@ -7,7 +7,7 @@
 /* What an item takes of an archive at least, and what a free slot does. */
 #define BYTES_EACH 4u
 
-/* How ties are broken is how the queue was made, and is held against it. */
+/* How ties are broken is how the queue was made, and is compared with it. */
 static void clock_of(struct sim_queue *queue, struct sim_archive *archive)
 {
     bool is_shuffled = queue->is_shuffled;

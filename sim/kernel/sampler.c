@@ -24,7 +24,7 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
         if (j < sim_exponential_layers[layer].accept)
             return offset + x;
         if (layer == 0) {
-            /* Beyond the last edge the distribution begins anew. */
+            /* Beyond the last edge the distribution begins again. */
             offset += EXPONENTIAL_TAIL;
         } else {
             double y = layer_height(sim_exponential_layers, layer, sim_random_unit(random));

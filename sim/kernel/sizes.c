@@ -139,7 +139,7 @@ static uint64_t draw_tail(const struct sim_sizes *sizes, const struct sim_size *
         double beyond = sim_normal_tail(random, sizes->normal_edge);
         return sim_size_whole(sim_exp(size->log_mean + size->b * (side == 0 ? -beyond : beyond)));
     }
-    /* An exponential forgets: beyond 11 ln 2 it begins anew. */
+    /* An exponential forgets: beyond 11 ln 2 it begins again. */
     double exponential = side == 0 ? 11 * LN2 + sim_exponential(random)
                                    : minus_log_1_minus((double)(int64_t)(bits >> 11) * 0x1p-54);
     return sim_size_whole(size->a * sim_exp(exponential / size->b));

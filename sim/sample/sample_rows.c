@@ -259,7 +259,7 @@ static bool check_fields(const char *path, const struct wl_csv_record *record, s
     return record->count == wanted ||
            sim_fail(error, SIM_ERROR_INPUT,
                     "%s:%" PRIu64
-                    ": %zu fields where the first line has %zu; write a row a line, and quote fields "
+                    ": %zu fields where the first line has %zu; write a row per line, and quote fields "
                     "with a comma",
                     path, record->line, record->count, wanted);
 }

@@ -26,7 +26,7 @@ struct link {
     int columns;
     int reference; /* index of that column; of a root -1 */
     int key;       /* of the primary key's one column; -1: it has several, and nobody can refer to it */
-    bool is_new;   /* that key is given anew */
+    bool is_new;   /* that key is given again */
     bool is_parent;
 };
 

@@ -2,7 +2,7 @@
 /* Copies a row of one database into another, with every row that refers to it.
  *
  * Which tables these are, and by which columns, the schema says itself: a table that refers to a run, or to
- * something of a run, goes along without a word here. Its own INTEGER PRIMARY KEY is given anew. */
+ * something of a run, goes along without a word here. Its own INTEGER PRIMARY KEY is given again. */
 #ifndef STORE_COPY_H
 #define STORE_COPY_H
 

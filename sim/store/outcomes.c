@@ -16,7 +16,7 @@ static uint64_t digest_of(uint64_t identity, const struct store_outcome *outcome
     return sim_digest_chain(digest, bk_murmur3_128(outcome->bytes, outcome->size, 0).h1);
 }
 
-/* Puts the row behind the others, if it is whole. False without memory. */
+/* Puts the row behind the others, if it is whole. False when out of memory. */
 static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count,
                          size_t *capacity)
 {

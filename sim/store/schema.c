@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables and views, and how older databases come to have them (docs/database.md). */
+/* The tables and views, and the migrations of older databases (docs/database.md). */
 #include <stdio.h>
 
 #include "private.h"
@@ -70,7 +70,7 @@ static const char version_1_tables[] =
     "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
     "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
 
-/* What a cluster run has in addition: its events folded, and what its agents believed around a change. */
+/* Additions of cluster runs: the digest of events, and what agents believed around a change. */
 static const char version_2_tables[] =
     "CREATE TABLE event_log (\n"
     "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
@@ -97,7 +97,7 @@ static const char version_2_tables[] =
     "  is_known, is_changing\n"
     "  FROM belief JOIN change USING (strategy) JOIN strategy USING (strategy);\n";
 
-/* Where the largest partitions stand, sweeps, baselines, and what was tuned. */
+/* The largest partitions, sweeps, baselines, and the answers of tune. */
 static const char version_3_tables[] =
     "CREATE TABLE largest (\n"
     "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE,\n"
@@ -138,7 +138,7 @@ static const char version_3_tables[] =
     "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
     "  FROM largest JOIN strategy USING (strategy);\n";
 
-/* What each node holds, and the sizes of the partitions that began in each stretch of the run. */
+/* The load of nodes, and the sizes of the partitions that began in each stretch of the run. */
 static const char version_4_tables[] =
     "CREATE TABLE node (\n"
     "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
@@ -165,7 +165,7 @@ static const char version_4_tables[] =
     "    SELECT strategy, state, 'bytes', start_ns, end_ns, partitions, bytes_least, bytes_p10, bytes_p50,\n"
     "    bytes_p90, bytes_most FROM slice) JOIN strategy USING (strategy);\n";
 
-/* Runs under way, and the states that they can go on from. */
+/* Unfinished runs, and the states from which they can resume. */
 static const char version_5_tables[] =
     "CREATE TABLE unfinished (\n"
     "  run INTEGER PRIMARY KEY,\n"
@@ -189,7 +189,7 @@ static const char version_5_tables[] =
  * No table changes, so a reader takes version 5 as it is. */
 static const char version_6_tables[] = "";
 
-/* What the finished runs of a tune under way came to. A reader has no use for it. */
+/* The outcomes of the finished runs of an unfinished tune. Readers do not use them. */
 static const char version_7_tables[] =
     "CREATE TABLE tune_outcome (\n"
     "  identity TEXT NOT NULL, job TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,\n"
@@ -211,8 +211,8 @@ static const char version_8_tables[] =
     "UPDATE strategy SET kind = 'unbucketed' WHERE kind = 'none';\n"
     "UPDATE run SET source = 'synthetic' WHERE source = 'made';\n";
 
-/* What a run is judged by, where it is not the default. A database without the table is as one with an empty
- * one, so a reader takes version 5 as it is. */
+/* The criteria of a run that are not the default. A missing table means an empty one, so a reader accepts
+ * version 5. */
 static const char version_9_tables[] =
     "CREATE TABLE run_term (\n"
     "  run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, value REAL NOT NULL,\n"
@@ -257,8 +257,8 @@ static bool pragma(struct store *store, const char *sql, int64_t *value, struct 
     return fine;
 }
 
-/* The header was checked already; but the newest version may stand in the log, and since then another program
- * may have been at work. */
+/* The header was checked already; but the newest version may be in the log, and another program may have
+ * changed it since. */
 static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
 {
     int64_t id, tables;
@@ -274,7 +274,7 @@ static bool read_version(struct store *store, int64_t *version, struct sim_error
 
 bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 {
-    /* The write lock is taken even when nothing is missing: whoever cannot write learns it now, and not at
+    /* The write lock is taken even when nothing is missing, so a program that cannot write fails now, not at
      * the end of a long run. */
     int64_t version;
     bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&

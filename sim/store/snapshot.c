@@ -57,7 +57,8 @@ bool store_snapshot_put(struct store *store, const struct store_unfinished *unfi
     return fine;
 }
 
-/* Puts the pieces together; what is amiss with them, the state's own checksum finds. False without memory. */
+/* Puts the pieces together; what is amiss with them, the state's own checksum finds. False when out of
+ * memory. */
 static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count, size_t *capacity)
 {
     int64_t part = store_take_integer(row), piece = store_take_integer(row);

@@ -28,7 +28,7 @@ static size_t size_of(enum lab_setting_type type)
                                                                    : sizeof(uint64_t);
 }
 
-/* Whether all settings that `tune` turns, or all others, are the same. */
+/* Whether all settings that `tune` varies, or all others, are equal. */
 static bool are_same(const struct lab_settings *one, const struct lab_settings *other, bool is_rung)
 {
     enum bk_kind kind = one->strategy.kind;
@@ -45,7 +45,7 @@ static bool are_same(const struct lab_settings *one, const struct lab_settings *
     return true;
 }
 
-/* The label of the first strategy that says the same in addition to its numbers. */
+/* The label of the first strategy with the same settings besides its numbers. */
 static const char *template_of(const struct lab_scenario *scenario, const struct lab_strategy *own)
 {
     const struct lab_strategy *first = scenario->strategies;
@@ -54,7 +54,7 @@ static const char *template_of(const struct lab_scenario *scenario, const struct
     return first->label;
 }
 
-/* One that the engine could not hold is left out. */
+/* Settings that the engine cannot hold are left out. */
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
                   const char *base, bool is_own, struct sim_error *error)
 {
@@ -74,7 +74,7 @@ static bool enter(struct tune_contest *contest, const struct lab_strategy *strat
     return tune_race_add(&contest->race, &entrant) || sim_fail_memory(error);
 }
 
-/* One that changes its settings on the way is no setting. */
+/* A strategy whose settings change during the run is not a candidate. */
 static bool enter_own(struct tune_contest *contest, const struct lab_strategy *own, struct sim_error *error)
 {
     if (own->settings.change_count > 0) {
@@ -133,7 +133,7 @@ static bool is_taken(const struct tune_contest *contest, const char *label)
     return false;
 }
 
-/* The template's label and the numbers, cut and numbered where it has to be. */
+/* The template's label and the numbers, truncated and numbered if necessary. */
 static void name(const struct tune_contest *contest, const char *base, const struct bk_strategy *strategy,
                  char *label)
 {
@@ -172,15 +172,14 @@ static bool enter_ladder(struct tune_contest *contest, const struct lab_strategy
     return true;
 }
 
-/* A trace's sizes are its own. */
+/* The sizes of a trace are in its file. */
 static bool has_varied_bytes(const struct lab_scenario *scenario)
 {
     return scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT ||
            (scenario->trace_path != NULL && !scenario->has_row_bytes);
 }
 
-/* What a kind says in addition to its numbers where the scenario does not have it. False: it would be of no
- * use. */
+/* The other settings of a kind that the scenario lacks. False: the kind would be of no use. */
 static bool default_template(const struct tune_contest *contest, enum bk_kind kind, struct lab_strategy *out)
 {
     bool is_cluster = contest->scenario->engine == LAB_ENGINE_CLUSTER;
@@ -190,12 +189,12 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
     case BK_TIME:
     case BK_HASH:
         return true;
-    case BK_COUNT: /* an external number only the application can have */
+    case BK_COUNT: /* only the application can supply an external number */
         out->settings.source = BK_SOURCE_COUNTER;
         return true;
     case BK_PROBABILISTIC:
     case BK_WEIGHTED:
-        /* Of several agents: the one coordination that needs neither clocks nor luck. */
+        /* With several agents: the only coordination that needs neither clocks nor luck. */
         if (is_cluster) {
             out->settings.coordination = BK_GUARDED;
             out->settings.counter = BK_COUNTER_COLUMN;
@@ -209,7 +208,7 @@ static bool default_template(const struct tune_contest *contest, enum bk_kind ki
     return false;
 }
 
-/* Whether agents have strategies to agree by, and not the one that is always safe. */
+/* Whether the scenario has coordinations with agents, but not the one that is always safe. */
 static bool lacks_guarded(const struct lab_scenario *scenario)
 {
     bool lacks = scenario->engine == LAB_ENGINE_CLUSTER;
@@ -255,14 +254,14 @@ bool tune_candidates(struct tune_contest *contest, struct sim_error *error)
     return true;
 }
 
-/* Whether the limit is less than a row of mean size; `limit_rows` is 1 all the same. */
+/* Whether the limit is less than a row of mean size; `limit_rows` is then still 1. */
 static bool is_below(const struct tune_contest *contest)
 {
     uint64_t limit = contest->scenario->limits.partition_bytes;
     return limit != 0 && (double)limit < contest->rows.mean_bytes;
 }
 
-/* Those that number each row make partitions of exactly so many. */
+/* Strategies that number each row make partitions of exactly this many rows. */
 static void distribution_of_count(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -279,8 +278,8 @@ static void distribution_of_count(const struct tune_contest *contest, struct tun
     entrant->has_distribution = numbers && (is_exact || is_over);
 }
 
-/* Where rows are counted at once and have one size, chance is all there is. A maximum age ends partitions
- * earlier, so the distribution is then no more than a bound, and none refuses by it. */
+/* When rows are counted at once and have one size, the distribution is exact. A maximum age ends partitions
+ * earlier, so the distribution is then only a bound, and refuses no setting. */
 static void find_distribution(const struct tune_contest *contest, struct tune_entrant *entrant)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -289,7 +288,7 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER, is_below_a_row = is_exact && is_below(contest);
     if (scenario->design.is_given)
         return;
-    /* Whoever writes a row, its own number says where it goes. */
+    /* A row's own number decides its bucket, whoever writes it. */
     if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL))
         return;
     if (strategy->kind == BK_COUNT) {
@@ -302,7 +301,7 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
             .threshold = strategy->of.probabilistic.threshold};
         entrant->exact_share =
             is_below_a_row ? 1 : tune_above(&distribution, (uint64_t)fmin(contest->rows.limit_rows, 1e18));
-        /* By the mean size the distribution refuses, and lets nobody pass. */
+        /* By mean sizes the distribution may refuse a setting, but never accept one. */
         entrant->has_distribution = is_exact || entrant->exact_share > contest->race.terms.risk;
     } else if (strategy->kind == BK_WEIGHTED && !has_varied_bytes(scenario) &&
                scenario->limits.partition_rows == 0) {
@@ -310,7 +309,7 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
                                                    .threshold = strategy->of.weighted.threshold,
                                                    .row_bytes =
                                                        (uint64_t)fmax(1, round(contest->rows.mean_payload))};
-        /* What rows beyond the limit would weigh in payload. */
+        /* The payload of rows beyond the limit. */
         double limit = fmin(contest->rows.limit_rows * (double)distribution.row_bytes, 1e18);
         entrant->exact_share = tune_weighted_above(&distribution, (uint64_t)limit);
         entrant->has_distribution = true;
@@ -319,7 +318,7 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
         entrant->has_distribution = false;
 }
 
-/* Of rows that add at most one each: how many do, of 1000. By so many draws of a size, where sizes differ. */
+/* Increments per 1000 rows that add at most one each. If sizes differ, from this many random sizes. */
 static double increments_least(const struct tune_contest *contest, const struct bk_strategy *strategy)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -338,7 +337,7 @@ static double increments_least(const struct tune_contest *contest, const struct 
     return 1000 * sum / TUNE_SIZES_DRAWN;
 }
 
-/* Each read asks one partition at least, of hash all, and what brings an increment is known. */
+/* A read queries at least one partition, with hash all, and the rate of increments is known. */
 static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -361,7 +360,7 @@ void tune_entrant_describe(const struct tune_contest *contest, struct tune_entra
     bool is_bounded = scenario->row_ttl_ns > 0 && scenario->row_ttl_ns <= contest->rows.lasts_ns;
     entrant->requirements = lab_requirements(&entrant->strategy.settings);
     entrant->is_endless = (kind == BK_UNBUCKETED || kind == BK_HASH) && !is_bounded;
-    /* A trace without sizes gets those of row.bytes, which every seed draws anew. */
+    /* A trace without sizes gets sizes of row.bytes, which differ with every seed. */
     bool has_drawn_bytes = scenario->has_row_bytes && has_varied_bytes(scenario);
     entrant->is_fixed = scenario->trace_path != NULL && scenario->engine != LAB_ENGINE_CLUSTER &&
                         (scenario->limits.partition_bytes == 0 || !has_drawn_bytes) &&

@@ -79,7 +79,7 @@ static double rest_of(const struct tune_contest *contest)
     return sum > 0 ? squares / (2 * sum) : 0;
 }
 
-/* The most bytes an increment with which partitions stay within the limit but for the risk. */
+/* The most bytes an increment with which partitions stay within the limit except for the risk. */
 static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double rest, double risk)
 {
     uint64_t low = 0, high = limit + 1;

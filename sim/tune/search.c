@@ -43,7 +43,7 @@ static bool is_past_best(const struct tune_goal *goal, double p, uint64_t thresh
 }
 
 /* The first threshold from which on the risk does not fall. A few more thresholds are looked at on both sides
- * than those between the limits, because p is 1 / one_in but for its last bit. */
+ * than those between the limits, because p is 1 / one_in except for its last bit. */
 static uint64_t best_threshold(const struct tune_goal *goal, uint64_t one_in)
 {
     if (one_in == 1)

@@ -48,6 +48,6 @@ const char *trace_foreign(const char *bytes, size_t size)
     while (blank < size && (bytes[blank] == ' ' || bytes[blank] == '\n' || bytes[blank] == '\r'))
         blank++;
     if (blank < size && bytes[blank] == '[')
-        return "a JSON array; write one object a line, as jq -c '.[]' does";
+        return "a JSON array; write one object per line, as jq -c '.[]' does";
     return is_scenario(bytes, size) ? "a scenario, and a trace belongs here; name a file of rows" : NULL;
 }

@@ -33,7 +33,7 @@ static const json_t *find(const json_t *object, const char *name)
     return found;
 }
 
-/* The value as text behind what is in the buffer; false without memory. */
+/* The value as text behind what is in the buffer; false when out of memory. */
 static bool put_value(struct trace_json *json, const json_t *value, size_t *begin, size_t *size)
 {
     char number[64], *dumped = NULL;

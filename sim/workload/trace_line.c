@@ -66,7 +66,7 @@ static const char *value_name(const struct trace_place *place)
     return place->has_counts ? "count" : "bytes";
 }
 
-/* Takes the quotes off where they stand, so that the key needs no memory of its own. */
+/* Removes the quotes in place, so the key needs no memory of its own. */
 static bool split_quoted_key(struct span rest, const struct trace_place *place, struct fields *out,
                              struct sim_error *error)
 {
@@ -127,7 +127,7 @@ static bool split(char *line, size_t size, const struct trace_place *place, stru
     return true;
 }
 
-/* Digits alone. The limit must leave room for one digit more in 64 bits. */
+/* Reads only digits. The limit must leave room for one more digit in 64 bits. */
 static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out)
 {
     *out = 0;
@@ -236,7 +236,7 @@ bool trace_key_check(const char *key, size_t size, const struct trace_place *pla
     return check_key(key, size, place, error);
 }
 
-/* At most so many digits, which cannot overflow. Returns where they end, or NULL. */
+/* Reads at most this many digits, which cannot overflow. Returns their end, or NULL. */
 static const char *usual_number(const char *at, const char *end, uint64_t most, uint64_t *out)
 {
     enum { DIGITS_MOST = 13 };
@@ -248,8 +248,8 @@ static const char *usual_number(const char *at, const char *end, uint64_t most, 
     return at > begin && at - begin <= DIGITS_MOST && value <= most ? at : NULL;
 }
 
-/* In one go what nearly all lines are: numbers without a sign, and between them a key in printable ASCII
- * without quotes. False: it is something else, perhaps as good. */
+/* The fast path for nearly all lines: numbers without a sign, and between them a key in printable ASCII
+ * without quotes. False: another form, which may be valid too. */
 static bool parse_usual(const char *line, size_t size, struct trace_row *out)
 {
     const char *end = line + size;

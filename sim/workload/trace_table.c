@@ -33,7 +33,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Blanks around it do not count, nor do, but for `is_exact`, capitals. */
+/* Blanks around it do not count, nor do, except for `is_exact`, capitals. */
 static bool is_name(const char *field, const char *name, bool is_exact)
 {
     field += strspn(field, " ");
@@ -180,7 +180,7 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
     first.line = line;
     if (!trace_json_fields(&table->json, line, first.size, NULL, 0, &table->record, &why))
         return why == NULL ? sim_fail_memory(error)
-                           : fail(table, table->reader.line, error, "%s; write one object a line", why);
+                           : fail(table, table->reader.line, error, "%s; write one object per line", why);
     if (!trace_columns_find(table->format, find_in_json, &first, true, &table->columns, &missing))
         return fail(
             table, table->reader.line, error,
@@ -271,7 +271,7 @@ static bool next_record(struct trace_table *table, struct sim_error *error)
                           &table->record, &why))
         return true;
     return why == NULL ? sim_fail_memory(error)
-                       : fail(table, table->reader.line, error, "%s; write one object a line", why);
+                       : fail(table, table->reader.line, error, "%s; write one object per line", why);
 }
 
 /* The next row of any file into table->record. */

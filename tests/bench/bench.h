@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A benchmark: cases of one table (cases.c), each measured several times in a process of its own, so that its
- * peak of memory is its own too, and each held against its budget where it has one. */
+ * peak of memory is its own too, and each compared with its budget where it has one. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -147,7 +147,7 @@ struct bench_spread bench_ratios(const struct bench_result *result);
 /* False where a case failed or misses its budget. */
 bool bench_is_kept(const struct bench_case *bench, const struct bench_result *result);
 
-/* The table, a line a case as it is done, and the file of all. */
+/* The table, a line per case as it is done, and the file of all. */
 void bench_print(const struct bench_case *bench, const struct bench_result *result, bool is_first_of_group);
 bool bench_write_json(const char *path, const struct bench_context *context,
                       const struct bench_result *results, const bool *is_done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What calls of the core cost its caller: prints ns of processor time a call, one case a line. linked.py
+/* What calls of the core cost its caller: prints ns of processor time a call, one case per line. linked.py
  * links it to the core in several ways. */
 #define _POSIX_C_SOURCE 200809L
 #include <bucketing/bucketing.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A calendar queue (Brown 1988): days of 2^n ns, a sorted list a day, as many days a year as events or half
- * as many; an event stands under its day of whatever year. The year is made anew when the number of events
+ * as many; an event stands under its day of whatever year. The year is made again when the number of events
  * has doubled or halved, and, as later authors do, when the steps that are taken say that its days are too
  * long or too short: the length comes from the gaps between the next events. */
 #ifndef BENCH_RIVAL_CALENDAR_H

@@ -333,7 +333,7 @@ static inline void rival_ladder_keep(struct rival_ladder *queue, struct rival_la
         rival_ladder_free_slot(queue, slot);
 }
 
-/* Takes everything apart, in the order of time, drops what was cancelled, and deals the rest anew. */
+/* Takes everything apart, in the order of time, drops what was cancelled, and deals the rest again. */
 static inline void rival_ladder_purge(struct rival_ladder *queue)
 {
     struct rival_ladder_bucket kept = {0};

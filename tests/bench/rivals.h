@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Other queues of pending events, to hold sim_queue against: all give events in the order of (time, sequence)
  * and take one out by its handle; none is told how many events there will be, or how far apart. Yardsticks,
- * not for use: without memory they exit, and times are never negative.
+ * not for use: when out of memory they exit, and times are never negative.
  *
  * Everything is inline, as sim_queue is, and reached through a struct rival: where the compiler knows which
  * one it is, no call is left. */

@@ -143,8 +143,8 @@ static void result_text(const struct replay_operation *operation, const struct c
     }
 }
 
-/* Tables have keys of their own, and so have register, row of named columns and counter in the mock, but for
- * the first two, which are told apart here. A row that is written again is a statement of its own. */
+/* Tables have keys of their own, and so have register, row of named columns and counter in the mock, except
+ * for the first two, which are told apart here. A row that is written again is a statement of its own. */
 static void place(struct replay *replay, const struct replay_operation *operation,
                   struct cass_statement *statement)
 {
@@ -178,7 +178,7 @@ static char *copy_of(const char *text)
     return copy != NULL ? strcpy(copy, text) : NULL;
 }
 
-/* The answer's text, to be freed; NULL without memory. */
+/* The answer's text, to be freed; NULL when out of memory. */
 static char *answer(struct replay *replay, const struct replay_operation *operation)
 {
     struct cass_statement statement = operation->statement;

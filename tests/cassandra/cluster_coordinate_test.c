@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a coordinator's own work takes its time on that node alone, in the same queue as what replicas do.
- * Method: one server a node and constant times, so that every answer's time is known; and a crash between a
+ * Method: one server per node and constant times, so that every answer's time is known; and a crash between a
  * request's arrival and its service. */
 #include "cluster_harness.h"
 

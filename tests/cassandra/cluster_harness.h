@@ -27,7 +27,8 @@ struct harness {
     uint64_t tags, digest, events;
 };
 
-/* Three nodes that hold everything, no latency, no pauses, no service times but for those that a test sets.
+/* Three nodes that hold everything, no latency, no pauses, no service times except for those that a test
+ * sets.
  */
 static inline struct cass_cluster_config harness_config(void)
 {

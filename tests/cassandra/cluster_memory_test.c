@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: without memory a cluster is refused whole, and one that runs out of it stops without harm. Method:
+/* Aim: when out of memory a cluster is refused whole, and one that runs out of it stops without harm. Method:
  * allocation 1, 2, 3 ... fails until all goes well, and the sanitiser watches. */
 #include <stdlib.h>
 

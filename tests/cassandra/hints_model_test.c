@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a hint that the mock has stored is kept until its replica has what it carries, and each write that
  * ends leaves no replica without the write or a hint for it. Method: after each event the lists of hints are
- * read, entry by entry, and held against what they were before: an entry may go only when the replica's own
+ * read, entry by entry, and compared with what they were before: an entry may go only when the replica's own
  * storage has its row or cells, new entries come last and within the window for hints, and a write that ended
  * owes nothing to anybody. What a hint brings is what was written: a column's value has the timestamp of its
  * write wherever it stands, and a leader's shard of a counter is one that the leader had. At the end all

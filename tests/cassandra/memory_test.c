@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: without memory a ring or a value is refused as the environment's error, and nothing leaks or is left
- * half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds by itself, and the
+/* Aim: when out of memory a ring or a value is refused as the environment's error, and nothing leaks or is
+ * left half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds by itself, and the
  * sanitiser counts what is not freed. */
 #include <setjmp.h>
 #include <stdarg.h>

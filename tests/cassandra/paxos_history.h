@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What clients asked of registers by Paxos, and what they were told, held against the values that quorums
+/* What clients asked of registers by Paxos, and what they were told, compared with the values that quorums
  * chose.
  *
  * The values of a register stand in the order in which they were chosen: that is the order of its history.
@@ -33,7 +33,7 @@ struct asked {
     int64_t sent_ns;
     size_t before;          /* values of the key that were chosen when it was sent */
     size_t position;        /* of its value in the key's order, from 1 on; 0: not chosen */
-    int64_t ends[ENDS_MAX]; /* of its time to live, in each proposal of its own: a new attempt counts anew */
+    int64_t ends[ENDS_MAX]; /* of its time to live, in each proposal of its own: a new attempt counts again */
     uint32_t end_count;
     uint32_t has_it,
         had_it; /* replicas that have stored its value: by now, and when its coordinator answered */

@@ -4,7 +4,7 @@
  * committed ballot, and the cells) takes the same prepares, proposals and commits, at the moment at which the
  * mock serves them; after each event the mock's state must be the model's, and each answer what the model
  * answers. A proposal that a quorum has accepted is chosen: whoever proposes later has either that value
- * again or finds it committed by a quorum. What clients are told is held against the order of the chosen
+ * again or finds it committed by a quorum. What clients are told is compared with the order of the chosen
  * values (paxos_history.h). Random conditional updates and reads, at every level of commits, SERIAL or
  * LOCAL_SERIAL, in one datacenter or two, under losses, doubles, network partitions, crashes, pauses and
  * clock jumps; at the end, when all is well, each key answers for sure. Fixed seeds, and a list of situations

@@ -2,7 +2,7 @@
 """Aim: `check` is a gate that can be trusted: it fails when something is off and says what, with the key and a line
 that shows it again; it passes otherwise; and a baseline is made of what passes, or not at all.
 Method: small scenarios, baselines that are made and then falsified by SQL, faults of the disk and of the file, and
-JUnit reports held against a schema of our own and counted."""
+JUnit reports compared with a schema of our own and counted."""
 import json
 import math
 import os

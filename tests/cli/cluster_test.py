@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: a run with agents has its second table and its event trace, and replay names the first event that differs.
-Method: a few hundred rows through four agents. Event traces are held against each other, and a stored log of events is
+Method: a few hundred rows through four agents. Event traces are compared with each other, and a stored log of events is
 altered in the database, or its run's settings are, so that the place is known beforehand."""
 import json
 import os

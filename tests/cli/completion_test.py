@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: bash, zsh and fish offer every command, every option and what a value can be, and quote what needs it.
-Method: the shells themselves, bash and zsh on a terminal where it matters, held against `--help`. A stand-in for the
+Method: the shells themselves, bash and zsh on a terminal where it matters, compared with `--help`. A stand-in for the
 program writes down the words that a completed line gives it. Arguments: the program, the share folder of the build."""
 import json
 import os
@@ -66,7 +66,7 @@ class CompletionTest(ProgramTest):
             self.good("run", SPACED, "--no-charts", "--quiet", "--db", name, "--set", "duration=1h")
 
     def stand_in(self):
-        """A folder for PATH whose bucketlab writes down its words, but for `runs`."""
+        """A folder for PATH whose bucketlab writes down its words, except for `runs`."""
         folder = os.path.join(self.folder, "shelf", "bin")
         os.mkdir(folder)
         self.said = os.path.join(folder, "said")

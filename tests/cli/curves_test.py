@@ -82,7 +82,7 @@ class Curves(ProgramTest):
         refuse(GOOD.replace("0,310,", "0,"), "in.txt:10: the row has not as many fields as the table's head; "
                "write series, x, y, low, high")
         refuse(GOOD.replace("310,290", "310,320"),
-               "in.txt:10: y does not lie between low and high; mend one of the three")
+               "in.txt:10: y does not lie between low and high; correct one of the three")
         refuse(GOOD.replace("7,0,,", "7,,,"),
                "in.txt:11: y is no number: ; write one like 12, -0.5 or 3e6, up to 1e18")
         for number in ("inf", "nan", "0x10", "1e19", "-1e19", "1,2,3", "1-2"):

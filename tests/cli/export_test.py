@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: what `export` writes is what the database holds, to the last digit, for any CSV reader. Method: each line
-is held against the database's own views; labels that need quoting; every option and its mistakes."""
+is compared with the database's own views; labels that need quoting; every option and its mistakes."""
 import csv
 import io
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the manual page says what the program does, and no more.
-Method: its commands and options are held against `--help`, its fields of `--json` against what real runs print, its
+Method: its commands and options are compared with `--help`, its fields of `--json` against what real runs print, its
 form against mandoc; docs/cli.md must name the same options. Arguments: the program, the share folder of the build."""
 import json
 import os

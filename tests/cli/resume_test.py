@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: a run that is stopped or killed, at any moment and any number of times, goes on to what it would have come to;
 whatever stands in the way is told in one line, and no finished work is lost. Method: runs are killed at moments that
-random numbers draw and resumed until they are finished; all that the database holds of them, but for times, is
+random numbers draw and resumed until they are finished; all that the database holds of them, except for times, is
 compared with the undisturbed run's. With the argument `slow`: 200 kills over the scenarios that are shipped."""
 import glob
 import os
@@ -42,7 +42,7 @@ OF_STRATEGY = ["metric", "histogram", "largest", "slice", "node", "setting", "ev
 
 
 def contents(path, run):
-    """All that stands of a run, but for its number, the wall clock, and how its scenario was named."""
+    """All that stands of a run, except for its number, the wall clock, and how its scenario was named."""
     database = sqlite3.connect(path)
     found = [database.execute("SELECT scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
                               "limit_partition_rows, limit_partition_bytes, limit_tiny_rows FROM run WHERE run = ?",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: what was stored is shown, drawn and replayed as it was.
-Method: one run is stored; the later commands are held against what `run` itself said. A stored seed or
+Method: one run is stored; the later commands are compared with what `run` itself said. A stored seed or
 digest is then falsified in the database, which replay must notice."""
 import os
 import sqlite3

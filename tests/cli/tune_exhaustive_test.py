@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: what `tune` recommends, and calls the best of a kind, is what a search of all settings finds. Method: the
 shipped scenarios that expect something of tune's answer. Every kind that can win is run on the same rows, over a grid
-as fine as the figures it is held against: all numbers of bits, thresholds one by one and from 60 on by tenths, windows
+as fine as the figures it is compared with: all numbers of bits, thresholds one by one and from 60 on by tenths, windows
 of whole hours, numbers of rows, bytes by fiftieths. Of those that stay within the limits none may be cheaper than the
 recommended setting by more than the 1 % within which `tune` goes by evenness, nor than the best of its kind by more
 than 2 %. With few bits the increments alone cost more than the whole of the best, so where each would be an event of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a checkpoint is exact, small, the same on every machine, and taken for no other agent's.
  * Method: agents and clients of identifiers that know a little; each wrong call that the headers name; a
- * checkpoint held against bytes that stand here. That an agent goes on alike, whatever it is at, the model
+ * checkpoint compared with bytes that stand here. That an agent goes on alike, whatever it is at, the model
  * tests show, in which agents are replaced by their checkpoints all the time; what altered bytes do,
  * agent_hostile_test. */
 #include "agent_host.h"

@@ -332,7 +332,7 @@ static void begin(struct world *world, int agent)
     world->tally.reads++;
 }
 
-/* The process is gone, and begins anew; what it had asked may still take effect, now or late. */
+/* The process is gone, and begins again; what it had asked may still take effect, now or late. */
 static void crash(struct world *world, int agent)
 {
     struct world_agent *own = &world->agents[agent];

@@ -22,7 +22,7 @@
 struct failures {
     bool refuse, lose, hide, late; /* an effect may be refused; lost; had but not told of; had later */
     bool lag;                      /* actions may lie about before the host takes them */
-    bool crash;                    /* agents may begin anew, with what they had asked still on its way */
+    bool crash;                    /* agents may begin again, with what they had asked still on its way */
 };
 
 struct tally {

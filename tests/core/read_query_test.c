@@ -433,7 +433,7 @@ static void test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends(v
     const uint64_t rows[5] = {3, 0, 0, 0, 2};
     int64_t bucket = 4;
     uint64_t found = rows[bucket], turns = 0;
-    while (found < 50 && bucket > 0 && turns < 1000) { /* as published, but for the bound */
+    while (found < 50 && bucket > 0 && turns < 1000) { /* as published, except for the bound */
         found += rows[bucket - 1];
         turns++;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a reader finds the newest rows, never asks beyond the history, always ends, and counts what it asks.
  * Method: random histories (rows per bucket) beside a naive reader that goes down bucket by bucket; skipping
- * is held against asking step by step; each misuse that read.h names. */
+ * is compared with asking step by step; each misuse that read.h names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

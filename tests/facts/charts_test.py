@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the pages of docs/charts show what the program draws today. Method: the runs behind the charts are made
-again, but for the search of tune, and held against what was kept of them; then charts and notes that are wrong, which
-must be noticed; links, commands and metrics of the pages are looked up."""
+again, except for the search of tune, and compared with what was kept of them; then charts and notes that are wrong,
+which must be noticed; links, commands and metrics of the pages are looked up."""
 import json
 import os
 import re

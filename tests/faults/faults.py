@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every command in a small form, run with faulty.c in front of it, and held against the same command undisturbed.
+"""Every command in a small form, run with faulty.c in front of it, and compared with the same command undisturbed.
 A test script is given the program, one that guarantees too much, the library, and `slow` for every N in place of a
 sample, or `calls` for one N on the way of each call in the program, which is what a build that counts branches
 wants."""

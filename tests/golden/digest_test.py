@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One seed, one digest: every line of digests.txt is run and must give the digest that stands there.
 
-The same file is held against gcc and clang, -O0, -O1 and -O3, one thread and two, so equal digests are equal
+The same file is compared with gcc and clang, -O0, -O1 and -O3, one thread and two, so equal digests are equal
 everywhere; machines.py holds it against other machines. Every scenario must stand in shipped.txt, which that script
 runs. Each line runs with one thread or with two, in turn; with --both, and before it is written, with one and with two.
 Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--both] [--write]; --write puts down what this build gives: only for a

@@ -174,7 +174,7 @@ def run(program, build, condition, words):
 
 def difference(one, digests, labels, reference):
     """The first digest that differs, in words; '' when none does. The strategies' come first, as the run's has all.
-    What the golden line does not have (the strategies of a short run, the figures) is held against the reference."""
+    What the golden line does not have (the strategies of a short run, the figures) is compared with the reference."""
     expected = list(reference or digests)
     expected[: len(one.digests)] = one.digests
     for i in [*range(1, len(expected)), 0]:

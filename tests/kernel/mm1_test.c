@@ -6,8 +6,8 @@
  *
  * From 100 seeds, and the theory for one server: the standard error of the mean wait is 0.49 % at 10^6
  * customers with one server at load 0.4, and 0.47 % at four times as many with three at load 0.5; a tenth of
- * that in variance with `long`. So the chance of a false alarm is below 1e-9 even for seeds drawn anew; these
- * are fixed. */
+ * that in variance with `long`. So the chance of a false alarm is below 1e-9 even for seeds drawn again;
+ * these are fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -78,7 +78,7 @@ static void test_a_size_is_the_quantile_of_its_draw(void **state)
             uint64_t bits = sim_random_next(&before), drawn;
             sim_sizes_draw(sizes, &size, &random, &drawn, 1);
             if (bits >> 54 == 0)
-                continue; /* the tail, whose sizes are drawn anew */
+                continue; /* the tail, whose sizes are drawn again */
             double p = (double)(bits >> 11) * 0x1p-54, bytes = (double)drawn;
             double off = fabs(share(&size, bytes, bits & 1) - p) / log_slope(&size, bytes);
             double allowed = some[i].error + 0.5 / bytes + 4e-16 / log_slope(&size, bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: whatever field of a state was altered on purpose, its checksum made to fit, the state is refused in
- * one line or taken; and one that is taken is kept again as it was read, since a field that is neither held
- * against others nor kept is one that the archive has lost. Method: of runs of either engine in their middle,
- * one place after the other is altered, and the run is stopped at its first safe point. An argument: so many
- * places of each state. */
+ * one line or taken; and one that is taken is kept again as it was read, since a field that is neither
+ * compared with others nor kept is one that the archive has lost. Method: of runs of either engine in their
+ * middle, one place after the other is altered, and the run is stopped at its first safe point. An argument:
+ * so many places of each state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: faults of the cluster engine that overlap, come at the run's very ends, never end or are far too many
  * do what they say, and nothing else; and what they leave open is counted for what it is. Method: runs whose
- * figures are known beforehand, or held against a run without the fault that must not matter. */
+ * figures are known beforehand, or compared with a run without the fault that must not matter. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -440,7 +440,7 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     lab_result_destroy(result);
 }
 
-/* As the metrics, but for the rounding; and few bins. */
+/* As the metrics, except for the rounding; and few bins. */
 static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
 {
     (void)state;

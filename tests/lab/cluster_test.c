@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the cluster engine is the stream engine with a network in it: without latency and with one agent it
  * puts every row where that does, and with them its figures add up. Method: the same scenario through both
- * engines; runs with faults held against what must be conserved; leads that must and must not be safe. */
+ * engines; runs with faults compared with what must be conserved; leads that must and must not be safe. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -412,7 +412,7 @@ static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **
     lab_result_destroy(result);
 }
 
-/* Rows in = rows stored + rows refused, but for those whose outcome nobody knows. */
+/* Rows in = rows stored + rows refused, except for those whose outcome nobody knows. */
 static void assert_conserved(const struct lab_result *result, const char *label)
 {
     char name[128];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: no identifier is given twice, whatever fails, as long as what the guarantee excepts does not happen.
  * Method: each seed is a scenario of a few clients under drawn settings and drawn faults; the oracle's count
- * is held against the table of guarantees. 200 seeds, or as many as the first argument says, from the second
+ * is compared with the table of guarantees. 200 seeds, or as many as the first argument says, from the second
  * on. Runs in which the guarantee is excused must break it now and then, or the campaign would be too tame to
  * see anything. */
 #include <stdarg.h>

@@ -47,7 +47,8 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
     return fixture;
 }
 
-/* One row a partition, and a read of up to `rows`: the partitions that it asks are the rows that it sees. */
+/* One row per partition, and a read of up to `rows`: the partitions that it asks are the rows that it sees.
+ */
 static struct fixture begin(uint64_t rows)
 {
     return begin_with("count: {rows: 1, counter: external}", rows);

@@ -2,7 +2,7 @@
 /* A second, slow stream engine for tests: every row is routed by itself, every partition and every second is
  * kept, and a reader walks its buckets one by one. It shares with the real engine the core, the kernel's
  * samplers and the draws of deletes and column values, and nothing else: arrivals, traces, tables, costs and
- * metrics are made anew, in the plainest way. */
+ * metrics are made again, in the plainest way. */
 #ifndef TESTS_LAB_NAIVE_H
 #define TESTS_LAB_NAIVE_H
 
@@ -67,7 +67,7 @@ struct naive_result {
     uint64_t overwritten, most_written, minute_most;
 };
 
-/* naive_rows.c. Aborts without memory, and of a trace that is not there. */
+/* naive_rows.c. Aborts when out of memory, and of a trace that is not there. */
 struct naive_input *naive_input_make(const struct lab_scenario *scenario);
 void naive_input_free(struct naive_input *input);
 int64_t naive_floor(int64_t a, int64_t b);
@@ -75,7 +75,7 @@ void *naive_must(void *memory);
 /* Room for one more of `size` bytes each. */
 void *naive_grow(void *items, size_t count, size_t *capacity, size_t size);
 
-/* naive.c: one strategy. Aborts without memory. */
+/* naive.c: one strategy. Aborts when out of memory. */
 struct naive_result *naive_run(const struct naive_input *input, const struct lab_scenario *scenario,
                                const struct lab_strategy *strategy);
 void naive_free(struct naive_result *result);

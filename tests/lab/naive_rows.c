@@ -368,7 +368,7 @@ static void read_keys(const struct lab_scenario *scenario, struct naive_input *i
 
 /* --- */
 
-/* A time to live is in whole seconds, rounded up, and so are the times that it is held against. */
+/* A time to live is in whole seconds, rounded up, and so are the times that it is compared with. */
 static bool is_expired(const struct lab_scenario *scenario, int64_t written_ns, int64_t now_ns)
 {
     int64_t ttl_s = (scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: of increments of counter columns it is known which were lost and which were made twice, and the sum is
- * the cluster's. Method: each way made by hand, and thousands of random ones held against a plain list. */
+ * the cluster's. Method: each way made by hand, and thousands of random ones compared with a plain list. */
 #include "evidence.h"
 #include "oracle_stand.h"
 

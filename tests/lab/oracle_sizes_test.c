@@ -147,7 +147,7 @@ static void prepare_count(struct stand *stand, enum bk_source source)
     stand->run.config.cache_entries = 4;
 }
 
-/* To the row, but where the writer may have had to count anew. */
+/* To the row, but where the writer may have had to count again. */
 static void test_bounded_in_memory_is_exact(void **state)
 {
     (void)state;

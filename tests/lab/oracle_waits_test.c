@@ -201,7 +201,7 @@ static void test_waits_that_are_all_alike(void **state)
     }
 }
 
-/* Reads and updates of a grant are tries of one action; a put begins anew. */
+/* Reads and updates of a grant are tries of one action; a put begins again. */
 static void test_waits_count_the_tries_of_an_action(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A document of docs/ whose tables are the rows of a table in the code: reference_begin() reads it,
  * reference_table() holds the table below a heading against the rows that it should have, and reference_end()
- * is the end of it. With UPDATE_DOCS in the environment a table that differs is written anew. */
+ * is the end of it. With UPDATE_DOCS in the environment a table that differs is written again. */
 #ifndef TESTS_LAB_REFERENCE_H
 #define TESTS_LAB_REFERENCE_H
 

@@ -2,9 +2,9 @@
 /* Aim: what the lab takes rows and partitions to weigh, in O(1) a row, is what a real Cassandra 5.0.4 wrote.
  * Method: six tables that tests/cassandra5/bytes.py recorded, in both formats, each described as a scenario;
  * each partition is summed from the payloads and write times of its rows, and may be off by 1 % or 8 bytes.
- * As which partitions have static values is nobody's to know, each of that table is held against the scenario
- * that says what it has. Then rows of all sizes around the bounds of vints against the serialiser, which may
- * differ by 2 bytes, and a table whose columns have sizes of their own. */
+ * As which partitions have static values is nobody's to know, each of that table is compared with the
+ * scenario that says what it has. Then rows of all sizes around the bounds of vints against the serialiser,
+ * which may differ by 2 bytes, and a table whose columns have sizes of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two samples of n are held against each other twice. By the Mann-Whitney statistic: the share of pairs in
+/* Two samples of n are compared with each other twice. By the Mann-Whitney statistic: the share of pairs in
  * which the first is the smaller one, ties counted half, is a U-statistic with mean 1/2 when the
  * distributions are the same, and P(|U - 1/2| >= t) <= 2 exp(-2 n t^2) (Hoeffding 1963, 5b). By their largest
  * distance (Kolmogorov and Smirnov), which is at most the sum of the two samples' distances from the truth,
  * each of which exceeds t / 2 with a chance of 2 exp(-n t^2 / 2) at most (Massart 1990).
  *
  * Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on the
- * sizes. So their distance from the exact distribution is held against a bound that holds for all k at once:
+ * sizes. So their distance from the exact distribution is compared with a bound that holds for all k at once:
  * that of Massart with the chance alpha * 6 / (pi k)^2 for each k.
  *
  * Reads are a Poisson process that knows nothing of the rows. So of the same rows those that ask a certain

@@ -347,7 +347,7 @@ static void test_trace_reads_follow_the_rows_of_a_key(void **state)
         run_of(csv, "reads: {latest: {rows: 1, rate: 0.1/s}}\nstrategies: [unbucketed: {}]");
     double reads = metric(result, "unbucketed.reads.count");
     assert_true(reads > 9300 && reads < 10700);
-    /* A quarter of the reads is of the busy key, which is empty but for the last second. */
+    /* A quarter of the reads is of the busy key, which is empty except for the last second. */
     double empties = metric(result, "unbucketed.reads.empty_partitions_per_read") * reads;
     assert_true(empties > 2100 && empties < 2900);
     assert_metric(result, "unbucketed.reads.incomplete", 0);

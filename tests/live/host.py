@@ -5,8 +5,8 @@ agent is told as a history (docs/judge.md). It may be killed, stopped and starte
 
     host.py ADDRESSES LOG NUMBERS SETTING BEGAN START OFFSET AGENT KEYS ROWS BURST PAUSE_US [NAME=VALUE...]
 
-As host.c, but for ADDRESSES, of nodes, with the keyspace: 127.0.0.1,127.0.0.2/live. The driver of the run sorts LOG by
-time: an effect is logged with its outcome, and bears the time when it was asked for.
+As host.c, except for ADDRESSES, of nodes, with the keyspace: 127.0.0.1,127.0.0.2/live. The driver of the run sorts LOG
+by time: an effect is logged with its outcome, and bears the time when it was asked for.
 """
 
 import fcntl

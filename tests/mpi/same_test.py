@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: any number of ranks prints what one process prints, and stores what it stores.
-Method: runs by each engine, sweeps and campaigns with 1, 2, 3 and 8 ranks, held against the program by itself."""
+Method: runs by each engine, sweeps and campaigns with 1, 2, 3 and 8 ranks, compared with the program by itself."""
 import os
 import sqlite3
 import unittest

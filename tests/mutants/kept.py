@@ -6,7 +6,7 @@
 
 Method: a fault lasts for a whole run, so every row comes under it; a row is kept when its client was told that it is
 stored. Three nodes hold three replicas, levels are QUORUM, three agents write two keys. Each cell is the share over
-five seeds. Runs are deterministic, so the table is held against the one that stands in the document, cell by cell: a
+five seeds. Runs are deterministic, so the table is compared with the one that stands in the document, cell by cell: a
 protocol that keeps less, or more, than it says there is seen. --update writes it.
 """
 import argparse

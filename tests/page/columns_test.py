@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the comparison sorts by every column, both ways, numbers as numbers, by mouse and keyboard; a cell says what
-the database has. Method: the order of the rows is held against the sorted figures of the database."""
+the database has. Method: the order of the rows is compared with the sorted figures of the database."""
 import unittest
 
 from pages import NAMES, PageTest

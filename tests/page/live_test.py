@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the live corner says what `bucketlab odds` says, to six digits, wherever its sliders and fields stand.
 Method: more than 200 settings are put into the page, tails of all sizes among them; the command that the page
-names is run, and each figure held against its answer, in full and as it is read."""
+names is run, and each figure compared with its answer, in full and as it is read."""
 import json
 import math
 import re

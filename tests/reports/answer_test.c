@@ -398,7 +398,7 @@ static void test_one_protocol_of_identifiers_is_compared_with_none(void **state)
     lab_result_destroy(result);
 }
 
-/* Each a sentence on one line; without memory empty, and never half of one. */
+/* Each a sentence on one line; when out of memory empty, and never half of one. */
 static void test_every_case_says_three_things_or_none(void **state)
 {
     (void)state;

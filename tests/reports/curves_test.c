@@ -221,7 +221,7 @@ static void test_names_stand_at_the_ends_in_their_order_or_in_a_key(void **state
     report_arena_free(&arena);
 }
 
-/* The strip has a lane a line, below the axis's least number, and lines enter it dotted. */
+/* The strip has a lane per line, below the axis's least number, and lines enter it dotted. */
 static void test_zeros_on_a_log_axis_lie_in_the_strip(void **state)
 {
     struct report_typesetter *typesetter = *state;

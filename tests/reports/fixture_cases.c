@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The special cases, one function a kind of trouble. */
+/* The special cases, one function per kind of trouble. */
 #include "fixture.h"
 #include "fixture_latency.h"
 #include "fixture_views.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a chart in a page is the chart: every text, every hint, nothing beyond its sides, the colours of the
  * charts in light and readable ones in dark. Method: the SVG of every case read back by an XML parser and
- * held against the scene mark by mark; the style sheet against style.c; failing memory and writers; charts
+ * compared with the scene mark by mark; the style sheet against style.c; failing memory and writers; charts
  * of librsvg against those of Cairo. */
 #define _XOPEN_SOURCE 700
 

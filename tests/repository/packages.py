@@ -86,7 +86,7 @@ class System:
                 shutil.copy2(file, target)
 
     def files(self):
-        """All that is there, but for what packages' managers note for themselves."""
+        """All that is there, except for what packages' managers note for themselves."""
         left = (
             "./proc/",
             "./sys/",

@@ -155,7 +155,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
         {"key,bucket,at,data\nk,1,5,abc\n",
          "sample_test.csv:1: no column 'id', which is in the table's primary key"},
         {HEADER "k,1,5," ID "\n",
-         "sample_test.csv:2: 4 fields where the first line has 5; write a row a line"},
+         "sample_test.csv:2: 4 fields where the first line has 5; write a row per line"},
         {HEADER "k,1,5," ID ",a,b\n", "sample_test.csv:2: 6 fields where"},
         {HEADER "k,1,5," ID ",abc\nk,one,5," ID ",abc\n", "sample_test.csv:3: column 'bucket': "},
         {HEADER "k,1,5,77,abc\n", "sample_test.csv:2: column 'id': "},

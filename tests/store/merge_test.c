@@ -57,7 +57,8 @@ static struct store_merged must_merge(const char *into, const char *source)
     return merged;
 }
 
-/* All rows of all tables, as text, malloc'ed; but for runs and tunes under way, which stay where they are. */
+/* All rows of all tables, as text, malloc'ed; except for runs and tunes under way, which stay where they are.
+ */
 static char *dump(const char *path, bool asserts_filled)
 {
     static char names[4096], rows[1 << 20];

@@ -270,7 +270,7 @@ static void test_endless_of_a_time_to_live_ends(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Sizes that a trace lacks are drawn anew by every seed, so one seed does not tell all. */
+/* Sizes that a trace lacks are drawn again by every seed, so one seed does not tell all. */
 static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
 {
     static const char format[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: late rows, rounded times and a backfill change when rows are about, and no row else. Method: the rows
- * with them are held against those without; lateness and history against their distributions, at fixed seeds;
- * the bounds are 6.2 standard deviations, so that a false alarm has a chance below 1e-9. */
+ * with them are compared with those without; lateness and history against their distributions, at fixed
+ * seeds; the bounds are 6.2 standard deviations, so that a false alarm has a chance below 1e-9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *
  * Versions are MAJOR.MINOR.PATCH. Up to 1.0.0 each MINOR may change functions and structs; from 1.0.0 on only
  * a MAJOR may. The shared library is libbucketing.so.N: N goes up, whatever the version, with each change
- * that a program compiled before would not survive. Functions may be added under the same N.
+ * that breaks programs compiled before. Functions may be added under the same N.
  *
  * Threads: the library has no state that changes, no locks and no threads of its own, and never blocks. Two
  * calls may run at once, on any threads, unless one of them changes a struct that the other uses: what is
@@ -23,8 +23,8 @@
  *
  * A service that is upgraded to another number starts with a new agent or client. A new agent has nothing
  * under way: rows that were not acknowledged are unknown to it, and the host writes them again. Numbers of a
- * lease and identifiers in hand are left out for ever, and never given twice. A new agent of
- * BK_SOURCE_MEMORY counts the rows of its buckets again.
+ * lease and identifiers in hand are never given out. A new agent of BK_SOURCE_MEMORY counts the rows of its
+ * buckets again.
  *
  * Example: a program prints the version that it was compiled with, and the version that it runs with.
  *

@@ -37,7 +37,8 @@ struct bk_hash128 bk_murmur3_128_u64(uint64_t value);
 /* Guava's Hashing.consistentHash(input, buckets), 32-bit overflow included; buckets from 1 to 2^31 - 1, else
  * -1. From n to n + 1 buckets one input in n + 1 moves, and to the new bucket. Cost: ln(buckets) steps. */
 int32_t bk_consistent_hash(uint64_t input, uint32_t buckets);
-/* The same of `count` inputs at once; out has room for `count`, and does not overlap the inputs. */
+/* bk_consistent_hash() of `count` inputs at once; out has room for `count`, and does not overlap the inputs.
+ */
 void bk_consistent_hashes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out);
 
 BK_END

@@ -115,7 +115,7 @@ struct bk_history_reader {
         reader;           /* of the current era: its counts cover that era only, its order the whole read */
     uint32_t era;         /* the lowest era that `reader` covers */
     uint64_t rows_before; /* rows found in later eras */
-    uint64_t partitions_before; /* partitions asked in later eras */
+    uint64_t partitions_before; /* partitions queried in later eras */
     struct bk_query query;      /* without its starts */
 };
 
@@ -131,7 +131,7 @@ enum bk_status bk_history_read_latest(const struct bk_history *history, const st
  * bk_read_found() or bk_read_found_range(); bk_read_skip_to() takes reader->reader too. */
 bool bk_history_read_next(const struct bk_history *history, struct bk_history_reader *reader,
                           struct bk_read_step *step);
-/* Rows found, and partitions asked, by the whole read so far; 0 for NULL. */
+/* Rows found, and partitions queried, by the whole read so far; 0 for NULL. */
 uint64_t bk_history_rows_found(const struct bk_history_reader *reader);
 uint64_t bk_history_partitions_asked(const struct bk_history_reader *reader);
 

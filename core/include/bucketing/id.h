@@ -3,10 +3,10 @@
  *
  * A row counts when its lowest bits are all 1, so those bits must be random and independent of each other.
  * Few ids have such bits at their low end: the low half of a timeuuid is the clock sequence and the node,
- * which one process never changes, so that all of its rows would count, or none; makers of UUIDs v7 and of
- * ULIDs may add 1 to the low bits within a millisecond; the low 12 bits of a Snowflake are a sequence that
- * starts at 0 in each millisecond. So the bits are a hash of all bytes of the id, save for a UUID v4, which
- * has 122 random bits: of those 64 are taken as they are. `bucketlab ids FILE` tests a sample of real ids.
+ * which one process never changes, so either all of its rows would count, or none; generators of UUIDs v7 and
+ * of ULIDs may add 1 to the low bits within a millisecond; the low 12 bits of a Snowflake are a sequence that
+ * starts at 0 in each millisecond. So the bits are a hash of all bytes of the id, except for a UUID v4, which
+ * has 122 random bits: 64 of these are taken. `bucketlab ids FILE` tests a sample of real ids.
  *
  * All agents that write or read a key must take the bits in the same way. Pure, keeps nothing, and may be
  * called from any thread.
@@ -29,7 +29,8 @@
 
 BK_BEGIN
 
-/* Bytes as Cassandra stores them: UUIDs and ULIDs 16 in the order of their text, a bigint 8, big end first.
+/* Bytes as Cassandra stores them: 16 for UUIDs and ULIDs, in the order of their text; 8 for a bigint,
+ * big-endian.
  */
 enum bk_id_kind {
     BK_ID_TIMEUUID,  /* UUID v1, as now() and drivers make it: 16 bytes */

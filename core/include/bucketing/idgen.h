@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Identifiers in leased batches, as a state machine without I/O, clock or randomness.
  *
- * A client hands out whole numbers above 0, each of them once among all clients, and asks the database once
- * per batch. It acquires a lock, reads the last identifier that was leased, stores that identifier plus a
- * batch, and releases the lock. The client hands out the batch only when the store was acknowledged in time.
- * Stripe s of n hands out s, s + n, s + 2n ... and has its own lock and its own last identifier.
+ * A client hands out whole numbers above 0, each once among all clients, and uses the database once per
+ * batch. It acquires a lock, reads the last identifier that was leased, stores that identifier plus a batch,
+ * and releases the lock. The client hands out the batch only when the store was acknowledged in time. Stripe
+ * s of n hands out s, s + n, s + 2n ... and has its own lock and its own last identifier.
  *
  * Two kinds of lock:
  * - columns, like Astyanax's ColumnPrefixDistributedRowLock: a client writes a column of its own into the
  * stripe's lock row and reads all columns of that row. A client that finds only its own column has the lock;
- * the others delete their columns and back off. A column whose time is over by the reader's clock is stale
- * and does not count. The lock is safe as long as no two clocks differ by more than lock_lasts_ns - lease_ns,
- * and reads meet acknowledged writes (R + W > RF).
+ * the others delete their columns and back off. A column that has expired by the reader's clock is stale and
+ * does not count. The lock is safe as long as no two clocks differ by more than lock_lasts_ns - lease_ns, and
+ * reads meet acknowledged writes (R + W > RF).
  * - LWT: a row with owner and end, changed by compare-and-set. The last identifier is changed by
  * compare-and-set too, so no batch is leased twice whatever the clocks show; the lock only reduces
  * contention.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Read plans: which partitions to ask for a key's newest rows, for the rows of a span of time or for all
+/* Read plans: which partitions to query for a key's newest rows, for the rows of a span of time or for all
  * rows, and when to stop.
  *
  * A reader is a small plain struct that the caller owns. bk_read_next() names the next step, one or more
- * neighbouring buckets to ask at once; the host asks them and reports the rows found. The read ends when
+ * neighbouring buckets to query at once; the host queries them and reports the rows found. The read ends when
  * enough rows were found or no lower bucket is left. Every walk goes down and is bounded: it ends at bucket
- * 0, or for BK_TIME at the window of the key's first row, even when the key has fewer rows than asked for,
- * and it asks at most as many partitions as the query allows. A step without rows does not end the walk,
+ * 0, or for BK_TIME at the window of the key's first row, even when the key has fewer rows than requested,
+ * and it queries at most as many partitions as the query allows. A step without rows does not end the walk,
  * since buckets may be empty.
  *
  * Each call takes constant time, except bk_read_begin(), which is linear in the starts, and the calls with
@@ -34,9 +34,10 @@ enum bk_plan {
     BK_PLAN_WALK,    /* down from the newest bucket, one at a time; not for BK_HASH */
     BK_PLAN_PAIR,    /* down, two at a time; not for BK_HASH */
     BK_PLAN_ALL,     /* BK_HASH: all buckets at once, since each may hold the newest row */
-    BK_PLAN_LAZY, /* BK_HASH: an iterator that asks a bucket only when it needs one; the rows come in no order
-                   */
-    BK_PLAN_PARALLEL /* `at_once` buckets at a time; with BK_HASH all buckets are asked */
+    BK_PLAN_LAZY,    /* BK_HASH: an iterator that queries a bucket only when it needs one; the rows come in no
+                      * order
+                      */
+    BK_PLAN_PARALLEL /* `at_once` buckets at a time; with BK_HASH all buckets are queried */
 };
 
 #define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more would be a mistake in a unit */
@@ -55,7 +56,7 @@ struct bk_bucket_start {
     int64_t bucket, start_ns;
 };
 
-/* What a read asks for, and how. */
+/* What a read requests, and how. */
 struct bk_query {
     enum bk_query_kind kind;
     enum bk_plan plan;
@@ -64,7 +65,7 @@ struct bk_query {
     int64_t from_ns, until_ns; /* BK_QUERY_RANGE: from before until */
     int64_t now_ns, birth_ns; /* BK_TIME: the reader's time, and the time of the key's first row; with a birth
                                  after now only the window of now is read */
-    uint64_t partitions_max;  /* the most that may be asked; 0: BK_WALK_PARTITIONS_MAX */
+    uint64_t partitions_max;  /* the most that may be queried; 0: BK_WALK_PARTITIONS_MAX */
     /* BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts, in ascending
      * order, by which the read goes straight to its buckets. NULL: no start is known. The pointer is not
      * kept. */
@@ -84,20 +85,20 @@ struct bk_reader {
     enum bk_order order;
     enum bk_status
         status;       /* BK_ERROR_WALK_TOO_LONG: the read reached partitions_max before it was complete */
-    int64_t next;     /* highest bucket not yet asked */
+    int64_t next;     /* highest bucket not yet queried */
     int64_t floor;    /* lowest bucket of the history */
-    int64_t width;    /* buckets asked at once */
+    int64_t width;    /* buckets queried at once */
     int64_t step_low; /* lowest bucket of the open step */
     int64_t from_ns, until_ns; /* of a range; otherwise all times */
     uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
     uint64_t rows_each; /* with asks_all: the LIMIT of each bucket's query */
     uint64_t partitions_asked, partitions_max;
-    uint64_t partitions_spared; /* known to be empty, and not asked */
+    uint64_t partitions_spared; /* known to be empty, and not queried */
     bool step_open;             /* a step was given and its rows are not yet reported */
-    bool
-        asks_all; /* all buckets are asked even when enough rows were found, since each may have newer ones */
-    bool ends_at_older; /* a step that holds nothing but older rows is the last */
+    bool asks_all; /* all buckets are queried even when enough rows were found, since each may have newer rows
+                    */
+    bool ends_at_older; /* a step with only older rows is the last */
 };
 
 struct bk_read_step {
@@ -106,10 +107,9 @@ struct bk_read_step {
     int64_t from_ns, until_ns;       /* times wanted: [from, until); INT64_MIN, INT64_MAX: all */
 };
 
-/* The memory of empty windows (BK_TIME): runs of windows that were asked and held nothing, and that are
- * closed. The caller owns one such struct, without pointers, for each key; all zero means that no window is
- * known. It is bounded: when there is no room for a run, the shortest run is forgotten, and its windows are
- * asked again.
+/* The memory of empty windows (BK_TIME): runs of closed windows that were queried and empty. The caller owns
+ * one such struct, without pointers, for each key; all zero means that no window is known. It is bounded:
+ * when there is no room for a run, the shortest run is forgotten, and its windows are queried again.
  */
 #define BK_EMPTY_RUNS_MAX 32u
 struct bk_window_run {
@@ -120,7 +120,7 @@ struct bk_empties {
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
 };
 
-/* A query for the newest rows, with defaults for all else.
+/* A query for the newest rows, with defaults for everything else.
  *
  * @param now_ns    the reader's time; only BK_TIME uses this and birth_ns
  * @param birth_ns  time of the key's first row, or earlier: the read goes back to its window
@@ -151,27 +151,28 @@ enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct b
  * @return      false when the read is complete or reached its limit (reader->status), and when a pointer is
  *              NULL */
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
-/* The same, without the windows that `known` knows to be empty. `known` may be NULL. */
+/* The next step, without the windows that `known` knows to be empty. `known` may be NULL. */
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
 /* Reports that the step's buckets returned `rows` rows together, up to the step's limit. NULL, or no open
  * step: nothing changes. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
-/* The same for a range. saw_older: one of the step's buckets has a row older than from_ns. A query that goes
- * down from until_ns and stops at the first such row finds that out. Where buckets follow each other in time,
- * a step with older rows only is the last; without such reports the read goes down to bucket 0. */
+/* As bk_read_found(), for a range. saw_older: one of the step's buckets has a row older than from_ns. A query
+ * that goes down from until_ns and stops at the first such row finds that out. Where buckets follow each
+ * other in time, a step with older rows only is the last; without such reports the read goes down to bucket
+ * 0. */
 void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
 /* For a host that knows that the buckets from the next one down to bucket + 1 are empty: skips them at once,
- * with the same effect as asking each and finding 0 rows.
+ * with the same effect as querying each and finding 0 rows.
  *
- * @return  the number of partitions counted as asked; 0 for NULL, and when nothing is skipped */
+ * @return  the number of partitions counted as queried; 0 for NULL, and when nothing is skipped */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
-/* Remembers buckets that were asked and had no row, if their windows ended late_ns before now_ns or earlier.
- * Open windows, windows that a late row may still reach, and windows that the reader's range covers in part
- * are never remembered.
+/* Remembers buckets that were queried and had no row, if their windows ended late_ns before now_ns or
+ * earlier. Open windows, windows that a late row may still reach, and windows that the reader's range covers
+ * in part are never remembered.
  *
  * @param strategy   a BK_TIME
- * @param reader     the reader that asked them; read only
+ * @param reader     the reader that queried them; read only
  * @param now_ns     the time of the request, or earlier; not the time of the answer
  * @param late_ns    how long after a window's end rows may still come to it, >= 0. When it is too short,
  *                   later reads miss rows

@@ -45,25 +45,25 @@ BK_BEGIN
 
 struct bk_row {
     int64_t time_ns;   /* the row's own time, since 1970 */
-    uint64_t sequence; /* its number within the key, from 0; only BK_COUNT looks at it */
+    uint64_t sequence; /* its number within the key, from 0; only BK_COUNT uses it */
     uint64_t id;       /* 64 random bits of its id: bk_id_bits() */
-    uint64_t bytes;    /* its size; only BK_WEIGHTED looks at it */
+    uint64_t bytes;    /* its size; only BK_WEIGHTED uses it */
 };
 
 /* What is kept per key. A new key's state is all zero. */
 struct bk_key_state {
-    int64_t bucket;         /* the newest, as far as known */
+    int64_t bucket;         /* the newest known bucket */
     uint64_t counter;       /* what rows have added since the last roll */
     int64_t last_change_ns; /* time of the row that rolled last; 0 before the first */
     /* With a greatest age: */
     bool is_begun;           /* the newest bucket has a row */
     int64_t until_ns;        /* it takes rows before this time; INT64_MAX: no end */
-    uint64_t first_sequence; /* BK_COUNT: of its first row */
+    uint64_t first_sequence; /* BK_COUNT: the sequence number of its first row */
 };
 
 enum bk_scope {
     BK_SCOPE_RANGE, /* the answer holds in the ranges below */
-    BK_SCOPE_ROW    /* the answer holds for this row alone */
+    BK_SCOPE_ROW    /* the answer holds only for this row */
 };
 
 struct bk_route {
@@ -105,7 +105,7 @@ uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 /* Whether the row fires: its weight is above 0. */
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row);
 
-/* The same over columns.
+/* bk_fires() over columns.
  *
  * @param ids         of rows 0 to end - 1; NULL: none fires
  * @param bytes       of the same rows; only BK_WEIGHTED looks at it. With NULL each row of BK_WEIGHTED may
@@ -130,8 +130,8 @@ struct bk_rows {
     const uint64_t *sequences, *ids, *bytes;
 };
 
-/* Places rows of one key in the order in which they stand, and advances its state: the same as bk_route() and
- * then bk_advance() of each row, many times as fast. For bulk loads.
+/* Places rows of one key in their order, and advances its state, like bk_route() and then bk_advance() for
+ * each row, but many times as fast. For bulk loads.
  *
  * @param strategy  read only
  * @param state     of the key, advanced over all rows; all zero for a new key. May be NULL for the kinds
@@ -142,8 +142,8 @@ struct bk_rows {
  * @param count     of rows; 0 is fine, and buckets may then be NULL
  * @param buckets   gets the bucket of each row; it does not overlap the columns
  * @return          BK_OK; BK_ERROR_NULL, also of a column that is needed; those of bk_strategy_check(); and
- *                  BK_ERROR_STATE (the state is none of this strategy, or the bucket would be beyond
- *                  2^63 - 1). The state is then unchanged, and what the buckets hold is not defined
+ *                  BK_ERROR_STATE (the state is not of this strategy, or the bucket would be beyond 2^63 -
+ * 1). The state is then unchanged, and the contents of buckets are undefined
  *
  * Cost: linear in the rows: 1 to 3 ns a row where runs of rows in one bucket are long (BK_HASH: as
  * bk_buckets_of_ids()), and that of bk_route() and bk_advance() once a run. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A setting as a small text: the chosen strategy, and how its agents and readers work.
- * `bucketlab tune --emit FILE` writes it, and a service reads it at its start, so that what was tested is
- * what is deployed. The caller reads the file. These calls take bytes, allocate nothing, keep no pointer, may
- * be made from any thread, and cost one pass over the text.
+/* A setting as a small text: the chosen strategy, and how its agents and readers work. `bucketlab tune --emit
+ * FILE` writes it, and a service reads it at its start, so that the tested setting is the deployed one. The
+ * caller reads the file. These calls take bytes, allocate nothing, keep no pointer, may be made from any
+ * thread, and cost one pass over the text.
  *
  *     bucketing-setting 1
- *     # anything behind a # at the start of a line is for people
+ *     # a line that begins with # is a comment
  *     scenario_digest = 0123456789abcdef
  *     kind = probabilistic
  *     bits = 9
@@ -76,8 +76,8 @@ struct bk_setting_error {
 enum bk_status bk_strategy_parse(const char *text, size_t size, struct bk_setting *out,
                                  struct bk_setting_error *error);
 
-/* Writes a setting as bk_strategy_parse() reads it. What the strategy does not have is not written, so what
- * is read back equals the setting when such members were 0.
+/* Writes a setting as bk_strategy_parse() reads it. Members that the strategy does not have are not written,
+ * so the text reads back as the same setting when such members are 0.
  *
  * @param buffer  gets the text, ended by a 0
  * @param size    of the buffer; BK_SETTING_TEXT_SIZE is enough for every setting
@@ -88,8 +88,9 @@ enum bk_status bk_strategy_parse(const char *text, size_t size, struct bk_settin
 #define BK_SETTING_TEXT_SIZE 1024u
 enum bk_status bk_strategy_print(const struct bk_setting *setting, char *buffer, size_t size, size_t *length);
 
-/* bk_agent_config_default() with what the setting says, for a host that shares its keys. The caller still
- * sets agent_id, clock_bound_ns and its caches. NULL: of BK_UNBUCKETED. Costs a copy of 0.7 kB. */
+/* bk_agent_config_default() with the members of the setting, for a host that shares its keys. The caller
+ * still sets agent_id, clock_bound_ns and its caches. NULL: the configuration of BK_UNBUCKETED. Costs a copy
+ * of 0.7 kB. */
 struct bk_agent_config bk_setting_agent_config(const struct bk_setting *setting);
 
 BK_END

@@ -31,7 +31,7 @@ enum bk_kind {
     BK_COUNT, /* the row's sequence number / rows */
     BK_PROBABILISTIC, /* a row that fires adds 1 to a counter; at the threshold the key rolls */
     BK_HASH,     /* consistent hash of the row's id into a fixed number of buckets: they grow for ever, and a
-                    reader of the newest rows has to ask all of them */
+                    reader of the newest rows must query all of them */
     BK_WEIGHTED, /* as BK_PROBABILISTIC, but a row adds its bytes / B on average: bytes are right-sized */
     BK_KIND_COUNT
 };

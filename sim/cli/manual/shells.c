@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bash and fish: tables that the functions of their templates look into. */
+/* bash and fish: tables for the functions of their templates. */
 #include <string.h>
 
 #include "manual.h"
@@ -13,7 +13,7 @@ static void write_bash_names(const struct cli_command *command, FILE *out)
     fprintf(out, "'\n");
 }
 
-/* One case a command: its options, and what its arguments are. */
+/* One case per command: its options, and what its arguments are. */
 static void write_bash_commands(const struct cli_command *command, FILE *out)
 {
     (void)command;

@@ -62,7 +62,7 @@ static void *watch_run(void *context)
 {
     struct watch *watch = context;
     const struct timespec frame = {.tv_nsec = frame_of(watch) * 1000000L};
-    /* Summed up, so that progress goes on where the clock jumps back. */
+    /* Summed up, so that progress continues when the clock jumps back. */
     int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
         int signal = sigtimedwait(watch->held, NULL, &frame);
@@ -163,7 +163,7 @@ bool cli_execute_kept(struct cli_snapshots *snapshots, uint32_t jobs, struct cli
         return false;
     bool is_fine = cli_attend(&task, signals, elapsed_ms, error);
     cli_snapshots_over(snapshots, elapsed_ms);
-    /* One that had its result just before the signal is finished. */
+    /* A run that had its result just before the signal is finished. */
     if (!is_fine && (signals->caught != caught_before || snapshots->taken.class != SIM_ERROR_NONE))
         return cli_snapshots_stopped(snapshots, error);
     return is_fine;

@@ -83,7 +83,7 @@ static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
     return is_fine;
 }
 
-/* Takes the bytes over. False without memory. */
+/* Takes the bytes over. False when out of memory. */
 static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outcome *outcome)
 {
     if (!sim_grow(&memory->batch, &memory->batch_capacity, memory->batch_count + 1, sizeof *memory->batch))

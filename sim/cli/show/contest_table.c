@@ -96,7 +96,7 @@ static bool is_of_best_kind(const struct tune_race *race, size_t index)
 }
 
 /* By cost: those that hold, the cheapest of each kind in any case; then the scenario's own, and of a kind of
- * which none is there yet the one that came nearest. NULL without memory. */
+ * which none is there yet the one that came nearest. NULL when out of memory. */
 static size_t *choose(const struct tune_contest *contest, size_t *count)
 {
     const struct tune_race *race = &contest->race;

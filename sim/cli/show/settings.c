@@ -31,7 +31,7 @@ static void tell(void *context, const struct lab_setting *setting, const void *v
 static void tell_settings(const struct lab_settings *settings, uint32_t change, bool has_agents, char *buffer)
 {
     if (lab_settings_tell(settings, change, has_agents, false, tell, NULL, buffer, CLI_SETTINGS_SIZE) == 0)
-        snprintf(buffer, CLI_SETTINGS_SIZE, "one partition a key");
+        snprintf(buffer, CLI_SETTINGS_SIZE, "one partition per key");
 }
 
 void cli_settings(const struct lab_strategy_result *result, char *buffer)

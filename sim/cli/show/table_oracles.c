@@ -9,7 +9,7 @@
 static const char *const headings[] = {"find", "newst", "agree", "mono", "gaps",
                                        "dupl", "bound", "consv", "live"};
 #define SHOWN_COUNT (sizeof headings / sizeof headings[0])
-_Static_assert(SHOWN_COUNT == LAB_ORACLE_UNIQUE, "a heading an oracle, but for that of identifiers");
+_Static_assert(SHOWN_COUNT == LAB_ORACLE_UNIQUE, "a heading per oracle, except for that of identifiers");
 
 static void print_cell(double value, bool has_colour)
 {

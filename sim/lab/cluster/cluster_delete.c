@@ -9,7 +9,7 @@
 #include "cluster_run.h"
 #include "lab/gone.h"
 
-/* LAB_NO_DELETE without memory. */
+/* LAB_NO_DELETE when out of memory. */
 static uint32_t take_slot(struct lab_cluster_run *run)
 {
     struct lab_deletes_open *deletes = &run->deletes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The agents' host: gives the core's agents their events, and carries out what they ask over the mock
+/* The agents' host: gives the core's agents their events, and carries out their requests over the mock
  * cluster. */
 #include <assert.h>
 #include <stdlib.h>
@@ -19,12 +19,13 @@
 
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
-/* Entries of a cache that is worth large pages. */
+/* Number of entries from which a cache uses large pages. */
 #define LARGE_CACHE 65536u
-/* Of all agents of a strategy, in bytes. */
+/* The most memory of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
-/* Who keeps no state needs no cache, and in one this much larger than the keys none pushes out another. */
+/* A protocol without state needs no cache; in a cache this much larger than the number of keys no key evicts
+ * another. */
 static uint32_t cache_entries(const struct lab_cluster_run *run)
 {
     uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 64;
@@ -33,7 +34,7 @@ static uint32_t cache_entries(const struct lab_cluster_run *run)
     return (uint32_t)(asked < enough ? asked : enough);
 }
 
-/* As many keys as the cache of states would hold. */
+/* The number of keys that the cache of states would hold. */
 static uint32_t remember_keys(const struct lab_cluster_run *run)
 {
     uint64_t asked = run->scenario->agents.cache_entries, enough = (uint64_t)run->key_count * 4;
@@ -75,7 +76,8 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
-    /* Of a small cache most of the memory is operations that are never under way, and not worth a large page.
+    /* With a small cache most of the memory is for operations that are never used, and not worth a large
+     * page.
      */
     size_t bytes = bk_agent_size(&config);
     agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
@@ -257,7 +259,7 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
     if (lab_event_trace_wants(run, operation->key))
         lab_event_trace_outcome(run, agent, operation, number, &outcome);
     lab_watch_outcome(run, operation, outcome.kind);
-    /* A start that is missing is asked for again like one that could not be read. */
+    /* A missing start is requested again, like one that could not be read. */
     operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
@@ -327,12 +329,12 @@ void lab_agent_wake(struct lab_cluster_run *run, uint32_t number)
     lab_agent_pump(run, number);
 }
 
-/* Nobody is left to hear the answers. A row that was acknowledged is stored; only its counting is open. */
+/* No process is left to hear the answers. An acknowledged row is stored; only its counting is open. */
 static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
 {
     struct lab_host_agent *agent = &run->agents[number];
     agent->parked = 0;
-    free(agent->uncounted); /* whoever starts again begins to count anew */
+    free(agent->uncounted); /* a restarted agent begins to count again */
     agent->uncounted = NULL;
     agent->stored.is_known = false;
     lab_copies_forgotten(run, number);
@@ -364,11 +366,11 @@ static void orphan(struct lab_cluster_run *run, uint32_t number, bool is_end)
     }
 }
 
-/* The cache and all operations are gone; what they had asked for may still take effect. */
+/* The cache and all operations are gone; their requests may still take effect. */
 void lab_agent_crash(struct lab_cluster_run *run, uint32_t number, int64_t lasts_ns, bool is_kept)
 {
     struct lab_host_agent *agent = &run->agents[number];
-    /* After the drain nothing runs any more: that is as good as never. */
+    /* Nothing runs after the drain: that means never. */
     int64_t now_ns = sim_queue_now(&run->queue), left_ns = lab_until(run->end_ns, LAB_DRAIN_NS) - now_ns;
     int64_t restart_ns = lasts_ns < left_ns ? now_ns + lasts_ns : INT64_MAX;
     if (agent->is_up || restart_ns > agent->restart_ns) {
@@ -447,7 +449,7 @@ uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key
     return lab_choose_agent_of_key(run, key, sim_hash(run->scenario->seed ^ entity, SIM_AGENT, row));
 }
 
-/* Of more keys than the sets of its cache hold, one at least has made room for another. */
+/* With more keys than the sets of its cache hold, at least one was evicted. */
 static void watch_cache(struct lab_cluster_run *run, struct lab_host_agent *agent, uint32_t key)
 {
     uint64_t seen = agent->keys_seen | UINT64_C(1) << (key & 63);
@@ -469,7 +471,7 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
                                              .is_active = true,
                                              .key = key,
                                              .bucket = LAB_UNPLACED,
-                                             .action = BK_ACT_DONE, /* it has asked nothing */
+                                             .action = BK_ACT_DONE, /* it has requested nothing */
                                              .is_awaited = true,
                                              .heard_ns = sim_queue_now(&run->queue),
                                              .turn_ns = sim_queue_now(&run->queue),
@@ -479,7 +481,7 @@ struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t
     return operation;
 }
 
-/* An agent that was loaded asks for its operation's key, and for buckets that there can be. */
+/* A loaded agent must request its operation's key, and possible buckets. */
 static bool is_possible(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                         const struct bk_action *action)
 {
@@ -489,7 +491,7 @@ static bool is_possible(const struct lab_cluster_run *run, const struct lab_host
            (is_read ? width < LAB_CLUSTER_BUCKETS_MAX : lab_is_possible_bucket(run, action->bucket));
 }
 
-/* The first put of a row says where it goes; a retry that goes elsewhere may make it stand twice. */
+/* The first put of a row decides its bucket; a retry to another bucket may store it twice. */
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
 {
@@ -543,8 +545,8 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
                        &(struct sim_event){LAB_EVENT_TIMEOUT, agent, action->operation, operation->serial});
 }
 
-/* The trap: a client that does not keep what it tried, and asks for the bucket of now. The agent would have
- * kept it, so the host stands in for such a client. */
+/* The trap: a client that forgets its first try, and uses the current bucket. The agent itself would keep it,
+ * so the host acts as such a client. */
 static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action)
 {
     struct bk_action again = *action;

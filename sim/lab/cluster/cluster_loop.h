@@ -13,7 +13,7 @@ void lab_prefetch(void *context, const struct sim_event *event, uint32_t days);
 bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
                       struct lab_rows **out, struct sim_error *error);
 /* Runs the strategy of this index to its end. What a result is made of stays until lab_cluster_run_destroy(),
- * which is due even where the error is set; NULL without memory. */
+ * which is due even where the error is set; NULL when out of memory. */
 struct lab_cluster_run *lab_cluster_run_create(const struct lab_scenario *scenario, size_t index,
                                                const struct lab_rows *rows,
                                                const struct lab_run_context *context,

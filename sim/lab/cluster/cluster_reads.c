@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The readers of a cluster run: when they come, which agent they ask, and what they got, held against what
+/* The readers of a cluster run: when they come, which agent they ask, and what they got, compared with what
  * had been acknowledged before they began. */
 #include <assert.h>
 #include <stdlib.h>

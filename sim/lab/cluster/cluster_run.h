@@ -295,7 +295,7 @@ static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time
     return (double)((wide)time_ns - run->start_ns) / 1e9;
 }
 
-/* Zeroed memory of all keys, which takes long enough to be stopped; NULL then, and without memory. */
+/* Zeroed memory of all keys, which takes long enough to be stopped; NULL then, and when out of memory. */
 void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
 /* An event of the engine's own; 0 and out_of_memory without room. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);

@@ -67,7 +67,7 @@ enum lab_draw {
     LAB_DRAW_BACKOFF,
     LAB_DRAW_LENGTH,
     LAB_DRAW_MAX_AGE,
-    LAB_DRAW_FAULTS = 1000 /* from here on a stream a kind of fault */
+    LAB_DRAW_FAULTS = 1000 /* from here on a stream per kind of fault */
 };
 
 /* How much a seed has of what takes time: in partitions small enough, few rows roll as often as many. */
@@ -104,7 +104,7 @@ struct lab_fuzz_plan {
 };
 
 /* The parts that are not in the user's tree, all of them as they would be drawn, as YAML. malloc'ed; NULL
- * without memory. */
+ * when out of memory. */
 char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named);
 
 /* Draws: uniform in [0, 1); true with this chance; a whole number from least to most; between two positive

@@ -23,7 +23,7 @@ struct lab_values {
     double *distributions; /* what up_to points into */
 };
 
-/* False without memory; lab_values_clear() is due in any case. */
+/* False when out of memory; lab_values_clear() is due in any case. */
 bool lab_values_init(struct lab_values *values, const struct lab_design *design);
 void lab_values_clear(struct lab_values *values);
 /* Of the key's row with this number. The remainder by partition_combinations is that of the partition. */

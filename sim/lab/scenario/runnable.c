@@ -7,7 +7,7 @@
 #include "lab/change.h"
 #include "workload/rows.h"
 
-/* Each key under way keeps a cell a bucket. */
+/* Each key under way keeps a cell per bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
 /* Where rows come late, each key under way keeps all of its windows. */
 #define WINDOWS_MAX (INT64_C(1) << 22)

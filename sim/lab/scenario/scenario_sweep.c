@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the section `sweep`. Every command checks its form; `sweep` alone makes points of it. */
+/* Reads the section `sweep`. Every command checks its form; only `sweep` makes points of it. */
 #include "lab/scenario_sweep.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static int by_size(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* *out: the second of two equal seeds; NULL when all differ. False without memory. */
+/* *out: the second of two equal seeds; NULL when all differ. False when out of memory. */
 static bool find_twice(const struct lab_sweep_seeds *seeds, const struct lab_node *list,
                        const struct lab_node **out)
 {
@@ -107,7 +107,7 @@ static bool read_seeds(struct lab_reader *reader, const struct lab_field *field,
     return lab_read_whole(reader, field, node, &seeds->count);
 }
 
-/* What is wrong with a path otherwise is found when it is applied. */
+/* Other errors in a path are found when it is applied. */
 static bool check_path(struct lab_reader *reader, const struct lab_node *node)
 {
     const char *name = node->name;

@@ -279,7 +279,7 @@ static bool read_document(struct yaml *yaml, const char *name, struct lab_node *
         return false;
     place = place_of(yaml);
     if (yaml->event->type != FYET_STREAM_END)
-        return lab_fail_at(yaml->tree, &place, "a second document begins here; keep one scenario a file");
+        return lab_fail_at(yaml->tree, &place, "a second document begins here; keep one scenario per file");
     return true;
 }
 

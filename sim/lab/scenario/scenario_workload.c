@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* keys, arrivals and row: what makes the rows. */
+/* Reads the sections `keys`, `arrivals` and `row`, which describe the rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lab/scenario_part.h"
 
 #define SPIKES_MAX 500
-/* Figures beyond these are slips of the pen, and the engines' sums stay far from overflow. */
+/* Larger figures are typing errors; within these the engines' sums cannot overflow. */
 #define RATE_MIN   1e-9
 #define RATE_MAX   1e9
 #define FACTOR_MIN 1e-6
@@ -214,7 +214,7 @@ const struct lab_table lab_arrivals_table = {
 static const struct lab_choice row_formats[] = {
     {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
 
-/* They are read once the table is known: scenario_row.c. */
+/* Columns are read once the table is known: scenario_row.c. */
 static bool read_columns(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
@@ -318,7 +318,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-/* Of a trace without `start` the duration counts from its first row, which the engine alone knows. */
+/* Without `start` a trace's duration counts from its first row, which only the engine knows. */
 static bool check_end(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct wl_workload *workload = &reader->scenario->workload;
@@ -348,7 +348,7 @@ static bool check_spikes(struct lab_reader *reader, const struct lab_node *spike
     return true;
 }
 
-/* Completes it: a history is as dense as the live stream, and is loaded over the whole run. */
+/* Completes a backfill: by default it is as dense as the live stream, and is loaded over the whole run. */
 static bool check_backfill(struct lab_reader *reader, const struct lab_node *backfill)
 {
     struct wl_workload *workload = &reader->scenario->workload;
@@ -394,7 +394,7 @@ static bool make_popularity(struct lab_reader *reader, struct wl_workload *workl
     return true;
 }
 
-/* Of the spikes under way at a time, as if they struck the same key. */
+/* The largest product of factors of overlapping spikes, as if they struck the same key. */
 static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
 {
     double product = 1;
@@ -406,7 +406,7 @@ static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
     return product;
 }
 
-/* A key's rows lie at least a nanosecond apart on average, and the rows of a run can be counted. */
+/* Limits: a key's rows are at least a nanosecond apart on average, and a run's rows can be counted. */
 static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals)
 {
     const struct wl_workload *workload = &reader->scenario->workload;

@@ -58,7 +58,7 @@ const char *lab_risk_name(enum lab_risk risk)
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
-/* What a row of mean size weighs; the mean of what rows weigh is that but for a byte. */
+/* What a row of mean size weighs; the mean of what rows weigh is that except for a byte. */
 static double weight_of_mean(const struct lab_scenario *scenario)
 {
     double mean = sim_size_mean(&scenario->workload.row_bytes);

@@ -112,7 +112,7 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
  * the partition that is open has finished, so that readers will meet it as a past one. */
 void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                     const struct lab_read_event *first, const int64_t *times_ns, size_t count);
-/* What the read asks and finds; false without memory. Not of a strategy whose settings change. */
+/* What the read asks and finds; false when out of memory. Not of a strategy whose settings change. */
 bool lab_lane_ask(struct lab_lane *lane, const struct lab_lane_settings *settings,
                   const struct lab_read_event *event, struct lab_read_done *done);
 /* Of BK_TIME: when the window of this time ends. */
@@ -123,7 +123,7 @@ void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *se
 void lab_lane_end(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   const struct lab_key_name *key, int64_t end_ns);
 void lab_lane_clear(struct lab_lane *lane);
-/* BK_HASH: the partition of a bucket, new when it has no rows; NULL without memory. */
+/* BK_HASH: the partition of a bucket, new when it has no rows; NULL when out of memory. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket);
 /* A partition whose rows weigh `rows->bytes`: what stands around them, and a tombstone for each row that was
  * deleted, comes to it. */
@@ -134,7 +134,7 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
 void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally *tally,
                      const struct lab_key_name *key, int64_t bucket, const struct cass_partition *rows,
                      uint64_t gone, int64_t first_ns, bool is_closed);
-/* lane_expect.c: with lab_reads.are_expected. Their rate is the key's. False without memory. */
+/* lane_expect.c: with lab_reads.are_expected. Their rate is the key's. False when out of memory. */
 bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
                       int64_t start_ns);
 /* When rows came, or, each_ns being NULL, are expected to have come. */

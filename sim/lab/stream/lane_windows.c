@@ -57,7 +57,7 @@ static bool make_room(struct lab_lane *lane, size_t place)
     return true;
 }
 
-/* The window of that bucket, or NULL without memory. Mostly it is the last one, or one after it. */
+/* The window of that bucket, or NULL when out of memory. Mostly it is the last one, or one after it. */
 static struct lab_time_window *window_of(struct lab_lane *lane, int64_t bucket)
 {
     size_t low = 0, high = lane->window_count;

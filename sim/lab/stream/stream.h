@@ -61,7 +61,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
 /* Before the first row: the run starts at start_ns, and settings change by that. False: the date of a change
  * overflows a timestamp. */
 bool lab_worker_start(struct lab_worker *worker, int64_t start_ns, struct sim_error *error);
-/* Of one strategy by one worker; false without memory, and it is to be cleared in any case. */
+/* Of one strategy by one worker; false when out of memory, and it is to be cleared in any case. */
 bool lab_stream_tally_init(const struct lab_scenario *scenario, const struct cass_ring *ring,
                            struct lab_tally *tally);
 void lab_worker_destroy(struct lab_worker *worker);

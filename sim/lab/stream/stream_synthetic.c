@@ -191,8 +191,8 @@ static void *member_work(void *argument)
 /* False when the run was stopped: then each member's state was put. */
 static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
 {
-    /* The calling thread is the first worker; one that cannot be started leaves its share to the others, but
-     * for what the run goes on from. */
+    /* The calling thread is the first worker; one that cannot be started leaves its share to the others,
+     * except for what the run goes on from. */
     for (uint32_t i = 1; i < jobs; i++)
         members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
     member_work(&members[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A run over a trace as one part of a snapshot: what was tallied, and the key under way. The trace is read
- * anew, since where a key's lines are is known only after the last line. */
+ * again, since where a key's lines are is known only after the last line. */
 #include "stream_trace.h"
 
 static void archive_known(uint64_t value, struct sim_archive *archive)

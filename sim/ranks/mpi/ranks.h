@@ -94,7 +94,7 @@ struct ranks {
 };
 
 /* --- calls.c */
-/* Queues a message for sending, and takes the body over; without memory the program ends. */
+/* Queues a message for sending, and takes the body over; when out of memory the program ends. */
 void ranks_send(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                 unsigned char *body);
 /* Takes a message that has come. */

@@ -5,8 +5,8 @@
  *   digest [--jobs N] SCENARIO [--seed N | --fuzz N] [--set PATH=VALUE]...
  *
  * --fuzz: the scenario that `bucketlab fuzz` makes of SCENARIO for seed N.
- * The run's digest comes first, then a line a strategy: its placement digest and, in the cluster engine, the
- * digest of its events; last a digest of all metrics, bit by bit. Exit codes are those of `bucketlab`. */
+ * The run's digest comes first, then a line per strategy: its placement digest and, in the cluster engine,
+ * the digest of its events; last a digest of all metrics, bit by bit. Exit codes are those of `bucketlab`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,10 +30,10 @@ bool report_write(const struct lab_result *result, enum report_format format, co
                   struct report_files *out, struct sim_error *error);
 /* What the run answers, in the sentences that its page begins with: which strategy to choose and why, what
  * the others cost or what stands against them, and for how long they stay within the limits. malloc'ed, the
- * caller's; NULL without memory. */
+ * caller's; NULL when out of memory. */
 char *report_verdict(const struct lab_result *result);
 /* "You need no buckets yet: ..."; "" where they are needed within a year. malloc'ed, the caller's; NULL
- * without memory. */
+ * when out of memory. */
 char *report_no_buckets_told(const struct report_horizon *horizon);
 /* Of a run that has a strategy. */
 struct report_horizon report_run_horizon(const struct lab_result *result);

@@ -20,7 +20,7 @@ struct report_arena {
 void report_arena_init(struct report_arena *arena);
 void report_arena_free(struct report_arena *arena);
 
-/* Zeroed memory for count items of size bytes; NULL without memory. count 0 is taken as 1. */
+/* Zeroed memory for count items of size bytes; NULL when out of memory. count 0 is taken as 1. */
 void *report_take(struct report_arena *arena, size_t count, size_t size);
 const char *report_text(struct report_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chart as data: what it says, with no place for anything yet.
  *
- * Nine forms: panels stacked over one x axis (a histogram a strategy, or its sizes over time), panels of
- * lines over one, a table of bars (a line a strategy, a column a figure), panels of lanes over time (a lane
- * an agent), lines over a common x axis, spots with the front of the best among them, a grid of coloured
- * tiles, a plane in regions, and a summary: sentences, and a line a strategy. Values are in units of the
- * axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are decimal
- * logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with its value
- * in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
+ * Nine forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), panels of
+ * lines over one, a table of bars (a line per strategy, a column per figure), panels of lanes over time (a
+ * lane per agent), lines over a common x axis, spots with the front of the best among them, a grid of
+ * coloured tiles, a plane in regions, and a summary: sentences, and a line per strategy. Values are in units
+ * of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are
+ * decimal logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with its
+ * value in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One chart of curves over a common x axis, from plain data: a figure over a setting, a line a strategy.
+/* One chart of curves over a common x axis, from plain data: a figure over a setting, a line per strategy.
  *
  * On a log axis the value 0 has a place too: a strip of its own before the axis begins, labelled 0. Made as
  * the other charts are: the same data gives the same bytes, and the file appears only when whole. */

@@ -21,7 +21,7 @@ void report_bytes_free(struct report_bytes *bytes);
 bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
                    struct sim_error *error);
 /* FOLDER/SCENARIO-CHART.EXT, as all files of a result are named (reports/reports.h); chart NULL: without it;
- * is_tuned: SCENARIO-tune-CHART, so that the charts of a run stay. The caller's; NULL without memory. */
+ * is_tuned: SCENARIO-tune-CHART, so that the charts of a run stay. The caller's; NULL when out of memory. */
 char *report_output_path(const char *folder, const char *scenario, bool is_tuned, const char *chart,
                          const char *extension);
 

@@ -33,13 +33,13 @@ struct report_set_line {
     double x, baseline, width; /* from the text's top left */
 };
 
-/* NULL without a font on the machine or without memory; then the error says so. */
+/* NULL without a font on the machine or when out of memory; then the error says so. */
 struct report_typesetter *report_typesetter_create(struct sim_error *error);
 void report_typesetter_destroy(struct report_typesetter *typesetter); /* NULL is fine */
 
 struct report_extent report_typeset_measure(struct report_typesetter *typesetter,
                                             const struct report_type *type);
-/* The lines of a text from the top; NULL without memory. */
+/* The lines of a text from the top; NULL when out of memory. */
 struct report_set_line *report_typeset_lines(struct report_typesetter *typesetter,
                                              const struct report_type *type, struct report_arena *arena,
                                              size_t *count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The buckets in which Cassandra counts sizes of partitions (apache/cassandra,
- * utils/EstimatedHistogram.java): bucket i holds the sizes above offset i - 1, up to offset i. What nodetool
- * prints are these offsets, not sizes that occur. */
+ * utils/EstimatedHistogram.java): bucket i holds the sizes above offset i - 1, up to offset i. nodetool
+ * prints these offsets, not actual sizes. */
 #ifndef CASSANDRA_ESTIMATED_HISTOGRAM_H
 #define CASSANDRA_ESTIMATED_HISTOGRAM_H
 
@@ -13,7 +13,7 @@
 
 /* The first `count` offsets: 1, then each 1.2 times the one before, rounded, and at least one more. */
 void cass_histogram_offsets(uint64_t *out, size_t count);
-/* The offset before this one, which all that is in the bucket lies above; 0 for 1 and for what is no offset.
+/* The previous offset, below all sizes in the bucket; 0 for 1 and for a number that is not an offset.
  */
 uint64_t cass_histogram_above(uint64_t offset);
 

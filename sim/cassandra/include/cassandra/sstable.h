@@ -84,7 +84,7 @@ struct cass_stored_row {
 /* Where a range tombstone begins or ends, by the first `size` clustering columns. */
 enum cass_bound { CASS_BOUND_BEGIN_AT, CASS_BOUND_BEGIN_AFTER, CASS_BOUND_END_BEFORE, CASS_BOUND_END_AT };
 
-/* Writes a file partition by partition, or, with out == NULL, counts its bytes alone. Of zeros but for the
+/* Writes a file partition by partition, or, with out == NULL, counts its bytes alone. Of zeros except for the
  * sstable it is ready; cass_sstable_clear() frees what was written. */
 struct cass_sstable_writer {
     const struct cass_sstable *sstable;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* In this order: everything is read, all scenarios are run, judged, held against the baseline, stored; then
- * the baseline is made anew when it may, the report written, everything printed. */
+/* bucketlab check: reads everything, runs all scenarios, judges them, compares them with the baseline, and
+ * stores them; then updates the baseline if requested and allowed, writes the report, and prints
+ * everything. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -32,7 +33,7 @@ static const struct cli_option options[] = {
     {"junit", "FILE", "write the checks as JUnit XML"},
     {"baseline", "FILE", "compare with this baseline, a run database"},
     {"update-baseline", NULL,
-     "make the baseline anew, from runs that pass\n"
+     "make the baseline again, from runs that pass\n"
      "what they expect and guarantee"},
     {"seeds", "K",
      "further seeds of a new baseline, which show how much\n"
@@ -81,7 +82,7 @@ static bool read_options(const struct cli_args *args, struct cli_gate *gate, str
     return true;
 }
 
-/* Before the first run, so that nothing is run for nothing. */
+/* Before the first run, so that no run is wasted. */
 static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error)
 {
     struct stat status;
@@ -144,7 +145,7 @@ static bool load_scenarios(const struct cli_args *args, struct cli_gate *gate, s
     return is_fine;
 }
 
-/* Baselines and reports go by the scenario's name. */
+/* Baselines and reports identify scenarios by name. */
 static bool check_names(const struct cli_gate *gate, struct sim_error *error)
 {
     for (size_t i = 0; i < gate->count; i++) {
@@ -171,7 +172,7 @@ static bool check_outputs(const struct cli_gate *gate, struct sim_error *error)
     return cli_outputs_check(&outputs, error);
 }
 
-/* Its folder is made when it is missing. */
+/* A missing folder is created. */
 static bool check_junit_name(const char *path, struct sim_error *error)
 {
     struct stat status;
@@ -190,7 +191,7 @@ static bool check_junit_name(const char *path, struct sim_error *error)
     return is_fine;
 }
 
-/* The store speaks of --db, which here is another file. */
+/* Messages of the store name --db, which here is another file. */
 static void name_option(struct sim_error *error)
 {
     char *option = strstr(error->text, "--db");
@@ -221,7 +222,7 @@ static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
     return is_fine;
 }
 
-/* What would fail at the end is told before the work. */
+/* What would fail at the end is reported before the work. */
 static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
     struct store *store = NULL;

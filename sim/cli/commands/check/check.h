@@ -94,7 +94,7 @@ struct cli_gate {
 size_t cli_gate_checks(const struct cli_gate *gate);
 size_t cli_gate_failed(const struct cli_gate *gate);
 
-/* --- check_list.c: lists that grow; all return false without memory */
+/* --- check_list.c: lists that grow; all return false when out of memory */
 
 /* Begins a check; it passes unless a finding is added. */
 bool cli_check_begin(struct cli_checked *item, enum cli_check_kind kind, const char *format, ...)
@@ -154,7 +154,7 @@ bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_c
 /* --- check_report.c */
 
 void cli_check_print(const struct cli_gate *gate);
-json_t *cli_check_json(const struct cli_gate *gate); /* NULL without memory */
+json_t *cli_check_json(const struct cli_gate *gate); /* NULL when out of memory */
 /* --- check_junit.c */
 
 bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error);

@@ -103,7 +103,7 @@ static bool fill(struct profile *profile, const struct lab_result *result, struc
         profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
     if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_distribution(profile, error)))
         return false;
-    /* One partition a key is read: its newest. */
+    /* One partition per key is read: its newest. */
     uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
     if (scenario->trace_path == NULL)
         stress_distribution_of_ranks(&workload->popularity, seeds, profile->popularity);
@@ -129,7 +129,7 @@ static void write_head(FILE *stream, const struct profile *profile)
             "# Rows of a partition: as in %s.\n"
             "# stress knows no keys that roll: a partition is one of its seeds, filled on its own, and a "
             "read asks\n"
-            "# one. Fill all, about one row an operation; then read, one partition a key:\n"
+            "# one. Fill all, about one row per operation; then read, one partition per key:\n"
             "#   cassandra-stress user profile=THIS.yaml 'ops(insert=1)' n=%.0f cl=%s \\\n"
             "#     -pop seq=1..%.0f -insert 'visits=fixed(%" PRIu64 ")'\n"
             "#   cassandra-stress user profile=THIS.yaml 'ops(latest=1)' duration=10m cl=%s \\\n"

@@ -41,7 +41,7 @@ static bool read_components(const struct cli_args *args, struct cass_component *
         types += *c == ',';
     if (list != NULL && types != count)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --type %s: names %zu type%s for %zu value%s; give one type a value, "
+                        "bucketlab: --type %s: names %zu type%s for %zu value%s; give one type per value, "
                         "separated by commas",
                         list, types, types == 1 ? "" : "s", count, count == 1 ? "" : "s");
     for (size_t i = 0; i < count; i++) {

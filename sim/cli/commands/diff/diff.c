@@ -91,7 +91,7 @@ static bool load_side(struct store *store, struct cli_diff_side *side, struct si
     return side->label == NULL || find_label(side, error);
 }
 
-/* Whether a strategy is held against itself. */
+/* Whether a strategy is compared with itself. */
 static bool is_same_choice(const struct cli_diff *diff)
 {
     const char *a = diff->a.label, *b = diff->b.label;

@@ -59,7 +59,7 @@ struct cli_diff_strategy {
 struct cli_diff {
     struct cli_diff_side a, b;
     bool is_one_sample;  /* both runs belong to the same one: they differ in seed or strategy alone */
-    bool is_same_choice; /* strategies are held against those of the same label */
+    bool is_same_choice; /* strategies are compared with those of the same label */
     bool is_same_digest; /* every row went the same way */
     enum cli_diff_test test;
     struct cli_diff_pair *pairs;
@@ -94,7 +94,8 @@ bool cli_diff_is_matched(const struct cli_diff *diff, const struct lab_strategy_
 
 /* --- diff_lines.c */
 
-/* Calls line() for each line of either that the other has not, in order; '-' or '+'. False without memory. */
+/* Calls line() for each line of either that the other has not, in order; '-' or '+'. False when out of
+ * memory. */
 bool cli_diff_lines(const char *a, const char *b, void (*line)(void *context, char sign, const char *text),
                     void *context);
 

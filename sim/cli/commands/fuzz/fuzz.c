@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
     {"baseline", "FILE",
      "compare the shares of seeds with a violation that\n"
      "no guarantee covers with those of this file"},
-    {"update-baseline", NULL, "make the baseline anew, if no guarantee is broken"},
+    {"update-baseline", NULL, "make the baseline again, if no guarantee is broken"},
     {"print", NULL, "print the scenarios of the seeds, run nothing"},
     {"guarantees", NULL, "print the table of guarantees, run nothing"},
     CLI_OPTION_JOBS,

@@ -39,7 +39,7 @@ struct cli_fuzz_baseline {
     size_t worse_count, better_count;
 };
 
-/* Reads the file, unless it is to be made anew, and refuses one of another campaign. */
+/* Reads the file, unless it is to be made again, and refuses one of another campaign. */
 bool cli_fuzz_baseline_read(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_base *base,
                             struct sim_error *error);
 /* Fills in what is worse and better. */
@@ -50,7 +50,7 @@ bool cli_fuzz_baseline_write(const struct cli_fuzz_baseline *baseline, const str
 /* For people, of a comparison; and SIM_ERROR_CHECK with the worst of what is worse, if anything is. */
 void cli_fuzz_baseline_print(const struct cli_fuzz_baseline *baseline);
 bool cli_fuzz_baseline_judge(const struct cli_fuzz_baseline *baseline, struct sim_error *error);
-/* The field `baseline`; NULL without memory. */
+/* The field `baseline`; NULL when out of memory. */
 json_t *cli_fuzz_baseline_json(const struct cli_fuzz_baseline *baseline);
 void cli_fuzz_baseline_clear(struct cli_fuzz_baseline *baseline);
 

@@ -8,7 +8,7 @@
 #include "breach.h"
 #include "cli/campaign.h"
 
-/* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL without memory. */
+/* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL when out of memory. */
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
 /* "bucketlab fuzz my.yaml --seeds 1001.. --for 60s": what a campaign left untried, options that find nothing
  * aside. */
@@ -18,7 +18,7 @@ char *cli_fuzz_rest(const struct cli_campaign *campaign);
  */
 void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay, const char *rest,
                     const struct cli_finding *finding);
-/* Takes `baseline` over. NULL without memory, or when that is NULL. */
+/* Takes `baseline` over. NULL when out of memory, or when that is NULL. */
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                       const struct cli_finding *finding, json_t *baseline);
 

@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
     {"no-store", NULL, "keep nothing in the database"},
     {"trace-events", "FILE",
      "write what happens between agents and cluster,\n"
-     "one event a line, or, where FILE ends in .json, as a\n"
+     "one event per line, or, where FILE ends in .json, as a\n"
      "Chrome trace, which Perfetto opens; - stands for stdout"},
     {"trace-format", "F", "lines, chrome, or record: a history for `judge`"},
     {"kinds", "K,...",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes, runs and stores a scenario of one strategy, `observed`, so every command that reads runs can read
- * it. /
+ * it.
  */
 #define _XOPEN_SOURCE 700
 #include <stdlib.h>

@@ -21,7 +21,7 @@ static bool check_outputs(const struct cli_charts *charts, const char *database,
     return cli_outputs_check(&outputs, error);
 }
 
-/* That of `tune`, where the run has one. */
+/* The answer of `tune`, if the run has one. */
 static bool load_answer(struct store *store, int64_t run, json_t **out, struct sim_error *error)
 {
     char *text;
@@ -39,7 +39,7 @@ static bool load_answer(struct store *store, int64_t run, json_t **out, struct s
                     problem.text);
 }
 
-/* On stderr, since stdout lists what was made. */
+/* On stderr, since stdout lists the files made. */
 static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
 {
     struct report_files lines;

@@ -169,8 +169,8 @@ static bool note_failed(void *context, uint64_t job, struct sim_error *error)
     return true;
 }
 
-/* Runs of a point have the same figures in the same order, but for a few: the next one is nearly always the
- * one behind the last. One that earlier runs did not have comes to the others of its strategy. */
+/* Runs of a point have the same figures in the same order, except for a few: the next one is nearly always
+ * the one behind the last. One that earlier runs did not have comes to the others of its strategy. */
 static struct figure *figure_of(struct sum *sum, const char *label, const char *name)
 {
     for (size_t i = 0; i < sum->count; i++) {

@@ -248,7 +248,7 @@ static int trace(const struct cli_args *args, struct sim_error *error)
     if (anonymous != NULL && scenario->workload.is_late_trace) {
         sim_fail(
             error, SIM_ERROR_INPUT,
-            "bucketlab: --anonymise writes one time a row and conflicts with arrived=; remove one of them");
+            "bucketlab: --anonymise writes one time per row and conflicts with arrived=; remove one of them");
         lab_scenario_destroy(scenario);
         return (int)error->class;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of `watch` share: a prediction, and the looks at a table that are held against it. */
+/* What the files of `watch` share: a prediction, and the looks at a table that are compared with it. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
@@ -20,7 +20,7 @@ struct watch {
     int64_t run; /* that predicts */
     struct lab_result *result;
     const struct lab_strategy_result *predicted;
-    struct lab_drift_question question; /* but for what a look brings */
+    struct lab_drift_question question; /* except for what a look brings */
     uint64_t looked, failed;            /* by this process */
     struct cli_signals signals;
 };

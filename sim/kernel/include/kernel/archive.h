@@ -57,7 +57,8 @@ bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, 
 bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
                             uint64_t kind, struct sim_error *error);
 /* Ends it: false with SIM_ERROR_INPUT where a field was not as it should be, or not all was loaded; with
- * SIM_ERROR_ENVIRONMENT without memory. What was loaded until then is the caller's to free in any case. */
+ * SIM_ERROR_ENVIRONMENT when out of memory. What was loaded until then is the caller's to free in any case.
+ */
 bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error);
 /* Says that a field was not as it should be: for what shows only when the loaded state is worked with. Gives
  * false. */

@@ -12,8 +12,9 @@
 bool sim_grow_more(void *array, size_t *capacity, size_t count, size_t item_bytes);
 
 /* Gives an array room for `count` items of `item_bytes` each. `array` is the address of the pointer to its
- * items, whatever their type, and `*capacity` the items that there is room for. False without memory, or when
- * so many items do not fit into the address space: then the array is as it was. New room is not initialised.
+ * items, whatever their type, and `*capacity` the items that there is room for. False when out of memory, or
+ * when so many items do not fit into the address space: then the array is as it was. New room is not
+ * initialised.
  */
 static inline bool sim_grow(void *array, size_t *capacity, size_t count, size_t item_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory for arrays that are met at random places: it begins at a line of the cache, which a struct may ask
- * for (alignas(SIM_LINE_BYTES)). Large ones ask for large pages, which spares most of the walks through the
- * page table that a miss in the cache would cost besides. free() gives it back. */
+/* Memory for arrays with random access: it begins at a cache line, which a struct may require
+ * (alignas(SIM_LINE_BYTES)). Large arrays request large pages, which saves most page table walks at cache
+ * misses. free() releases it. */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
 
@@ -9,13 +9,13 @@
 
 #define SIM_LINE_BYTES 64
 
-/* `bytes` of anything, at least one; NULL without memory. */
+/* At least `bytes` bytes, and at least one; NULL when out of memory. */
 void *sim_memory_take(size_t bytes);
-/* The same, of zeros. */
+/* As sim_memory_take(), zeroed. */
 void *sim_memory_zeroed(size_t bytes);
 
-/* More of it, at least `kept`, whose first bytes are those of `memory` (NULL: there are none) and the rest
- * zeros; `memory` is gone then. NULL without memory: then it is as it was. */
+/* Grows `memory` (NULL: none) to `bytes`, at least `kept`: the first `kept` bytes are copied, the rest are
+ * zeros, and `memory` is freed. NULL when out of memory; `memory` is then unchanged. */
 void *sim_memory_grow(void *memory, size_t kept, size_t bytes);
 
 #endif

@@ -96,7 +96,7 @@ struct sim_queue {
 };
 
 /* Makes an empty queue with room for `capacity` events, which doubles when it is full, and sets the clock to
- * start_ns. Returns false without memory; *queue then needs no destroy. */
+ * start_ns. Returns false when out of memory; *queue then needs no destroy. */
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue);
 /* Frees the queue's memory. NULL and a zeroed queue are allowed. */
 void sim_queue_destroy(struct sim_queue *queue);

@@ -20,8 +20,8 @@
 struct sim_sizes;
 
 /* Of a size that sim_size_prepare() has completed. *out is NULL when it is not laid out: for a constant and a
- * uniform one, for a sigma above 4, an alpha below 1/4, and sizes near 2^62. False without memory; some 50
- * KiB and 150 microseconds. */
+ * uniform one, for a sigma above 4, an alpha below 1/4, and sizes near 2^62. False when out of memory; some
+ * 50 KiB and 150 microseconds. */
 bool sim_sizes_create(const struct sim_size *size, struct sim_sizes **out);
 /* NULL is fine. */
 void sim_sizes_destroy(struct sim_sizes *sizes);

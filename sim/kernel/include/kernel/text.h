@@ -29,7 +29,7 @@ size_t sim_text_step(const char *text, size_t size, const char *kept, bool *is_f
  * that begins with it, else the first; or NULL. */
 const char *sim_nearest(const char *name, const char *const *names, size_t count);
 
-/* A copy of a terminated text, malloc'ed; NULL without memory. */
+/* A copy of a terminated text, malloc'ed; NULL when out of memory. */
 char *sim_text_copy(const char *text);
 
 #endif

@@ -184,7 +184,7 @@ void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archiv
         return;
     }
     sim_queue_archive(&run->queue, archive);
-    if (archive->is_loading && sim_archive_is_fine(archive)) /* times are held against now */
+    if (archive->is_loading && sim_archive_is_fine(archive)) /* times are compared with now */
         sim_archive_check(archive, sim_queue_now(&run->queue) >= run->start_ns);
     if (sim_archive_is_fine(archive))
         cass_cluster_archive(run->cluster, archive);

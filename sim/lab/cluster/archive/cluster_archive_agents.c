@@ -92,7 +92,7 @@ static void history_of(const struct lab_cluster_run *run, struct sim_archive *ar
         *history = read;
 }
 
-/* An agent that is down has none: it begins anew. */
+/* An agent that is down has none: it begins again. */
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];

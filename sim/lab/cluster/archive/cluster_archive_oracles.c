@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ledger and the oracles of a run as bytes. Tables are made anew; what they hold stands in an order of
+/* The ledger and the oracles of a run as bytes. Tables are made again; what they hold stands in an order of
  * its own, so that equal states are equal bytes. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run over again from its history: its agents are told what they were told then, and do what they did; what
- * was stored is put in place. Nothing is drawn, and no cluster answers. The oracles cannot tell the
- * difference.
+/* Repeats a run from its history: its agents get the recorded inputs, and do what they did; stored effects
+ * are applied. Nothing is drawn, and no cluster answers. The oracles see no difference.
  *
- * A history that processes have written may lack an effect: whose author was killed right after it, or never
- * heard of it. Of a state and of a counter the next agent that reads it tells; of rows the tables that are
+ * A history written by processes may lack an effect whose author was killed right after it, or never heard of
+ * it. For a state or a counter the next agent that reads it shows the effect; for rows the tables that are
  * read back (untold.c, tables.c). */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static bool number(struct event *event, const char *name, int64_t *out)
     return word(event, name) && lab_history_number(&event->at, out);
 }
 
-/* One of so many, from 0. */
+/* A number below a count, from 0. */
 static bool index_of(struct event *event, const char *name, uint32_t count, uint32_t *out)
 {
     int64_t value;
@@ -67,7 +66,7 @@ static bool name_of(struct event *event, const char *const *names, uint32_t coun
     return false;
 }
 
-/* "columns MASK C0 C1 C2 C3", behind "columns" */
+/* "columns MASK C0 C1 C2 C3", after "columns" */
 static bool read_columns(struct event *event, uint32_t *mask, int64_t *columns)
 {
     int64_t value;
@@ -89,9 +88,9 @@ static bool is_up(const struct event *event, uint32_t agent)
                             agent);
 }
 
-/* --- What agents are told. */
+/* --- The inputs of agents. */
 
-/* Numbers that nobody took leave a gap. */
+/* Rows that no agent took leave a gap in the numbers. */
 static void arrive(struct lab_cluster_run *run, uint32_t key_index, uint64_t row, uint64_t bytes)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
@@ -137,7 +136,7 @@ static bool take_read(struct event *event, uint32_t agent)
     return ends(event);
 }
 
-/* A state that is later than the one that is known to be stored. */
+/* A state later than the one known to be stored. */
 static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct lab_host_operation *operation)
 {
     const struct bk_outcome *outcome = &operation->outcome;
@@ -152,7 +151,7 @@ static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct 
         cass_record_columns(run->cluster, lab_state_register(key), columns, outcome->mask);
 }
 
-/* A counter that holds more than is known to have been added. */
+/* A counter with more than the known additions. */
 static void learn_counter(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     if (run->replay->is_observed && operation->action == BK_ACT_READ_COUNTER &&
@@ -198,7 +197,7 @@ static bool read_outcome(struct event *event, struct lab_host_operation *operati
     return true;
 }
 
-/* What the agent has asked by now, by what it was told. */
+/* The request that the agent has made by now, given its inputs. */
 static bool is_asked(const struct event *event, const struct lab_host_operation *operation, uint32_t action,
                      int64_t bucket)
 {
@@ -248,7 +247,7 @@ static bool hear(struct event *event, uint32_t agent)
     return true;
 }
 
-/* A process wakes later than it asked to, or stood still since: what it does then is late. */
+/* A process wakes later than requested, or was suspended: its actions are then late. */
 static void wake(struct lab_cluster_run *run, uint32_t agent)
 {
     struct lab_host_agent *host = &run->agents[agent];
@@ -346,7 +345,7 @@ static bool of_fault(struct event *event)
     return ends(event);
 }
 
-/* --- What is stored. */
+/* --- Stored effects. */
 
 static void note_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row)
 {
@@ -407,7 +406,7 @@ static bool of_row(struct event *event)
     return ends(event);
 }
 
-/* "is stored, columns MASK C0 C1 C2 C3": the whole row; "is written": those columns, and the others stay. */
+/* "is stored, columns MASK C0 C1 C2 C3": the whole row; "is written": only those columns. */
 static bool of_state(struct event *event)
 {
     int64_t columns[CASS_COLUMNS] = {0}, told[BK_COLUMN_COUNT];
@@ -458,7 +457,7 @@ static bool of_key(struct event *event)
     return strncmp(event->at, "row ", 4) == 0 ? of_row(event) : of_agent(event);
 }
 
-/* Cluster and oracles ask the queue what time it is. What the cluster itself has planned does not happen. */
+/* Cluster and oracles take the time from the queue. Events of the cluster itself do not happen. */
 static bool set_time(struct event *event)
 {
     struct lab_cluster_run *run = event->run;
@@ -475,7 +474,7 @@ static bool set_time(struct event *event)
     return true;
 }
 
-/* "strategy LABEL ends", or begins as another file has it. *is_over: the run, or what is told of it, ends. */
+/* "strategy LABEL ends", or begins, as another file says. *is_over: the run, or its history, ends. */
 static bool of_strategy(struct event *event, bool *is_over)
 {
     struct lab_replay *replay = event->run->replay;

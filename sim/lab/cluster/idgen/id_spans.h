@@ -16,7 +16,7 @@ struct lab_id_spans {
     struct lab_id_span *items;
     size_t count, capacity;
 };
-/* Adds [first, end), first < end; *twice: how many of them were there already. False without memory. */
+/* Adds [first, end), first < end; *twice: how many of them were there already. False when out of memory. */
 bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, uint64_t *twice);
 
 #endif

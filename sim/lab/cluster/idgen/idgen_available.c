@@ -159,7 +159,7 @@ static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t 
     int64_t clock_ns = lab_agent_clock(run, number), due_ns;
     bool is_known = !is_disturbed(run, number);
     if (watch->owes)
-        violate(run, number, "asks for a lock anew, and has not given back the last one");
+        violate(run, number, "asks for a lock again, and has not given back the last one");
     if (config->attempts != 0 && watch->attempts >= config->attempts)
         violate(run, number, "tries to get the lock more often than is set");
     if (watch->attempts > 0 && !is_wait_right(run, number, watch, clock_ns - watch->clock_ns))

@@ -25,7 +25,7 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
 void lab_copies_alone(struct lab_cluster_run *run);
 /* The partition, or LAB_NO_PARTITION. */
 uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
-/* Makes the table anew, for the partitions as they are; false without memory. */
+/* Makes the table again, for the partitions as they are; false when out of memory. */
 bool lab_partitions_enter(struct lab_oracles *oracles);
 /* Whether the bucket of a row, or of a key's state, is one that the run can have come to by now. */
 bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket);
@@ -105,7 +105,7 @@ void lab_increment_doubled(struct lab_cluster_run *run, uint64_t counter, uint64
 void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_counted);
 void lab_increments_end(struct lab_cluster_run *run);
-/* Puts one that was saved, and is not there yet; false without memory. */
+/* Puts one that was saved, and is not there yet; false when out of memory. */
 bool lab_increment_restore(struct lab_increments *increments, const struct lab_increment *increment);
 
 #endif

@@ -97,7 +97,7 @@ static void judge_limit(const struct place *place)
            "asks for other times than its range");
 }
 
-/* A client that routes a retry anew may store it where its agent does not know. */
+/* A client that routes a retry again may store it where its agent does not know. */
 void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     struct lab_host_agent *host = &run->agents[agent];
@@ -143,8 +143,8 @@ static void judge_asked(const struct place *place)
     judge_limit(place);
 }
 
-/* What may leave two dates for one bucket: a state that went back is written anew, and a date of three states
- * is planned by two at once, or is not the one that came to be stored. */
+/* What may leave two dates for one bucket: a state that went back is written again, and a date of three
+ * states is planned by two at once, or is not the one that came to be stored. */
 static uint32_t may_date_anew(const struct lab_cluster_run *run)
 {
     uint32_t causes = lab_may_go_back(run);

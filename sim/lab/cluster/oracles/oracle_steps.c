@@ -13,7 +13,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* So often an operation begins anew after a lost update, or for a key that was evicted. */
+/* So often an operation begins again after a lost update, or for a key that was evicted. */
 #define ANEW_MAX    64u
 #define BIT(column) (UINT32_C(1) << (column))
 #define NOT_KNOWN   UINT64_MAX
@@ -569,7 +569,7 @@ static void judge_number(const struct step *step)
 /* --- Rows that are counted now and then. */
 
 /* The agent's number of this key, by cluster_run.h. NULL once a fault has begun, since agents that crash, or
- * go back to a checkpoint, forget keys and count from a random number; and without memory. */
+ * go back to a checkpoint, forget keys and count from a random number; and when out of memory. */
 static uint64_t *kept_of(const struct step *step)
 {
     struct lab_cluster_run *run = step->run;

@@ -57,7 +57,8 @@ struct lab_partition {
     int64_t full_ns;                               /* since when it should be closed */
     int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
     int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
-    int64_t line_ns; /* the next line above its rows, but for those that were overtaken; 0: there are none */
+    int64_t
+        line_ns; /* the next line above its rows, except for those that were overtaken; 0: there are none */
 };
 
 #define LAB_WINDOW_FEW 4u

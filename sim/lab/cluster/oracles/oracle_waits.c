@@ -70,7 +70,7 @@ bool lab_request_failed(const struct lab_cluster_run *run, const struct lab_host
            (run->config.coordination == BK_GUARDED && (is_gone || (is_told && is_mixed(run, operation))));
 }
 
-/* A start that is missing is asked for again like one that could not be read. */
+/* A missing start is requested again, like one that could not be read. */
 static bool has_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     return lab_request_failed(run, operation) ||
@@ -136,7 +136,7 @@ static struct wait wait_of(const struct lab_cluster_run *run, uint32_t agent,
     return (struct wait){wait_ns, wait_ns, 0};
 }
 
-/* Failures of the action as it stands: what is begun anew has none. */
+/* Failures of the action as it stands: what is begun again has none. */
 static uint32_t tried(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                       const struct bk_action *next)
 {

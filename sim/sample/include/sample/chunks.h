@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file as Cassandra compresses it: chunks of fixed size, each by LZ4 behind its length in 4 bytes, or as it
- * is where it would be too long, and a CRC of 4 bytes behind each. Sources: apache/cassandra 5.0.4
- * io/compress/CompressedSequentialWriter.java, LZ4Compressor.java, schema/CompressionParams.java. */
+/* A file as Cassandra compresses it: chunks of fixed size, each compressed by LZ4 after its length in 4
+ * bytes, or uncompressed if that is shorter, and followed by a CRC of 4 bytes. Sources: apache/cassandra
+ * 5.0.4 io/compress/CompressedSequentialWriter.java, LZ4Compressor.java, schema/CompressionParams.java. */
 #ifndef SAMPLE_CHUNKS_H
 #define SAMPLE_CHUNKS_H
 
@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/* What a table has whose options say nothing: chunk_length_in_kb 16, min_compress_ratio 0. */
+/* Cassandra's defaults: chunk_length_in_kb 16, min_compress_ratio 0. */
 #define SAMPLE_CHUNK_BYTES 16384u
 #define SAMPLE_NO_BOUND    INT32_MAX
 
 struct sample_chunks {
     uint32_t bytes; /* of a chunk, at most 1 GiB */
-    uint32_t most;  /* max_compressed_length: a chunk of as many and more stands uncompressed */
+    uint32_t most;  /* max_compressed_length: a chunk of this length or more is stored uncompressed */
 };
 
-/* The bytes of the file. False without memory. */
+/* The bytes of the file. False when out of memory. */
 bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size,
                              uint64_t *out);
 

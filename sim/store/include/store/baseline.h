@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Baselines: for each scenario, by its name, the run that later ones are held against, and from where to
+/* Baselines: for each scenario, by its name, the run that later ones are compared with, and from where to
  * where its figures lie when the seed is another one. They are in a run database, with runs or alone. */
 #ifndef STORE_BASELINE_H
 #define STORE_BASELINE_H

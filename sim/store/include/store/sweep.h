@@ -36,7 +36,7 @@ struct store_job {
  * that was removed or replaced since it was opened is SIM_ERROR_ENVIRONMENT. */
 bool store_sweep_keep(struct store_sweep *sweep, const struct store_job *jobs, size_t count,
                       struct sim_error *error);
-/* Reads anew which jobs are done, as what others took away is not seen otherwise; *digest is that over all
+/* Reads again which jobs are done, as what others took away is not seen otherwise; *digest is that over all
  * that are, in the order of jobs (lab_sweep_digest_add()). */
 bool store_sweep_digest(struct store_sweep *sweep, uint64_t *digest, struct sim_error *error);
 

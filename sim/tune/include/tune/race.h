@@ -115,7 +115,7 @@ struct tune_entrant {
 };
 
 /* Runs some entrants with one seed on this many threads, and returns the figures of each. May be called on
- * any thread. /
+ * any thread.
  */
 typedef bool tune_watch(void *context, const struct tune_entrant *const *entrants, size_t count,
                         uint32_t seed_index, uint32_t threads, struct lab_progress *progress,

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 /* A zeroed sample is empty. Two samples of the same observations in the same order are equal to the last bit.
- * /
  */
 struct tune_sample {
     uint64_t count;
@@ -42,7 +41,7 @@ struct tune_interval tune_welch_interval(const struct tune_sample *one, const st
                                          double confidence);
 /* Holm's correction: p_values[i] is replaced by its corrected value, the chance that any of the tests is this
  * extreme by chance. A value below 0.05 is then significant although there were many tests. Source: Holm
- * 1979, "A simple sequentially rejective multiple test procedure". Returns false without memory. */
+ * 1979, "A simple sequentially rejective multiple test procedure". Returns false when out of memory. */
 bool tune_holm(double *p_values, uint64_t count);
 /* The chance of this many hits or more in `count` trials when their share equals that of the `other_count`
  * trials: one-sided, exact given the sum of both (Fisher 1934). 1 when either had no trial. hits <= count,

@@ -9,8 +9,8 @@
 
 struct wl_trace_lines;
 
-/* Of a trace whose lines have counts, or have none; the path is for messages and outlives them. NULL without
- * memory. */
+/* Of a trace whose lines have counts, or have none; the path is for messages and outlives them. NULL when out
+ * of memory. */
 struct wl_trace_lines *wl_trace_lines_create(const char *path, bool has_counts);
 bool wl_trace_lines_put(struct wl_trace_lines *lines, const struct wl_trace_batch *line,
                         struct sim_error *error);

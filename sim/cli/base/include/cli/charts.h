@@ -20,7 +20,7 @@ bool cli_charts_write(struct cli_charts *charts, const struct lab_result *result
 /* Says after an error of drawing that the runs from first to last are stored, and how they are drawn again;
  * returns false. */
 bool cli_charts_fail(int64_t first, int64_t last, const char *database, struct sim_error *error);
-/* A path a line, with `prefix` in front; returns whether there was one. */
+/* A path per line, with `prefix` in front; returns whether there was one. */
 bool cli_charts_print(const struct cli_charts *charts, const char *prefix);
 void cli_charts_free(struct cli_charts *charts);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every file that a command writes, held against every file that it reads, before anything is opened or run.
+/* Every file that a command writes, compared with every file that it reads, before anything is opened or run.
  *
  * A command adds its inputs, its databases and its outputs, and asks once. Two names are the same file when
  * they lead to the same device and inode (hard links too), or, of files that do not exist yet, to the same

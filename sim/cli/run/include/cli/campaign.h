@@ -45,7 +45,7 @@ void cli_campaign_clear(struct cli_campaign *campaign);
 /* CLI_SERVICE_SEED, on the other side. */
 bool cli_campaign_serve(struct ranks_task *task, const struct ranks_bytes *request,
                         struct ranks_bytes *answer, struct sim_error *error);
-/* Describes the breach of a result; false without memory or when the trace of its keys cannot be read. */
+/* Describes the breach of a result; false when out of memory or when the trace of its keys cannot be read. */
 bool cli_breach_describe(const struct lab_scenario *scenario, const struct lab_result *result,
                          const struct lab_breach *breach, struct cli_breach *out, struct sim_error *error);
 

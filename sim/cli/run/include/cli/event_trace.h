@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `run --trace-events FILE`: the event trace of a cluster run, one event a line or as a Chrome trace,
+/* `run --trace-events FILE`: the event trace of a cluster run, one event per line or as a Chrome trace,
  * filtered by --key, --agent, --kinds, --from and --until.
  *
  * The trace is written to a temporary file next to FILE, which is renamed when the run is stored. "-", and a

@@ -18,9 +18,9 @@ struct cli_saying {
 };
 void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- contest_table.c: the settings that matter, a line each; without memory nothing is printed */
+/* --- contest_table.c: the settings that matter, a line each; when out of memory nothing is printed */
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
-/* Which entrants the table lists, in its order; *out is the caller's. False without memory. */
+/* Which entrants the table lists, in its order; *out is the caller's. False when out of memory. */
 bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
 /* "0.012": in percent. */
 void cli_percent(double share, char *buffer);
@@ -50,7 +50,7 @@ const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *con
 double cli_contest_unbucketed_days(const struct tune_contest *contest);
 bool cli_contest_needs_buckets(const struct tune_contest *contest);
 
-/* --- contest_json.c; NULL without memory */
+/* --- contest_json.c; NULL when out of memory */
 json_t *cli_contest_json(const struct tune_contest *contest);
 
 #endif

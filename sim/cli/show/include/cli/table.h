@@ -10,7 +10,7 @@
 #define CLI_BOLD  "\033[1;32m" /* green as well */
 #define CLI_PLAIN "\033[0m"
 
-/* What was run, a row a strategy, and the expectations. These four fail without memory. */
+/* What was run, a row per strategy, and the expectations. These four fail when out of memory. */
 bool cli_print_result(const struct lab_result *result, struct sim_error *error);
 /* The first table, what it says in words, and what its marks mean. */
 bool cli_print_sizes(const struct lab_result *result, struct sim_error *error);

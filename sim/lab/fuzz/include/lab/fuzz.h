@@ -119,7 +119,7 @@ struct lab_fuzz_tally {
 };
 void lab_fuzz_tally_init(struct lab_fuzz_tally *tally);
 void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally);
-/* False without memory. */
+/* False when out of memory. */
 bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome);
 /* The median: the least size that half of the seeds do not exceed; 0 for an empty histogram. */
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram);
@@ -131,7 +131,7 @@ uint64_t lab_fuzz_median(const struct lab_histogram *histogram);
 typedef bool lab_shrink_test(void *context, const char *text);
 /* Removes parts step by step, until every further step would make the test false, or until `tries` tests
  * were made. The test is true of `text` itself. *out is malloc'ed; `text` again when nothing can go. On
- * failure, without memory, *out is NULL. */
+ * failure, when out of memory, *out is NULL. */
 bool lab_shrink(const char *text, uint32_t tries, lab_shrink_test *test, void *context, char **out,
                 struct sim_error *error);
 #endif

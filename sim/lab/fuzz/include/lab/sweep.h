@@ -48,7 +48,7 @@ void lab_sweep_job(const struct lab_sweep *sweep, uint64_t job, size_t *point, u
 /* What the job runs; its overrides are the user's and the point's, so that the run can be run again. */
 bool lab_sweep_scenario(const struct lab_sweep *sweep, uint64_t job, struct lab_scenario **out,
                         struct sim_error *error);
-/* The overrides of that, one a line, malloc'ed; NULL without memory. */
+/* The overrides of that, one a line, malloc'ed; NULL when out of memory. */
 char *lab_sweep_overrides(const struct lab_sweep *sweep, uint64_t job);
 /* "bits=9, rate=100/s" for a message or a heading: the settings with the last name of each path alone where
  * `is_short`; "as it stands" when there are none. Cut to size with "...". Returns buffer. */

@@ -46,7 +46,7 @@ void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram 
  * add. */
 bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned significant_bits,
                           struct lab_histogram *out);
-/* The bins in order of size, malloc'ed, the caller's; NULL when empty or without memory. *count is their
+/* The bins in order of size, malloc'ed, the caller's; NULL when empty or when out of memory. *count is their
  * number. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
 /* Rebuilds one from sorted or unsorted bins and the exact figures that were kept with them. */
@@ -62,7 +62,7 @@ struct lab_gap {
     uint64_t size;     /* the least size at which it is so large; 0 when it is 0 */
     double one, other; /* the shares of both that are no larger than that */
 };
-/* Exact; where either is rounded, both are taken as rounded. Neither is empty. False without memory. */
+/* Exact; where either is rounded, both are taken as rounded. Neither is empty. False when out of memory. */
 bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
                        struct lab_gap *out);
 

@@ -31,7 +31,7 @@ void lab_slices_add(struct lab_slices *slices, int64_t first_ns, bool is_closed,
                     const struct cass_partition *partition);
 /* Both of one run; one of zeros takes over the other's. */
 void lab_slices_merge(struct lab_slices *into, const struct lab_slices *from);
-/* False without memory. */
+/* False when out of memory. */
 bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *out);
 /* Both ways; loading takes slices that have begun the same run and are still empty. */
 void lab_slices_archive(struct lab_slices *slices, struct sim_archive *archive);

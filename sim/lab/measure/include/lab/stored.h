@@ -16,7 +16,7 @@
 
 struct lab_stored;
 
-/* Of one strategy by one worker. NULL without memory. */
+/* Of one strategy by one worker. NULL when out of memory. */
 struct lab_stored *lab_stored_create(const struct lab_scenario *scenario, const struct cass_ring *ring);
 void lab_stored_destroy(struct lab_stored *stored); /* NULL is fine */
 /* Before the first row: the run's span. */

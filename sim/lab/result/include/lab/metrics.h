@@ -6,7 +6,7 @@
 #include "lab/result.h"
 #include "lab/tally.h"
 
-/* Adds every metric that the run has. False without memory. */
+/* Adds every metric that the run has. False when out of memory. */
 bool lab_metrics_of_tally(const struct lab_tally *tally, const struct lab_scenario *scenario, uint32_t nodes,
                           struct lab_metrics *out);
 /* Mean, stddev, percentiles and the rest of sizes, under PREFIX; nothing for an empty histogram, which has no

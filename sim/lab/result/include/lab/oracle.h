@@ -86,7 +86,6 @@ const char *lab_condition_about(enum lab_condition condition);
 
 /* Rare paths. The first fifteen: a fault of that kind (in the order of enum lab_fault_kind) began or lasted
  * during a roll, which lasts from the request of its write until the outcome is known and its date has come.
- * /
  */
 #define LAB_PROBE_MAP(X)                                                                                     \
     X(ROLL_NODE_DOWN, "roll_during_node_down")                                                               \

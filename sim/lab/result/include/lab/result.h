@@ -123,7 +123,7 @@ struct lab_result {
 const char *lab_latency_name(enum lab_latency latency);
 /* lab_kind_name() of its settings. */
 const char *lab_result_kind(const struct lab_strategy_result *strategy);
-/* Both take NULL for a missing name: 0 for find, and nothing is added without memory (returns false). */
+/* Both take NULL for a missing name: 0 for find, and nothing is added when out of memory (returns false). */
 bool lab_metrics_add(struct lab_metrics *metrics, const char *name, double value);
 const struct lab_metric *lab_metrics_find(const struct lab_metrics *metrics, const char *name);
 

@@ -144,8 +144,8 @@ struct lab_override {
 };
 
 /* Reads and checks a file. overrides may be NULL when override_count is 0; seed overrides `seed:` when it is
- * not NULL. On failure *out is NULL and the error is SIM_ERROR_INPUT (or SIM_ERROR_ENVIRONMENT without
- * memory). */
+ * not NULL. On failure *out is NULL and the error is SIM_ERROR_INPUT (or SIM_ERROR_ENVIRONMENT when out
+ * of memory). */
 bool lab_scenario_load(const char *path, const struct lab_override *overrides, size_t override_count,
                        const uint64_t *seed, struct lab_scenario **out, struct sim_error *error);
 /* The same from text; `path` is for messages and for relative file names. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The fields of a mapping as a table: one line a field says its name, how it is read, where it goes, and
+/* The fields of a mapping as a table: one line per field says its name, how it is read, where it goes, and
  * which values it takes. A field that only a later version reads is a line as well, without a reader, so that
  * it is refused as such and not as unknown. */
 #ifndef LAB_SCENARIO_FIELD_H

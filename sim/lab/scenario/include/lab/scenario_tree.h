@@ -54,9 +54,9 @@ void lab_tree_clear(struct lab_tree *tree);
 
 /* The field of that name, or NULL; also NULL when it is null. */
 struct lab_node *lab_node_find(const struct lab_node *mapping, const char *name);
-/* New empty mapping; NULL (and the error set) without memory. name is kept, not copied. */
+/* New empty mapping; NULL (and the error set) when out of memory. name is kept, not copied. */
 struct lab_node *lab_tree_mapping(struct lab_tree *tree, const struct lab_place *place, const char *name);
-/* size bytes of text as a string of the tree's; NULL (and the error set) without memory. */
+/* size bytes of text as a string of the tree's; NULL (and the error set) when out of memory. */
 const char *lab_tree_text(struct lab_tree *tree, const char *text, size_t size);
 void lab_node_append(struct lab_node *parent, struct lab_node *child);
 

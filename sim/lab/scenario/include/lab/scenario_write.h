@@ -15,11 +15,11 @@ struct lab_writer {
 void lab_writer_add(struct lab_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A value on one line, lists and mappings in brackets. */
 void lab_writer_add_flow(struct lab_writer *writer, const struct lab_node *node);
-/* The text, the caller's; NULL without memory. The writer is empty again. */
+/* The text, the caller's; NULL when out of memory. The writer is empty again. */
 char *lab_writer_take(struct lab_writer *writer);
 
-/* The top node, a mapping: a line a field, or an element of its lists, as long as it fits. What is read back
- * is the same tree, but for places. malloc'ed; NULL without memory. */
+/* The top node, a mapping: a line per field, or an element of its lists, as long as it fits. What is read
+ * back is the same tree, except for places. malloc'ed; NULL when out of memory. */
 char *lab_tree_write(const struct lab_node *root);
 
 #endif

@@ -42,7 +42,7 @@ struct lab_warnings {
     size_t count, capacity;
 };
 
-/* False without memory; then *out is empty. */
+/* False when out of memory; then *out is empty. */
 bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out);
 void lab_warnings_clear(struct lab_warnings *warnings);
 
