@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategies side by side: a row each, a column a figure that at least one of them has. What decides
- * stands in a table that a screen shows whole, what is left in a second one, which is folded. */
+/* One row per strategy, one column per figure that at least one strategy has. The figures that decide are in
+ * a table that fits a screen, the others in a second, folded table. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

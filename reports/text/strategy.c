@@ -65,7 +65,7 @@ const char *report_settings(struct report_arena *arena, const struct lab_strateg
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    /* A name that an arena without memory should hold is empty. */
+    /* A name that did not fit into an arena out of memory is empty. */
     assert(metric != NULL || name[0] == '\0' || lab_metric_row_of(name) != NULL);
     *out = metric != NULL ? metric->value : 0;
     return metric != NULL;

@@ -29,7 +29,7 @@ struct hold {
     uint64_t sum; /* over all that was popped: the same in each queue */
 };
 
-/* Makes the queue, with `pending` events. Without memory it exits. */
+/* Makes the queue, with `pending` events. When out of memory it exits. */
 void hold_begin(struct hold *hold, uint32_t pending);
 void hold_go_on(struct hold *hold, uint64_t holds);
 void hold_end(struct hold *hold);

@@ -3,7 +3,7 @@
 """Records what rows weigh in the sstables of a running Cassandra.
 
 Fills seven tables of different designs, each flushed and compacted to one sstable, and writes for each the rows as
-sstabledump tells them and the bytes of each partition as sstablepartitions prints them, one file a table:
+sstabledump tells them and the bytes of each partition as sstablepartitions prints them, one file per table:
 FOLDER/NAME-FORMAT.txt, in the form of the README. Usage: bytes.py FOLDER nb|da [--host ADDRESS] [--port N] [--seed N]
 [--partitions N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver.
 """

@@ -103,7 +103,7 @@ class Connection:
 
 
 class Statement:
-    """A prepared statement as the bytes of its frame, but for the stream and the values."""
+    """A prepared statement as the bytes of its frame, except for the stream and the values."""
 
     def __init__(self, connection, cql, level, serial=None):
         self.name = connection.prepare(cql)

@@ -7,7 +7,7 @@ cql` prints, by day, and holds against the lab's run of the trace: `nodetool tab
 of buckets, at p50, p75, p95, p99 and max; the bytes of every partition by `sstablepartitions`; and the compression
 ratio of `nodetool tablestats`, beside that of `run --sample` with the same rows. Usage: million.py BUCKETLAB FOLDER
 [--rows N] [--host ADDRESS] [--port N] [--load|--compare|--recorded]; with --recorded no node is needed, and the lab's
-run is held against what tools/ has of one that held these rows. FOLDER takes trace, rows and what the tools printed.
+run is compared with what tools/ has of one that held these rows. FOLDER takes trace, rows and what the tools printed.
 Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all
 agree, 1 not.
 """

@@ -243,7 +243,7 @@ static void test_no_change_is_dated_within_a_lead_of_a_line(void **state)
              "603 A0 applied: done ok fired counted\n");
 }
 
-/* Nobody knows its line, so the row is not counted; the next one begins anew. */
+/* Nobody knows its line, so the row is not counted; the next one begins again. */
 static void test_row_of_a_lost_state_is_not_counted(void **state)
 {
     (void)state;

@@ -226,7 +226,7 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
 }
 
 /* Whatever fails, whoever crashes and whatever clocks show: with conditional updates no bucket has rows of
- * both sides of a line, but for those that were overtaken. */
+ * both sides of a line, except for those that were overtaken. */
 static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
 {
     (void)state;

@@ -61,7 +61,7 @@ static void check_asked(struct world *world, int agent, const struct bk_action *
         assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
 }
 
-/* With a greatest age no row goes where one from before a line between them went, but for a row that was
+/* With a greatest age no row goes where one from before a line between them went, except for a row that was
  * overtaken: a row of the key from beyond its own line had come. */
 static bool keeps_lines(struct world *world, const struct bk_action *action)
 {

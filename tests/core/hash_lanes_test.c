@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the consistent hash puts an input into the same bucket whatever registers a processor has. Method: the
- * source is included, and the walks of each width that this processor can take are held against those taken
+ * source is included, and the walks of each width that this processor can take are compared with those taken
  * one by one: of random inputs, and of inputs whose first quotient is nearly a whole number, or nearly ends
  * the walk. */
 #include "consistent.c"

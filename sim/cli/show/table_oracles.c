@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a reader would hold against each strategy: the oracles' violations. */
+/* The violations that the oracles found, for each strategy. */
 #include <math.h>
 
 #include "cli/table.h"

@@ -140,7 +140,7 @@ static size_t first_watched(const struct lab_tally *tally, const struct lab_batc
     return (size_t)(batch->last_second - batch->first_row);
 }
 
-/* Rows [from, to) into the cells of their buckets; false without memory. */
+/* Rows [from, to) into the cells of their buckets; false when out of memory. */
 static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        const struct lab_batch *batch, size_t from, size_t to, const int32_t *buckets)
 {

@@ -48,7 +48,7 @@ struct sim_archive {
 /* Begins to save. `kind` is a number that loading must name too: a hash of what the state belongs to, and of
  * the layout that the caller has given it. */
 void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind);
-/* Ends it: the bytes are malloc'ed and the caller's. Without memory false, *data is NULL and *size 0. */
+/* Ends it: the bytes are malloc'ed and the caller's. When out of memory false, *data is NULL and *size 0. */
 bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, size_t *size,
                              struct sim_error *error);
 /* Begins to load from bytes that stay as they are until the end, and are never written to. False with

@@ -51,7 +51,7 @@ void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_parti
 void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
-    /* Who changes it counts too, but for a row at a line, which is not put yet. */
+    /* Who changes it counts too, except for a row at a line, which is not put yet. */
     uint64_t own = operation->is_acknowledged;
     if (counts_in_state(run) && (ledger->counting > own || ledger->at_once_ns >= operation->begun_ns))
         note(run, operation->key, sim_queue_now(&run->queue));

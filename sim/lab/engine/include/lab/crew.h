@@ -14,7 +14,7 @@ struct lab_crew {
     void *context;
     uint64_t count; /* jobs 0 to count - 1 */
     bool is_open;   /* take() ends them, nobody knows when: progress has no total */
-    /* Called on any thread, several at once, but for one job once. *made, NULL on entry, is what the job
+    /* Called on any thread, several at once, but once for each job. *made, NULL on entry, is what the job
      * hands over. `progress` is to be given to lab_run(): it ends the job when the crew is to stop. */
     bool (*work)(void *context, uint64_t job, struct lab_progress *progress, void **made,
                  struct sim_error *error);

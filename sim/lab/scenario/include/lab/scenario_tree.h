@@ -43,7 +43,7 @@ struct lab_tree {
 bool lab_tree_read(struct lab_tree *tree, const char *argument, const char *text, size_t size,
                    const char *name, struct lab_node **out);
 /* scenario_plain.c: the same of what is plain. False, with no error and nothing read, of anything else; true
- * without memory, with the error set and *out NULL. */
+ * when out of memory, with the error set and *out NULL. */
 bool lab_tree_read_plain(struct lab_tree *tree, const char *argument, const char *text, size_t size,
                          const char *name, struct lab_node **out);
 #define LAB_TREE_DEPTH_MAX  32
