@@ -119,7 +119,7 @@ class ExportTest(ProgramTest):
                 (["last", "--unit", "kb"], "--unit: no unit 'kb'; choose rows, bytes or partitions"),
                 (["last", "--state", "read", "--unit", "rows"], "--state read has no sizes in rows"),
                 (["last", "--state", "all", "--unit", "partitions"], "--state all has no sizes in partitions"),
-                (["last", "--metrics", "--unit", "rows"], "--unit is of histograms, and --metrics asks for metrics"),
+                (["last", "--metrics", "--unit", "rows"], "--unit applies to histograms, and --metrics asks for metrics"),
                 (["last", "--label", "hsh"],
                  "--label hsh: the run has no strategy with this label; did you mean 'hash'?"),
                 (["last", "--label", "zzzzzzzz"], "give one of its labels, as 'a \"b\", c'"),
