@@ -137,7 +137,8 @@ static size_t first_watched(const struct lab_tally *tally, const struct lab_batc
     if (tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
         batch->most_in_second > tally->peak_rows_per_s)
         return from;
-    return (size_t)(batch->last_second - batch->first_row);
+    size_t first = (size_t)(batch->last_second - batch->first_row);
+    return first > from ? first : from;
 }
 
 /* Rows [from, to) into the cells of their buckets; false when out of memory. */
