@@ -141,8 +141,9 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
+/* To `set`; over when so many of those that count have it, of EACH_QUORUM in each datacenter its quorum. */
 static void commit_repair(struct cass_cluster *cluster, uint32_t index, const struct proposal *decided,
-                          uint32_t set, uint32_t wanted)
+                          uint32_t set, uint32_t wanted, enum cass_consistency level)
 {
     uint32_t body = cass_body_new(cluster);
     struct cass_operation *operation = operation_at(cluster, index);
@@ -152,6 +153,7 @@ static void commit_repair(struct cass_cluster *cluster, uint32_t index, const st
     operation->asked = set;
     operation->acked = operation->failed = 0;
     operation->required = wanted;
+    operation->level = level;
     cass_operation_send(cluster, index, MESSAGE_COMMIT, set, body);
     cass_body_release(cluster, body);
 }
@@ -182,7 +184,7 @@ static void promised(struct cass_cluster *cluster, uint32_t index)
                    << replica;
     }
     if (missing != 0) {
-        commit_repair(cluster, index, &decided, missing, bit_count(missing));
+        commit_repair(cluster, index, &decided, missing, bit_count(missing), CASS_SERIAL);
         return;
     }
     if (cluster->config.paxos == CASS_PAXOS_V2)
@@ -251,7 +253,7 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
     cluster->nodes[operation->place].stats.paxos_finished++;
     struct proposal decided = body_at(cluster, operation->body)->accepted;
     struct level_plan plan;
-    enum cass_consistency level = operation->statement.consistency;
+    enum cass_consistency level = operation->statement.consistency, waits_at = CASS_SERIAL;
     cass_level_plan(cluster, operation->place, operation->position, level, &plan);
     if (cluster->config.paxos == CASS_PAXOS_V1 && !is_read(operation) && level != CASS_ANY) {
         if (!cass_level_met(cluster, operation->position, level, plan.counted, plan.required, plan.alive)) {
@@ -261,8 +263,9 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
         }
         operation->counted = plan.counted;
         operation->required = plan.required;
+        waits_at = level;
     }
-    commit_repair(cluster, index, &decided, plan.alive, operation->required);
+    commit_repair(cluster, index, &decided, plan.alive, operation->required, waits_at);
 }
 
 /* The value is decided; what can still fail is to hear so. Paxos v2 does not look whether the level can be
@@ -351,8 +354,8 @@ static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const
 {
     struct cass_operation *operation = operation_at(cluster, index);
     operation->acked |= UINT32_C(1) << message->replica;
-    uint32_t counted = operation->counted & operation->acked;
-    if (bit_count(counted) >= operation->required)
+    if (cass_level_met(cluster, operation->position, operation->level, operation->counted,
+                       operation->required, operation->acked))
         attempt(cluster, index);
 }
 

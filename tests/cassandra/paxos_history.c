@@ -252,15 +252,15 @@ void paxos_history_answered(struct paxos_history *history, uint64_t tag)
     asked->is_answered = true;
 }
 
-/* Whether these replicas are as many as the level of the commit wants, and where it wants them. */
-static bool is_enough(const struct paxos_history *history, const struct asked *asked)
+bool paxos_history_is_enough(const struct paxos_history *history, uint64_t tag, uint32_t set)
 {
+    const struct asked *asked = &history->asked[tag];
     const struct cass_cluster *cluster = history->cluster;
     const uint32_t *replicas = replicas_at(cluster, history->keys[asked->key].position);
     uint32_t own = cluster->nodes[asked->node].datacenter, found = 0, local = 0, all = 0, all_local = 0;
     uint32_t there[CASS_DATACENTERS_MAX] = {0}, of[CASS_DATACENTERS_MAX] = {0};
     for (uint32_t i = 0; i < cluster->factor; i++) {
-        uint32_t datacenter = cluster->nodes[replicas[i]].datacenter, has = asked->had_it >> i & 1;
+        uint32_t datacenter = cluster->nodes[replicas[i]].datacenter, has = set >> i & 1;
         all++;
         found += has;
         all_local += datacenter == own;
@@ -323,7 +323,7 @@ static void told_update(struct paxos_history *history, struct asked *asked, uint
         history->applied++;
         MODEL_RULE(history->run, !is_linear || asked->position != 0, "applied",
                    "update %u was told as applied, and was not chosen", (unsigned)tag);
-        MODEL_RULE(history->run, is_enough(history, asked), "level",
+        MODEL_RULE(history->run, paxos_history_is_enough(history, tag, asked->had_it), "level",
                    "update %u was told as applied at %s, and replicas %#x have it", (unsigned)tag,
                    cass_consistency_name(asked->statement.consistency), (unsigned)asked->had_it);
     } else if (is_ok) {

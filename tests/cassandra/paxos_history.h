@@ -84,6 +84,8 @@ void paxos_history_doubled(struct paxos_history *history, uint64_t tag);
 void paxos_history_stored(struct paxos_history *history, uint64_t tag, uint32_t replica);
 /* Its coordinator has answered. */
 void paxos_history_answered(struct paxos_history *history, uint64_t tag);
+/* Whether these replicas are as many as the level of the update's commit wants, and where it wants them. */
+bool paxos_history_is_enough(const struct paxos_history *history, uint64_t tag, uint32_t set);
 /* The answer has come to its client. */
 void paxos_history_told(struct paxos_history *history, uint64_t tag, const struct cass_reply *reply);
 /* The run is over: counts what the unknown ones came to. */

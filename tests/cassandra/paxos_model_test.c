@@ -5,10 +5,13 @@
  * mock serves them; after each event the mock's state must be the model's, and each answer what the model
  * answers. A proposal that a quorum has accepted is chosen: whoever proposes later has either that value
  * again or finds it committed by a quorum. What clients are told is compared with the order of the chosen
- * values (paxos_history.h). Random conditional updates and reads, at every level of commits, SERIAL or
- * LOCAL_SERIAL, in one datacenter or two, under losses, doubles, network partitions, crashes, pauses and
- * clock jumps; at the end, when all is well, each key answers for sure. Fixed seeds, and a list of situations
- * that must have come up. */
+ * values (paxos_history.h). Whom each phase asks, and whose answers end it, is told once more: it is over
+ * just when they have come. Of the updates of a key at one coordinator of Paxos v2 the first goes on, and the
+ * others wait. Random conditional updates and reads, at every level of commits, SERIAL or LOCAL_SERIAL, in
+ * one datacenter or two, under losses, doubles, network partitions, crashes, pauses and clock jumps; at the
+ * end, when all is well, each key answers for sure. Fixed seeds, and a list of situations that must have come
+ * up. */
+#include "coordination.h"
 #include "data.h"
 #include "model.h"
 #include "paxos_history.h"
@@ -40,6 +43,9 @@ enum situation {
     UNKNOWN_LATER,
     UNKNOWN_NOT,
     SLEPT_LONG,
+    READ_AFAR,
+    WAITED,
+    GAVE_UP_LAST,
     SITUATIONS
 };
 static struct model_situation situations[SITUATIONS] = {
@@ -60,6 +66,9 @@ static struct model_situation situations[SITUATIONS] = {
     [UNKNOWN_LATER] = {"an update that took place after its client had given up", 0},
     [UNKNOWN_NOT] = {"an update of unknown outcome that did not take place", 0},
     [SLEPT_LONG] = {"a wait of 95 ms or more after a round of Paxos v1 that was lost", 0},
+    [READ_AFAR] = {"a row that Paxos v1 read in another datacenter too", 0},
+    [WAITED] = {"a lock that was handed on", 0},
+    [GAVE_UP_LAST] = {"the last of several that gives up waiting for a lock", 0},
 };
 
 struct known_proposal {
@@ -87,7 +96,7 @@ enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH };
 
 struct model {
     struct harness h;
-    struct sim_random random;
+    struct sim_random random, impatience;
     struct model_run *run;
     enum key_use uses[KEYS];
     struct {
@@ -96,11 +105,18 @@ struct model {
         int64_t ballot_us, since_ns; /* since_ns: of its stage */
         int64_t refused_us;          /* the highest promise that refused it */
         uint32_t contentions;
-        uint32_t repaired, to_repair; /* replicas that miss the last commit; 0: it repairs none */
+        uint32_t to_repair; /* replicas that miss the last commit; 0: it repairs none */
+        uint32_t round, place, entity, asked;
+        uint32_t heard, judged; /* replicas whose answers of this round have come, refusals aside: by now,
+                                   and when they were last looked at */
+        uint64_t begun;         /* its number among those that have begun */
         uint8_t stage;
+        bool is_answered;
     } operations[OPERATIONS];
+    uint64_t begun;
     struct paxos_history history;
     uint32_t contentions[ASKED_MAX]; /* that each statement met, by tag */
+    bool is_short[ASKED_MAX];        /* its last phase ended before enough answers had come */
     int64_t last_us[NODES_MOST];     /* the last ballot of each coordinator; 0: none */
     bool doubles; /* messages come twice; then answers are not followed, as a lost one's slot may get its
                      double */
@@ -383,11 +399,121 @@ static void follow_repair(struct model *model, uint32_t index, const struct cass
 {
     bool begins = model->operations[index].stage == STAGE_PREPARE && operation->stage == STAGE_COMMIT_REPAIR;
     bool goes_on = model->operations[index].stage == STAGE_COMMIT_REPAIR && operation->stage == STAGE_PREPARE;
-    uint32_t missing = model->operations[index].to_repair & ~model->operations[index].repaired;
+    uint32_t missing = model->operations[index].to_repair & ~model->operations[index].heard;
     MODEL_RULE(model->run, !goes_on || missing == 0, "repaired",
                "a coordinator begins again before the last commit is everywhere");
     model->operations[index].to_repair = begins ? operation->asked : 0;
-    model->operations[index].repaired = 0;
+}
+
+/* Whether a phase may be over, and then must be: those have answered on whom it waits. */
+static bool is_heard(const struct model *model, uint32_t index)
+{
+    uint32_t quorum, heard = model->operations[index].heard, asked = model->operations[index].asked;
+    uint32_t participants =
+        participants_of(model, model->operations[index].entity, model->operations[index].place, &quorum);
+    uint64_t tag = model->operations[index].tag;
+    const struct cass_statement *statement = &model->history.asked[tag].statement;
+    switch ((enum stage)model->operations[index].stage) {
+    case STAGE_READ:
+    case STAGE_READ_AGAIN:
+        return heard == asked;
+    case STAGE_COMMIT:
+        return paxos_history_is_enough(&model->history, tag, heard);
+    case STAGE_COMMIT_REPAIR:
+        if (model->operations[index].to_repair != 0)
+            return (model->operations[index].to_repair & ~heard) == 0;
+        if (model->h.cluster->config.paxos == CASS_PAXOS_V1 && statement->kind == CASS_CAS_COLUMNS &&
+            statement->consistency != CASS_ANY)
+            return paxos_history_is_enough(&model->history, tag, heard);
+        return bit_count(heard & participants) >= quorum;
+    default:
+        return bit_count(heard & participants) >= quorum;
+    }
+}
+
+static bool is_waiting(enum stage stage)
+{
+    return stage == STAGE_PREPARE || stage == STAGE_PROPOSE || stage == STAGE_PROPOSE_REPAIR ||
+           stage == STAGE_COMMIT_REPAIR || stage == STAGE_COMMIT || stage == STAGE_READ ||
+           stage == STAGE_READ_AGAIN;
+}
+
+/* Whom a phase asks: a round of Paxos all that can be of its quorum, a read within it as many as are one, of
+ * the same; a commit goes to everyone. */
+static void check_asked(const struct model *model, const struct cass_operation *operation)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    uint32_t quorum, asked = operation->asked;
+    uint32_t participants = participants_of(model, operation->entity, operation->place, &quorum);
+    uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position);
+    switch ((enum stage)operation->stage) {
+    case STAGE_PREPARE:
+    case STAGE_PROPOSE:
+    case STAGE_PROPOSE_REPAIR:
+        MODEL_RULE(model->run, asked == (participants & alive), "asked",
+                   "a round of Paxos asks replicas %#x, and not %#x", asked, participants & alive);
+        break;
+    case STAGE_READ:
+    case STAGE_READ_AGAIN:
+        situations[READ_AFAR].count +=
+            (asked & ~cass_datacenter_set(cluster, operation->position,
+                                          cluster->nodes[operation->place].datacenter)) != 0;
+        MODEL_RULE(model->run, (asked & ~participants) == 0 && bit_count(asked) == quorum, "asked",
+                   "a read within Paxos asks replicas %#x, and not %u of %#x", asked, quorum, participants);
+        break;
+    case STAGE_COMMIT:
+        MODEL_RULE(model->run, asked == alive, "asked", "a commit goes to replicas %#x, and not to %#x",
+                   asked, alive);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A phase ends just when enough answers have come, unless it is lost or its time is over. */
+static void follow_phase(struct model *model, uint32_t index, const struct cass_operation *operation,
+                         bool is_other)
+{
+    enum stage before = (enum stage)model->operations[index].stage, now = (enum stage)operation->stage;
+    bool was_waiting = model->operations[index].generation % 2 == 1 && is_waiting(before);
+    bool is_over = is_other || operation->round != model->operations[index].round || operation->is_answered;
+    if (was_waiting && is_other)
+        model->is_short[model->operations[index].tag] = !is_heard(model, index);
+    else if (was_waiting && is_over && now != STAGE_SLEEP && before != STAGE_COMMIT)
+        MODEL_RULE(model->run, is_heard(model, index), "early",
+                   "a coordinator goes on from stage %d, and only replicas %#x have answered", (int)before,
+                   model->operations[index].heard);
+    else if (was_waiting && !is_over && model->operations[index].heard != model->operations[index].judged)
+        MODEL_RULE(model->run, !is_heard(model, index), "late",
+                   "a coordinator waits on in stage %d, though replicas %#x have answered", (int)before,
+                   model->operations[index].heard);
+}
+
+/* Under Paxos v2 those that want a key's lock at one coordinator get it in the order in which they came: the
+ * first that has no answer yet goes on, and the others wait. */
+static void check_locks(const struct model *model)
+{
+    const struct cass_cluster *cluster = model->h.cluster;
+    uint64_t firsts[NODES_MOST][KEYS + 1] = {{0}};
+    if (cluster->config.paxos != CASS_PAXOS_V2)
+        return;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 1; i < cluster->operations.used; i++) {
+            const struct cass_operation *operation = operation_at(cluster, i);
+            if (operation->generation % 2 == 0 || operation->stage == STAGE_TRAVELLING ||
+                operation->is_answered)
+                continue;
+            uint64_t begun = model->operations[i].begun,
+                     *first = &firsts[operation->place][operation->entity];
+            if (pass == 0)
+                *first = *first == 0 || begun < *first ? begun : *first;
+            else
+                MODEL_RULE(model->run, (operation->stage == STAGE_LOCK_WAIT) == (begun != *first), "lock",
+                           begun == *first ? "node %u has the first of those that want a lock wait"
+                                           : "node %u has two at work under one lock",
+                           operation->place);
+        }
+    }
 }
 
 /* Which updates their coordinators have answered by now. */
@@ -395,9 +521,16 @@ static void follow_operations(struct model *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
     assert_true(cluster->operations.used <= OPERATIONS);
+    bool is_moved = false;
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
         const struct cass_operation *operation = operation_at(cluster, i);
         bool is_other = model->operations[i].generation != operation->generation;
+        if (!is_other && model->operations[i].stage == operation->stage &&
+            model->operations[i].round == operation->round &&
+            model->operations[i].heard == model->operations[i].judged &&
+            model->operations[i].is_answered == operation->is_answered)
+            continue;
+        is_moved = true;
         if (is_other && model->operations[i].generation % 2 == 1)
             paxos_history_answered(&model->history, model->operations[i].tag);
         bool has_ballot = operation->generation % 2 == 1 && operation->stage != STAGE_TRAVELLING &&
@@ -414,16 +547,35 @@ static void follow_operations(struct model *model)
         if (is_asleep && model->operations[i].stage != STAGE_SLEEP) {
             model->contentions[operation->tag] = ++model->operations[i].contentions;
         }
+        follow_phase(model, i, operation, is_other);
         if (!is_other && model->operations[i].stage != operation->stage)
             follow_repair(model, i, operation);
+        if (is_other || model->operations[i].round != operation->round) {
+            model->operations[i].heard = 0;
+            if (operation->generation % 2 == 1 && operation->stage != STAGE_TRAVELLING)
+                check_asked(model, operation);
+        }
+        bool was_begun = !is_other && model->operations[i].stage != STAGE_TRAVELLING;
+        if (!was_begun)
+            model->operations[i].begun = operation->stage == STAGE_TRAVELLING ? 0 : ++model->begun;
+        situations[WAITED].count +=
+            !is_other && model->operations[i].stage == STAGE_LOCK_WAIT && operation->stage != STAGE_LOCK_WAIT;
+        model->operations[i].round = operation->round;
+        model->operations[i].place = operation->place;
+        model->operations[i].entity = operation->entity;
+        model->operations[i].asked = operation->asked;
         if (is_other || model->operations[i].stage != operation->stage)
             model->operations[i].since_ns = now_ns(cluster);
+        model->operations[i].judged = model->operations[i].heard;
+        model->operations[i].is_answered = operation->is_answered;
         model->operations[i].stage = operation->stage;
         model->operations[i].generation = operation->generation;
         model->operations[i].tag = operation->tag;
         if (operation->generation % 2 == 1 && operation->is_answered)
             paxos_history_answered(&model->history, operation->tag);
     }
+    if (is_moved)
+        check_locks(model);
 }
 
 /* A coordinator's timer runs out. What is put off by a pause is not judged. */
@@ -468,26 +620,26 @@ static void check_timer(struct model *model, uint32_t index)
                due_ns / SIM_MS);
 }
 
-/* A replica has stored a commit, and its coordinator hears of it. */
-static void hear_commit(struct model *model, const struct message *message)
+/* An answer reaches a coordinator that waits for it. */
+static bool is_listened_to(const struct cass_cluster *cluster, const struct message *message)
 {
-    const struct cass_cluster *cluster = model->h.cluster;
-    if (is_current(cluster, message) && !cluster->nodes[message->to].is_down &&
-        now_ns(cluster) >= cluster->nodes[message->to].paused_until_ns)
-        model->operations[message->operation].repaired |= UINT32_C(1) << message->replica;
+    return is_current(cluster, message) && !cluster->nodes[message->to].is_down &&
+           now_ns(cluster) >= cluster->nodes[message->to].paused_until_ns;
 }
 
-/* A refusal reaches the coordinator that still waits for it. */
-static void hear_refusal(struct model *model, const struct message *message)
+static void hear(struct model *model, const struct message *message)
 {
     const struct cass_cluster *cluster = model->h.cluster;
-    if (message->kind != MESSAGE_ANSWER || !(message->flags & MESSAGE_REFUSED) ||
-        message->body == CASS_NONE || !is_current(cluster, message) || cluster->nodes[message->to].is_down ||
-        now_ns(cluster) < cluster->nodes[message->to].paused_until_ns)
+    if ((message->kind != MESSAGE_ANSWER && message->kind != MESSAGE_ACK) ||
+        !is_listened_to(cluster, message))
         return;
-    int64_t promised_us = body_at(cluster, message->body)->promised.micros,
-            *refused_us = &model->operations[message->operation].refused_us;
-    *refused_us = promised_us > *refused_us ? promised_us : *refused_us;
+    if (!(message->flags & MESSAGE_REFUSED)) {
+        model->operations[message->operation].heard |= UINT32_C(1) << message->replica;
+    } else if (message->body != CASS_NONE) {
+        int64_t promised_us = body_at(cluster, message->body)->promised.micros,
+                *refused_us = &model->operations[message->operation].refused_us;
+        *refused_us = promised_us > *refused_us ? promised_us : *refused_us;
+    }
 }
 
 static void handle(struct model *model, const struct sim_event *event)
@@ -496,12 +648,10 @@ static void handle(struct model *model, const struct sim_event *event)
     if (event->kind == EVENT_TIMER)
         check_timer(model, (uint32_t)event->a);
     if (event->kind == EVENT_ARRIVE)
-        hear_refusal(model, message_at(cluster, (uint32_t)event->a));
-    if (event->kind == EVENT_ARRIVE && message_at(cluster, (uint32_t)event->a)->kind == MESSAGE_ACK)
-        hear_commit(model, message_at(cluster, (uint32_t)event->a));
+        hear(model, message_at(cluster, (uint32_t)event->a));
     struct message message = {0};
     struct body body = {0};
-    bool is_taken = false;
+    bool is_taken = false, is_own = false;
     if (event->kind == EVENT_ARRIVE)
         check_answer(model, message_at(cluster, (uint32_t)event->a));
     if (event->kind == EVENT_SERVED) {
@@ -513,14 +663,15 @@ static void handle(struct model *model, const struct sim_event *event)
             body = *body_at(cluster, message.body);
         if (is_taken && message.kind == MESSAGE_PROPOSE && is_current(cluster, &message))
             check_proposal(model, &message, &body.accepted);
-        if (is_taken && message.kind == MESSAGE_COMMIT && message.from == message.to)
-            hear_commit(model, &message);
+        is_own = is_taken && message.from == message.to && message.kind != MESSAGE_REQUEST &&
+                 is_listened_to(cluster, &message);
     }
     cass_handle(cluster, event);
     bool is_paxos =
         message.kind == MESSAGE_PREPARE || message.kind == MESSAGE_PROPOSE || message.kind == MESSAGE_COMMIT;
     if (is_taken && is_paxos) {
         serve(model, &message, &body, &model->answers[event->a]);
+        is_own = is_own && !model->answers[event->a].is_refused;
         model->answers[event->a].is_due =
             model->answers[event->a].is_due && message.from != message.to && !model->doubles;
     } else if (is_taken && message.kind == MESSAGE_WRITE_CELLS) {
@@ -528,6 +679,8 @@ static void handle(struct model *model, const struct sim_event *event)
         paxos_history_merge(&model->replicas[message.entity][message.replica].image, &body.image);
         paxos_history_stored(&model->history, paxos_history_tag(&hinted), message.replica);
     }
+    if (is_own)
+        model->operations[message.operation].heard |= UINT32_C(1) << message.replica;
     follow_operations(model);
     compare(model);
 }
@@ -546,12 +699,39 @@ static void run_for(struct model *model, int64_t lasts_ns)
             MODEL_RULE(model->run, reply.contentions == model->contentions[event.a], "contentions",
                        "a client is told of %u contentions, and not of %u", reply.contentions,
                        model->contentions[event.a]);
+            MODEL_RULE(model->run, reply.result != CASS_OK || !model->is_short[event.a], "early",
+                       "request %u is answered before enough replicas have answered", (unsigned)event.a);
             h->replies[event.a] = reply;
             h->is_answered[event.a] = true;
         } else {
             handle(model, &event);
         }
     }
+}
+
+/* One of those that wait for a lock gives up before its time: whichever does, the others keep their turns. */
+static void give_up_waiting(struct model *model)
+{
+    struct cass_cluster *cluster = model->h.cluster;
+    uint32_t chosen = 0, before = 0;
+    uint64_t waiting = 0;
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        const struct cass_operation *operation = operation_at(cluster, i);
+        if (operation->generation % 2 == 1 && operation->stage == STAGE_LOCK_WAIT &&
+            sim_random_below(&model->impatience, ++waiting) == 0)
+            chosen = i;
+    }
+    if (chosen == 0)
+        return;
+    const struct cass_operation *last = operation_at(cluster, chosen);
+    for (uint32_t i = 1; i < cluster->operations.used; i++) {
+        const struct cass_operation *operation = operation_at(cluster, i);
+        before += i != chosen && operation->generation % 2 == 1 && operation->stage == STAGE_LOCK_WAIT &&
+                  operation->place == last->place && operation->entity == last->entity;
+    }
+    situations[GAVE_UP_LAST].count += before > 0 && last->next == CASS_NONE;
+    cass_cas_timer(cluster, chosen);
+    follow_operations(model);
 }
 
 static void disturb(struct model *model)
@@ -749,6 +929,7 @@ static void check_seed(struct model_run *run)
     model->run = run;
     model->doubles = run->seed % 2 == 0;
     sim_random_init(&model->random, run->seed, SIM_FUZZ, 0);
+    sim_random_init(&model->impatience, run->seed, SIM_FUZZ, 1);
     begin(model);
     uint64_t calm = sim_random_below(&model->random, 3);
     for (int step = 0; step < STEPS && !run->is_broken; step++) {
@@ -757,6 +938,8 @@ static void check_seed(struct model_run *run)
             request(model);
         if (calm != 0 && sim_random_below(&model->random, 8) == 0)
             disturb(model);
+        if (sim_random_below(&model->impatience, 4) == 0)
+            give_up_waiting(model);
         run_for(model, (int64_t)sim_random_below(&model->random, 60) * SIM_MS + 1);
     }
     if (!run->is_broken)
