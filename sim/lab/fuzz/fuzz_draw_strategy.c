@@ -7,6 +7,7 @@
 #include "fuzz_plan.h"
 #include "kernel/random.h"
 #include "kernel/time.h"
+#include "lab/scenario.h"
 #include "lab/setting.h"
 
 #define GRANT_MAX (20 * SIM_SECOND)
@@ -21,6 +22,7 @@
 #define REMEMBERS      0.8 /* of those of windows */
 #define PLAN_SHARE     0.15
 #define AGED_SHARE     0.15
+#define ALIGNED_SHARE  0.5 /* of those with lines and a change */
 
 enum draw_kind {
     DRAW_GUARDED,
@@ -97,6 +99,30 @@ static bool may_change(const struct lab_fuzz_plan *plan, enum draw_kind kind)
     return kind != DRAW_UNBUCKETED && plan->has_duration && plan->duration_ns >= THEN_LEAST_NS;
 }
 
+/* Of some seeds: lines that a run crosses a few times, and every now and then many times. 0: none. */
+static int64_t draw_max_age(const struct lab_fuzz_plan *plan, enum draw_kind kind)
+{
+    struct sim_random random;
+    lab_draw_init(&random, plan, LAB_DRAW_MAX_AGE);
+    if (kind > DRAW_SINGLE || !plan->has_duration || !lab_draw_chance(&random, AGED_SHARE))
+        return 0;
+    return lab_draw_on_grid(plan, lab_draw_span(&random, plan->duration_ns / 60, plan->duration_ns / 2));
+}
+
+/* Some settings begin at a line, as dates that people write often do: the one before, if it comes after that
+ * time. */
+static int64_t draw_aligned(const struct lab_fuzz_plan *plan, enum draw_kind kind, int64_t at_ns,
+                            int64_t after_ns)
+{
+    struct sim_random random;
+    int64_t age_ns = draw_max_age(plan, kind);
+    lab_draw_init(&random, plan, LAB_DRAW_ALIGNED);
+    if (age_ns == 0 || !lab_draw_chance(&random, ALIGNED_SHARE))
+        return at_ns;
+    int64_t line_ns = at_ns - (LAB_START_DEFAULT + at_ns) % age_ns;
+    return line_ns > after_ns ? line_ns : at_ns;
+}
+
 /* Other settings of the same kind, once or twice; some without a date that all know ahead. */
 static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                       struct lab_writer *writer)
@@ -109,10 +135,12 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
     sim_random_unit(&random); /* whether there are any */
     uint64_t count = lab_draw_whole(&random, 1, 2);
     bool is_rolled_out = lab_draw_chance(&random, 0.3), forgets = lab_draw_chance(&random, 0.2);
+    int64_t longest_ns = plan->duration_ns / 10, after_ns = 0; /* a rollout takes no longer */
     lab_writer_add(writer, "      then:\n");
     for (uint64_t i = 0; i < count; i++) {
         double share = (0.1 + 0.5 * (double)i) + 0.3 * sim_random_unit(&random);
         int64_t at_ns = lab_draw_on_grid(plan, lab_draw_rounded((double)plan->duration_ns * share));
+        at_ns = draw_aligned(plan, kind, at_ns, after_ns);
         lab_writer_add(writer, "        - {at: %s", lab_span_text(at_ns, span));
         if (kind == DRAW_HASH)
             lab_writer_add(writer, ", buckets: %" PRIu64, lab_draw_whole(&random, 1, 8));
@@ -128,7 +156,8 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
                            1 + (uint64_t)(mean_rows / (double)lab_draw_whole(&random, 1, 8)));
         if (is_rolled_out)
             lab_writer_add(writer, ", rollout: %s",
-                           lab_span_text(lab_draw_span(&random, 10 * SIM_MS, plan->duration_ns / 10), span));
+                           lab_span_text(lab_draw_span(&random, 10 * SIM_MS, longest_ns), span));
+        after_ns = at_ns + longest_ns;
         lab_writer_add(writer, "%s}\n", forgets ? ", keep_old: false" : "");
     }
 }
@@ -242,19 +271,6 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
                        lab_span_text(backoff_ns, other));
 }
 
-/* Of some seeds: lines that a run crosses a few times, and every now and then many times. */
-static void draw_max_age(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
-{
-    struct sim_random random;
-    char span[LAB_SPAN_SIZE];
-    lab_draw_init(&random, plan, LAB_DRAW_MAX_AGE);
-    if (plan->has_duration && lab_draw_chance(&random, AGED_SHARE))
-        lab_writer_add(writer, "      max_age: %s\n",
-                       lab_span_text(lab_draw_on_grid(plan, lab_draw_span(&random, plan->duration_ns / 60,
-                                                                          plan->duration_ns / 2)),
-                                     span));
-}
-
 void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -269,7 +285,6 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
     case DRAW_LOCKED:
     case DRAW_SINGLE:
         draw_probabilistic(plan, kind, mean_rows, writer);
-        draw_max_age(plan, writer);
         break;
     case DRAW_COUNT:
         draw_count(plan, (uint64_t)mean_rows, writer);
@@ -285,6 +300,9 @@ void lab_fuzz_draw_strategy(const struct lab_fuzz_plan *plan, struct lab_writer 
         lab_writer_add(writer, "  - unbucketed:\n      label: unbucketed\n");
         break;
     }
+    int64_t age_ns = draw_max_age(plan, kind);
+    if (age_ns > 0)
+        lab_writer_add(writer, "      max_age: %s\n", lab_span_text(age_ns, span));
     if (plan->has_then)
         draw_then(plan, kind, mean_rows, writer);
     else

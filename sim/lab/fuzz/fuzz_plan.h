@@ -67,6 +67,7 @@ enum lab_draw {
     LAB_DRAW_BACKOFF,
     LAB_DRAW_LENGTH,
     LAB_DRAW_MAX_AGE,
+    LAB_DRAW_ALIGNED,
     LAB_DRAW_FAULTS = 1000 /* from here on a stream per kind of fault */
 };
 

@@ -12,7 +12,6 @@
 #define NAME_MAX_SIZE 128
 /* What stands in place of a field that was left out; docs/scenario.md lists them. */
 #define SEED_DEFAULT      1
-#define START_DEFAULT     (INT64_C(20454) * SIM_DAY) /* 2026-01-01 */
 #define ROW_BYTES_DEFAULT 1000
 
 #define SCENARIO(member) offsetof(struct lab_scenario, member)
@@ -268,7 +267,7 @@ static bool set_defaults(struct lab_reader *reader, const char *path, const char
     struct lab_scenario *scenario = reader->scenario;
     scenario->seed = SEED_DEFAULT;
     scenario->engine = LAB_ENGINE_AUTO;
-    scenario->workload.start_ns = START_DEFAULT;
+    scenario->workload.start_ns = LAB_START_DEFAULT;
     scenario->workload.row_bytes = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = ROW_BYTES_DEFAULT};
     scenario->workload.row_cells = 1;
     lab_cluster_default(scenario);

@@ -24,6 +24,8 @@
 
 #define LAB_STRATEGIES_MAX 64
 #define LAB_LABEL_SIZE_MAX 64 /* bytes of UTF-8 */
+/* Of a scenario that names no start: 2026-01-01. */
+#define LAB_START_DEFAULT (INT64_C(20454) * 86400 * 1000000000)
 
 /* A scenario with agents or faults has LAB_ENGINE_CLUSTER, whether it says so or auto; one that says auto and
  * has many rows that need not be drawn has LAB_ENGINE_THINNED. */
