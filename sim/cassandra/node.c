@@ -189,6 +189,12 @@ void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns)
     freeze(cluster, node, lasts_ns);
 }
 
+bool cass_node_is_down(const struct cass_cluster *cluster, uint32_t node)
+{
+    assert(node < cluster->node_count);
+    return cluster->nodes[node].is_down;
+}
+
 void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
 {
     assert(index < cluster->node_count);

@@ -8,6 +8,7 @@
 #include "cluster_event_trace.h"
 #include "cluster_run.h"
 #include "lab/gone.h"
+#include "oracles.h"
 
 /* LAB_NO_DELETE when out of memory. */
 static uint32_t take_slot(struct lab_cluster_run *run)
@@ -55,8 +56,10 @@ void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operatio
     lab_push(run, now_ns + after_ns, LAB_EVENT_DELETE, slot);
 }
 
-static void give_slot(struct lab_cluster_run *run, uint32_t slot)
+/* reply: what ended the delete; NULL: it is given up. */
+static void give_slot(struct lab_cluster_run *run, uint32_t slot, const struct cass_reply *reply)
 {
+    lab_delete_ended(run, &run->deletes.items[slot], reply);
     run->deletes.items[slot].is_waiting = false;
     run->deletes.free_slots[run->deletes.free_count++] = slot;
     run->operations_active--;
@@ -72,7 +75,7 @@ static void try_again(struct lab_cluster_run *run, uint32_t slot)
         return;
     }
     run->tally.deletes_lost++;
-    give_slot(run, slot);
+    give_slot(run, slot, NULL);
 }
 
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot)
@@ -124,7 +127,7 @@ void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event
     sim_queue_cancel(&run->queue, item->timeout);
     if (reply.result == CASS_OK) {
         run->deletes.confirmed++;
-        give_slot(run, slot);
+        give_slot(run, slot, &reply);
     } else {
         try_again(run, slot);
     }

@@ -15,6 +15,7 @@
 #include "history.h"
 #include "kernel/grow.h"
 #include "kernel/time.h"
+#include "oracles.h"
 
 /* In nanoseconds; what is drawn to last longer never ends. */
 #define LASTS_MAX 0x1p62
@@ -230,12 +231,13 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
         return;
     }
     run->active_count += place == run->active_count;
+    int64_t now_ns = sim_queue_now(&run->queue);
     run->active[place] = *made;
+    run->active[place].until_ns = lab_until(now_ns, lasts_ns);
     lab_health_fault(run, true);
     apply(run, made, true);
     if (made->kind == LAB_FAULT_AGENT_PAUSE)
         lab_agent_pause(run, made->target, lasts_ns);
-    int64_t now_ns = sim_queue_now(&run->queue);
     if (lasts_ns < SIM_QUEUE_TIME_MAX - now_ns)
         lab_push(run, now_ns + lasts_ns, LAB_EVENT_FAULT_END, (uint32_t)place);
 }
@@ -409,9 +411,11 @@ void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault
     tell(run, made, LAB_EVENT_BEGINS);
     lab_record_fault(run, made, lasts_ns);
     lab_watch_fault(run, made->kind);
+    lab_faults_begun(run, made, lasts_ns);
     if (made->kind == LAB_FAULT_NODE_DOWN || made->kind == LAB_FAULT_HINT_LOSS)
         run->oracles.hints_may_be_lost = true;
     strike_at_once(run, made, lasts_ns, is_kept);
+    lab_faults_changed(run, made);
 }
 
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t number)
@@ -435,4 +439,5 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
         lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
     tell(run, &ended, LAB_EVENT_ENDS);
     apply(run, &ended, false);
+    lab_faults_changed(run, &ended);
 }

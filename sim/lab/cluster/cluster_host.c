@@ -600,6 +600,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
         lab_event_trace_action(run, agent, action);
     if (operation->is_awaited)
         lab_waits_acted(run, agent, operation, action);
+    lab_faults_acted(run, agent, operation->key);
     lab_steps_acted(run, agent, operation, action);
     lab_lock_acted(run, agent, operation, action);
     lab_copies_acted(run, agent, operation, action);

@@ -147,6 +147,7 @@ struct lab_host_agent {
     bool goes_back;            /* it restarts from its checkpoint */
     uint64_t keys_seen;        /* bit k: it has had an operation on a key of this number modulo 64 */
     int64_t pause_until_ns;
+    int64_t held_until_ns;     /* of oracle_faults.c: the latest end of its pauses */
     unsigned char *checkpoint; /* NULL: none was made */
     size_t checkpoint_bytes;
     uint64_t *uncounted; /* by key, of oracle_steps.c: rows since it was counted last, or, from memory, rows
@@ -199,7 +200,7 @@ struct lab_active_fault {
     uint32_t target;
     struct lab_group between[2];
     double factor;
-    int64_t by_ns;
+    int64_t by_ns, until_ns;
 };
 
 /* A key's state row as it was when a fault of the scenario had it kept. */

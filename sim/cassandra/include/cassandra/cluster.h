@@ -224,6 +224,7 @@ uint32_t cass_place_count(const struct cass_cluster *cluster);
 uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t client);
 /* A crashed process: what it had in flight is gone, its disk stays. */
 void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
+bool cass_node_is_down(const struct cass_cluster *cluster, uint32_t node);
 /* Service times times factor; 1: well. */
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
 /* When it will have served all that it has taken up: what it took up while it was slow goes on to take long.

@@ -16,7 +16,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_cluster_run) - sizeof(struct sim_queue) - si
                           sizeof(struct lab_row_stamps) ==
                       1520,
                   "a run has other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_active_fault) == 48 && sizeof(struct lab_delete) == 64 &&
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_active_fault) == 56 && sizeof(struct lab_delete) == 64 &&
                       sizeof(struct lab_view) == 32 && sizeof(struct lab_event_log) == 40,
                   "faults, deletes, views or the log have other fields: archive them");
 
@@ -124,6 +124,7 @@ static void fault_of(const struct lab_cluster_run *run, struct sim_archive *arch
         group_of(run, archive, &fault->between[side]);
     sim_archive_double(archive, &fault->factor);
     sim_archive_i64(archive, &fault->by_ns);
+    sim_archive_i64(archive, &fault->until_ns);
     if (archive->is_loading)
         sim_archive_check(archive, fault->factor >= 0 && fault->factor <= 1e300 &&
                                        (fault->kind != LAB_FAULT_LATE_MESSAGE || fault->by_ns >= 0));

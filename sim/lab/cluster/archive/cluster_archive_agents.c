@@ -15,7 +15,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have oth
  * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
-                      264,
+                      272,
                   "agents have other fields: archive them");
 
 /* Made of the agent, which it is alike. */
@@ -254,6 +254,7 @@ void lab_archive_agent_clock(struct sim_archive *archive, struct lab_host_agent 
     sim_archive_bool(archive, &agent->is_paused);
     sim_archive_bool(archive, &agent->has_heard);
     sim_archive_i64(archive, &agent->pause_until_ns);
+    sim_archive_i64(archive, &agent->held_until_ns);
     lab_archive_span(archive, &agent->offset_ns);
     sim_archive_i64(archive, &agent->drift_ppb);
     sim_archive_i64(archive, &agent->jump_ns);

@@ -15,6 +15,7 @@
 #include "idgen_private.h"
 #include "kernel/time.h"
 #include "lab/metrics.h"
+#include "oracles.h"
 
 /* A tag: client, serial. */
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
@@ -158,6 +159,7 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     while (bk_idgen_next(&client->idgen, &action)) {
         lab_id_twin_acted(run, number, &action);
         lab_id_acted(run, number, &action);
+        lab_faults_acted(run, number, LAB_NO_KEY);
         lab_idgen_watch(run, number, &action);
         if (action.kind == BK_IDGEN_READY)
             lab_id_served(run, number);
