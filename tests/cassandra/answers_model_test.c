@@ -168,12 +168,22 @@ static enum cass_consistency any_level(struct answers *model)
 /* Rows, and the ends of what is read and deleted, meet on the nanosecond, or miss each other by one. */
 static int64_t any_time(struct answers *model)
 {
-    return START + (int64_t)below(model, 4) * SIM_SECOND + (int64_t)below(model, 3) - 1;
+    int64_t second_ns = START + (int64_t)below(model, 4) * SIM_SECOND;
+    return second_ns + (int64_t)below(model, 3) - 1;
+}
+
+/* One draw after the other, as compilers differ in which argument they look at first. */
+static struct cass_statement any_statement(struct answers *model, enum cass_statement_kind kind,
+                                           uint64_t first_key)
+{
+    enum cass_consistency level = any_level(model);
+    return statement_of(kind, level, first_key + below(model, KEYS));
 }
 
 static struct cass_statement row_statement(struct answers *model, uint64_t tag)
 {
-    struct cass_statement statement = write_row(any_level(model), below(model, KEYS), tag);
+    enum cass_consistency level = any_level(model);
+    struct cass_statement statement = write_row(level, below(model, KEYS), tag);
     statement.bucket = (int64_t)below(model, BUCKETS);
     statement.row_time_ns = any_time(model);
     /* Without lifetimes no two rows stand in one place. */
@@ -211,8 +221,7 @@ static struct cass_statement row_statement(struct answers *model, uint64_t tag)
 static struct cass_statement row_read(struct answers *model)
 {
     bool is_count = model->config.keeps_order && below(model, 3) == 0;
-    struct cass_statement statement =
-        statement_of(is_count ? CASS_COUNT_ROWS : CASS_READ_ROWS, any_level(model), below(model, KEYS));
+    struct cass_statement statement = any_statement(model, is_count ? CASS_COUNT_ROWS : CASS_READ_ROWS, 0);
     statement.bucket = (int64_t)below(model, BUCKETS);
     if (is_count) {
         statement.has_after = below(model, 3) != 0;
@@ -228,12 +237,12 @@ static struct cass_statement row_read(struct answers *model)
         }
         return statement;
     }
-    statement.limit = below(model, 2) * (1 + below(model, 6));
+    statement.limit = below(model, 2) == 0 ? 0 : 1 + below(model, 6);
     if (model->config.keeps_order && below(model, 3) != 0) {
         statement.has_span = true;
         statement.from_ns = below(model, 6) == 0 ? INT64_MIN : any_time(model) - SIM_SECOND;
-        statement.until_ns =
-            below(model, 6) == 0 ? INT64_MAX : any_time(model) + (int64_t)below(model, 2) * SIM_SECOND;
+        int64_t later_ns = (int64_t)below(model, 2) * SIM_SECOND;
+        statement.until_ns = below(model, 6) == 0 ? INT64_MAX : any_time(model) + later_ns;
     }
     return statement;
 }
@@ -242,8 +251,7 @@ static struct cass_statement cells_statement(struct answers *model, uint64_t tag
 {
     static const enum cass_statement_kind kinds[] = {
         CASS_WRITE_COLUMNS, CASS_WRITE_COLUMNS, CASS_DELETE_COLUMNS, CASS_READ_COLUMNS, CASS_READ_COLUMNS};
-    struct cass_statement statement =
-        statement_of(kinds[below(model, 5)], any_level(model), REGISTER + below(model, KEYS));
+    struct cass_statement statement = any_statement(model, kinds[below(model, 5)], REGISTER);
     if (statement.kind == CASS_READ_COLUMNS && statement.consistency == CASS_SERIAL)
         statement.consistency = CASS_ANY; /* a read by Paxos is one of the other model */
     statement.set_mask = 1 + (uint32_t)below(model, 63);
@@ -263,8 +271,7 @@ static struct cass_statement named_statement(struct answers *model, uint64_t tag
 {
     static const enum cass_statement_kind kinds[] = {CASS_WRITE_NAMED, CASS_WRITE_NAMED, CASS_DELETE_NAMED,
                                                      CASS_READ_NAMED, CASS_READ_NAMED};
-    struct cass_statement statement =
-        statement_of(kinds[below(model, 5)], any_level(model), NAMED + below(model, KEYS));
+    struct cass_statement statement = any_statement(model, kinds[below(model, 5)], NAMED);
     if (statement.kind == CASS_READ_NAMED)
         return statement;
     if (statement.kind == CASS_WRITE_NAMED && below(model, 3) == 0) {
@@ -287,8 +294,7 @@ static struct cass_statement counter_statement(struct answers *model)
 {
     static const enum cass_statement_kind kinds[] = {CASS_ADD_COUNTER, CASS_ADD_COUNTER, CASS_ADD_COUNTER,
                                                      CASS_READ_COUNTER, CASS_READ_COUNTER};
-    struct cass_statement statement =
-        statement_of(kinds[below(model, 5)], any_level(model), COUNTER + below(model, KEYS));
+    struct cass_statement statement = any_statement(model, kinds[below(model, 5)], COUNTER);
     statement.delta = (int64_t)below(model, 9) - 3;
     if (statement.kind == CASS_ADD_COUNTER && below(model, 12) == 0)
         statement.kind = CASS_DELETE_COUNTER;

@@ -14,7 +14,7 @@ from terminal import Terminal  # noqa: E402
 
 FACTOR = 100
 # Frames come every 2 ms, the first after 4 ms: this is at least ten times as much work.
-LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: 20d")
+LONG = SMALL.replace("name: small", "name: long\nengine: exact").replace("duration: 2d", "duration: 60d")
 FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
 

@@ -172,7 +172,7 @@ class OutputsTest(ProgramTest):
     def test_starter_overwrites_nothing(self):
         before = self.contents()
         for name in ("s", "s.yaml", "./s.yaml"):
-            self.assertIn("already there", self.bad(2, "init", name))
+            self.assertIn("already exists", self.bad(2, "init", name))
         os.symlink("new.yaml", self.path("link.yaml"))
         self.bad(2, "init", "link")
         os.unlink(self.path("link.yaml"))

@@ -82,7 +82,7 @@ class IdsTest(ProgramTest):
                 serial[i] = serial[i] & ~16 | serial[i - 1] & 16
         ones = [number | 511 if draw.random() < 0.01 else number for number in plain]
         for ids, word in ([[number | (8 if draw.random() < 0.2 else 0) for number in plain], "bit 3 is 1"],
-                          [pairs, "bits 0 and 1 are equal"], [serial, "bit 4 is that of the id before"],
+                          [pairs, "bits 0 and 1 are equal"], [serial, "bit 4 equals that of the previous id"],
                           [ones, "all bits are 1"]):
             answer = self.judge(hexed(ids))
             self.assertIn(word, answer["lowest"]["furthest"])
@@ -110,7 +110,7 @@ class IdsTest(ProgramTest):
     def test_wrong_input_is_refused_with_its_place(self):
         ids = [str(uuid.UUID(int=random.Random(i).getrandbits(128), version=4)) for i in range(LEAST)]
         self.write("mixed.csv", "\n".join([*ids[:16], "01ARZ3NDEKTSV4RRFFQ69G5FAV", *ids[16:]]) + "\n")
-        self.assertIn("mixed.csv:17: '01ARZ3NDEKTSV4RRFFQ69G5FAV' is no UUID v4", self.bad(2, "ids", "mixed.csv"))
+        self.assertIn("mixed.csv:17: '01ARZ3NDEKTSV4RRFFQ69G5FAV' is not UUID v4", self.bad(2, "ids", "mixed.csv"))
         self.write("few.csv", "\n".join(ids[1:]) + "\n")
         self.assertIn(f"few.csv: {LEAST - 1} ids; {LEAST} at least", self.bad(2, "ids", "few.csv"))
         self.assertIn("no column 'id'", self.bad(2, "ids", "few.csv", "--column", "id"))

@@ -247,7 +247,7 @@ static void test_archive_of_another_machine_is_refused_with_the_cure(void **stat
     static const struct {
         size_t at;
         const char *says;
-    } fields[] = {{0, "none of bucketlab's; run again"},
+    } fields[] = {{0, "not a snapshot of bucketlab; run again"},
                   {8, "another version of bucketlab; resume with that, or run again"},
                   {24, "word sizes; resume there, or run again"}};
     size_t size;

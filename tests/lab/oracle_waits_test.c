@@ -275,6 +275,7 @@ static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void 
                 operations[i].action = i == 1 ? BK_ACT_DONE : is_asked ? BK_ACT_CAS_STATE : BK_ACT_PUT_ROW;
             }
             hosts[0].operations = operations;
+            hosts[0].operations_met = 2;
             lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE); /* nothing is parked */
             lab_parked_begins(&stand.run, 0, &operations[0]);
             lab_parked_begins(&stand.run, 0, &operations[1]);
