@@ -116,7 +116,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
     }
 }
 
-/* What is asked of a row in addition to counting it. */
+/* Figures that need each row by itself: stored rows, rows that are deleted or expire, the busiest second. */
 static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_batch *batch, size_t row)
 {
