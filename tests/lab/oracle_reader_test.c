@@ -416,17 +416,36 @@ static void write_window(struct stand *stand, uint64_t row, int64_t time_ns)
     stand_acknowledge(stand, &operation);
 }
 
-/* A reader from now down to the birth was due two rows, and found one. */
-static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
+/* A reader was due two rows, and found one. */
+static void query_short(struct stand *stand, const struct bk_query *query)
 {
     struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
     operation.is_read = true;
     operation.begun_ns = sim_queue_now(&stand->run.queue);
-    lab_findable_begun(&stand->run, &operation, stand_time(stand, now_ns), stand_time(stand, birth_ns));
+    lab_findable_begun(&stand->run, &operation, query);
     operation.done = (struct lab_read_done){.due = 2, .rows = 1};
     uint64_t due = lab_findable_due(2, operation.beyond, 2);
     if (due > 1)
         lab_findable_read(&stand->run, &operation, due);
+}
+
+/* From now down to the birth. */
+static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
+{
+    struct bk_query query = {
+        .kind = BK_QUERY_ALL, .now_ns = stand_time(stand, now_ns), .birth_ns = stand_time(stand, birth_ns)};
+    query_short(stand, &query);
+}
+
+/* A range, by a reader whose clock shows 15 s, of a key whose birth was at 3 s. */
+static void range_short(struct stand *stand, int64_t from_ns, int64_t until_ns)
+{
+    struct bk_query query = {.kind = BK_QUERY_RANGE,
+                             .now_ns = stand_time(stand, 15 * SECOND),
+                             .birth_ns = stand_time(stand, 3 * SECOND),
+                             .from_ns = stand_time(stand, from_ns),
+                             .until_ns = stand_time(stand, until_ns)};
+    query_short(stand, &query);
 }
 
 /* Excused rows are taken from all that there are, and not from the few that a reader wants. */
@@ -450,6 +469,23 @@ static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
     read_short(&stand, 10 * SECOND, 10 * SECOND);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     read_short(&stand, 10 * SECOND, 0);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
+    stand_close(&stand);
+}
+
+/* Other clocks dated rows before the birth, or after what the reader's clock shows. */
+static void test_findable_range_outside_the_walk_is_excused(void **state)
+{
+    (void)state;
+    struct stand stand;
+    open_windows(&stand);
+    write_window(&stand, 0, 2 * SECOND);
+    stand_wait_until(&stand, 15 * SECOND);
+    write_window(&stand, 1, 16 * SECOND);
+    range_short(&stand, 1 * SECOND, 3 * SECOND);
+    range_short(&stand, 15 * SECOND + 1, 17 * SECOND);
+    assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
+    range_short(&stand, 1 * SECOND, 3 * SECOND + 1);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_close(&stand);
 }
@@ -569,6 +605,7 @@ int main(void)
         cmocka_unit_test(test_findable_where_a_cause_means_nothing_judges_by_the_other),
         cmocka_unit_test(test_findable_excused_rows_do_not_excuse_the_wanted_ones),
         cmocka_unit_test(test_findable_windows_that_a_reader_walks_are_judged),
+        cmocka_unit_test(test_findable_range_outside_the_walk_is_excused),
         cmocka_unit_test(test_findable_row_behind_a_remembered_window_is_excused),
         cmocka_unit_test(test_findable_windows_remembered_by_a_wrong_clock_are_not_judged),
         cmocka_unit_test(test_windows_are_known_to_be_empty_when_their_late_rows_have_come),

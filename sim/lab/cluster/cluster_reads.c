@@ -111,7 +111,7 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_in
         operation->walk.now_ns = query.now_ns;
         operation->walk.birth_ns = query.birth_ns;
         operation->done.due = acknowledged_rows(run, key_index, kind, &query);
-        lab_findable_begun(run, operation, query.now_ns, query.birth_ns);
+        lab_findable_begun(run, operation, &query);
         struct lab_told told = LAB_TOLD(READS, key_index, chosen);
         told.phase = LAB_EVENT_BEGINS;
         told.operation = number;

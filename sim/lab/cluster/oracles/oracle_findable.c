@@ -70,13 +70,14 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
 }
 
 /* Rows that a read need not find: rows of windows that it does not walk, and rows that came into a window
- * later than readers wait for. A reader walks from the window of its clock to the window of the key's birth;
- * a clock that shows a time before the birth walks none. Only differences of clocks put rows into windows
- * beyond these. */
+ * later than readers wait for. A reader walks from the window of its clock to the window of the key's birth.
+ * A reader walks no window if its clock is before the birth, or if its range lies before the birth or after
+ * its clock. Only differences of clocks put rows there. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
-                        int64_t now_ns, int64_t birth_ns)
+                        const struct bk_query *query)
 {
     const struct lab_oracles *oracles = &run->oracles;
+    int64_t now_ns = query->now_ns, birth_ns = query->birth_ns;
     struct bk_row newest = {.time_ns = now_ns}, oldest = {.time_ns = birth_ns < now_ns ? birth_ns : now_ns};
     struct bk_route top, bottom;
     if (run->config.strategy.kind != BK_TIME)
@@ -84,7 +85,9 @@ void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_opera
     operation->beyond = oracles->keys[operation->key].overdue;
     bk_route(&run->config.strategy, NULL, &newest, &top);
     bk_route(&run->config.strategy, NULL, &oldest, &bottom);
-    if (birth_ns > now_ns) {
+    bool is_outside =
+        query->kind == BK_QUERY_RANGE && (query->until_ns <= birth_ns || query->from_ns > now_ns);
+    if (birth_ns > now_ns || is_outside) {
         operation->beyond += run->keys[operation->key].acknowledged;
         return;
     }

@@ -26,10 +26,9 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
                      const struct lab_known_bucket *before);
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                const struct lab_host_operation *operation);
-/* A read begins at this time of its agent's clock: takes down what it will not meet, since it lies above or
- * below the windows that it walks. */
+/* A read begins. Counts the acknowledged rows that it need not find, as no window that it walks has them. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
-                        int64_t now_ns, int64_t birth_ns);
+                        const struct bk_query *query);
 /* Of so many rows a reader has to find all but the excused ones, and no more than it wants. */
 uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted);
 /* A reader of the run itself has found fewer rows than were due. */
