@@ -7,34 +7,34 @@
  * that breaks programs compiled before. Functions may be added under the same N.
  *
  * Threads: the library has no state that changes, no locks and no threads of its own, and never blocks. Two
- * calls may run at once, on any threads, unless one of them changes a struct that the other uses: what is
- * passed by a pointer to const is only read, anything else may be changed. So strategies, histories and
+ * calls may run at the same time, on any threads, unless one of them changes a struct that the other uses: a
+ * struct passed by a pointer to const is only read, any other may be changed. So strategies, histories and
  * configs may be shared by all threads once they are made; a key state, reader, agent or client of
  * identifiers is used by one thread at a time, and may move from one thread to another where the program
  * orders the two (a mutex, a queue). Nothing is shared between two agents.
  *
- * Checkpoints (bk_agent_save(), bk_idgen_save()) begin with the number of their layout, BK_AGENT_LAYOUT or
- * BK_IDGEN_LAYOUT. A library reads the layout of its own number, from any machine and of any version, and no
- * other: the load functions then return BK_ERROR_CHECKPOINT, and never misread one. A PATCH keeps both
+ * A checkpoint (bk_agent_save(), bk_idgen_save()) begins with the number of its layout, BK_AGENT_LAYOUT or
+ * BK_IDGEN_LAYOUT. A library loads checkpoints with its own layout number, whatever machine and version wrote
+ * them. It refuses all others with BK_ERROR_CHECKPOINT, and never misreads one. A new PATCH keeps both
  * numbers.
  *
  *     version   BK_AGENT_LAYOUT   BK_IDGEN_LAYOUT
  *     0.1       3                 1
  *
- * A service that is upgraded to another number starts with a new agent or client. A new agent has nothing
- * under way: rows that were not acknowledged are unknown to it, and the host writes them again. Numbers of a
- * lease and identifiers in hand are never given out. A new agent of BK_SOURCE_MEMORY counts the rows of its
- * buckets again.
+ * A service that is upgraded to a version with another layout number starts with a new agent or client. A new
+ * agent has no operations under way: rows that were not acknowledged are unknown to it, and the host writes
+ * them again. The old agent's leased numbers and the old client's identifiers are never used. A new agent of
+ * BK_SOURCE_MEMORY counts the rows of its buckets again.
  *
  * Example: a program prints the version that it was compiled with, and the version that it runs with.
  *
  *     printf("libbucketing %s, headers of %s", bk_version(), BK_VERSION);
- */
+ * */
 #ifndef BUCKETING_API_H
 #define BUCKETING_API_H
 
 #define BK_VERSION "0.1.0"
-/* The layouts of checkpoints that this version writes and reads. */
+/* The layout numbers of the checkpoints that this version writes and reads. */
 #define BK_AGENT_LAYOUT 3u
 #define BK_IDGEN_LAYOUT 1u
 
@@ -59,8 +59,8 @@
 
 BK_BEGIN
 
-/* The library's own version, as BK_VERSION was when it was compiled. Never NULL; the text is the library's.
- * Constant, and safe from any thread. */
+/* The value of BK_VERSION with which the library itself was compiled. The text is a constant that must not be
+ * freed; never NULL. */
 const char *bk_version(void);
 
 BK_END

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* All of libbucketing: api.h (the version), status.h, hash.h, id.h (random bits of ids); strategy.h
- * (settings), setting.h (settings as a text), route.h (where a row goes), read.h (which partitions a read
- * queries), history.h (settings that change); agent.h (a process that shares its keys), idgen.h
- * (identifiers). It links nothing but libc, allocates nothing, keeps no state of its own, and may be called
- * from any thread as long as two do not share a struct that one of them changes (api.h, which also says which
- * versions read which checkpoints).
- */
+/* All headers of libbucketing: api.h (the version), status.h, hash.h, id.h (random bits of ids); strategy.h
+ * (settings), setting.h (settings as text), route.h (the bucket of a row), read.h (the partitions that a read
+ * queries), history.h (settings that change); agent.h (a process that shares its keys with others), idgen.h
+ * (identifiers). The library links nothing but libc, allocates nothing and has no global state. It may be
+ * called from any thread as long as no two threads share a struct that one of them changes (see api.h, which
+ * also says which versions load which checkpoints). */
 #ifndef BUCKETING_BUCKETING_H
 #define BUCKETING_BUCKETING_H
 

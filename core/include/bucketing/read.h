@@ -4,14 +4,14 @@
  *
  * A reader is a small plain struct that the caller owns. bk_read_next() names the next step, one or more
  * neighbouring buckets to query at once; the host queries them and reports the rows found. The read ends when
- * enough rows were found or no lower bucket is left. Every walk goes down and is bounded: it ends at bucket
- * 0, or for BK_TIME at the window of the key's first row, even when the key has fewer rows than requested,
- * and it queries at most as many partitions as the query allows. A step without rows does not end the walk,
- * since buckets may be empty.
+ * enough rows were found or no lower bucket is left. Every read goes from higher to lower buckets and is
+ * bounded: it ends at bucket 0, or for BK_TIME at the window of the key's first row, even when the key has
+ * fewer rows than requested, and it queries at most as many partitions as the query allows. A step without
+ * rows does not end the read, since buckets may be empty.
  *
  * Each call takes constant time, except bk_read_begin(), which is linear in the starts, and the calls with
- * known empty windows, which are linear in their runs. Readers of different keys share nothing; no function
- * keeps a pointer.
+ * known empty windows, which are linear in the number of runs of such windows. Readers of different keys
+ * share nothing; no function keeps a pointer.
  *
  * Example: the newest 50 rows of a key.
  *
@@ -20,7 +20,7 @@
  *     bk_read_latest(&strategy, &state, now_ns, birth_ns, 50, BK_PLAN_DEFAULT, &reader);
  *     while (bk_read_next(&reader, &step))
  *         bk_read_found(&reader, ask(step.bucket_low, step.bucket_high, step.rows));
- */
+ * */
 #ifndef BUCKETING_READ_H
 #define BUCKETING_READ_H
 
@@ -30,17 +30,17 @@
 BK_BEGIN
 
 enum bk_plan {
-    BK_PLAN_DEFAULT, /* walk; for BK_HASH all */
-    BK_PLAN_WALK,    /* down from the newest bucket, one at a time; not for BK_HASH */
-    BK_PLAN_PAIR,    /* down, two at a time; not for BK_HASH */
-    BK_PLAN_ALL,     /* BK_HASH: all buckets at once, since each may hold the newest row */
-    BK_PLAN_LAZY,    /* BK_HASH: an iterator that queries a bucket only when it needs one; the rows come in no
-                      * order
-                      */
-    BK_PLAN_PARALLEL /* `at_once` buckets at a time; with BK_HASH all buckets are queried */
+    BK_PLAN_DEFAULT, /* BK_PLAN_WALK; for BK_HASH, BK_PLAN_ALL */
+    BK_PLAN_WALK,    /* from the newest bucket down, one bucket per step; not for BK_HASH */
+    BK_PLAN_PAIR,    /* from the newest bucket down, two buckets per step; not for BK_HASH */
+    BK_PLAN_ALL,     /* BK_HASH: all buckets in one step, since each may hold the newest row */
+    BK_PLAN_LAZY, /* BK_HASH: one bucket per step, only as many as give enough rows, in no order of the rows
+                   */
+    BK_PLAN_PARALLEL /* `at_once` buckets per step; with BK_HASH all buckets are queried */
 };
 
-#define BK_WALK_WINDOWS_MAX    100000000 /* between birth and now; more would be a mistake in a unit */
+#define BK_WALK_WINDOWS_MAX                                                                                  \
+    100000000 /* the most windows between birth and now; a larger number is taken for a mistake in a unit */
 #define BK_WALK_PARTITIONS_MAX (BK_WALK_WINDOWS_MAX + 1)
 #define BK_AT_ONCE_DEFAULT     8u
 
@@ -50,25 +50,25 @@ enum bk_query_kind {
     BK_QUERY_ALL
 };
 
-/* Rows from start_ns on belong to `bucket` or a later one, rows before it to an earlier one; a row of exactly
- * start_ns may be on either side. */
+/* The start of a bucket: rows with a time after start_ns are in `bucket` or a higher one, rows with a time
+ * before it in a lower one; rows of exactly start_ns may be in either. */
 struct bk_bucket_start {
     int64_t bucket, start_ns;
 };
 
-/* What a read requests, and how. */
+/* Which rows a read requests, and how it finds them. */
 struct bk_query {
     enum bk_query_kind kind;
     enum bk_plan plan;
-    uint32_t at_once;          /* BK_PLAN_PARALLEL; 0: BK_AT_ONCE_DEFAULT */
+    uint32_t at_once;          /* BK_PLAN_PARALLEL: number of buckets per step; 0: BK_AT_ONCE_DEFAULT */
     uint64_t rows;             /* BK_QUERY_LATEST: >= 1 */
     int64_t from_ns, until_ns; /* BK_QUERY_RANGE: from before until */
-    int64_t now_ns, birth_ns; /* BK_TIME: the reader's time, and the time of the key's first row; with a birth
-                                 after now only the window of now is read */
-    uint64_t partitions_max;  /* the most that may be queried; 0: BK_WALK_PARTITIONS_MAX */
-    /* BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts, in ascending
-     * order, by which the read goes straight to its buckets. NULL: no start is known. The pointer is not
-     * kept. */
+    int64_t now_ns, birth_ns;  /* BK_TIME: the reader's time, and the time of the key's first row; if birth_ns
+                                  is after now_ns, only the window of now_ns is read */
+    uint64_t partitions_max;   /* the most partitions that the read may query; 0: BK_WALK_PARTITIONS_MAX */
+    /* BK_QUERY_RANGE, for strategies whose buckets follow each other in time: the known starts of buckets, in
+     * ascending order, with which the read queries only the buckets of its range. NULL: no start is known.
+     * The pointer is not kept. */
     const struct bk_bucket_start *starts;
     size_t start_count;
 };
@@ -77,7 +77,7 @@ struct bk_query {
 enum bk_order {
     BK_ORDER_NEWEST_FIRST, /* bucket by bucket, without sorting */
     BK_ORDER_MERGED,       /* after the answers of all buckets are merged by time */
-    BK_ORDER_NONE          /* none: any bucket may hold the newest row */
+    BK_ORDER_NONE          /* the rows are in no order: any bucket may hold the newest row */
 };
 
 struct bk_reader {
@@ -89,28 +89,28 @@ struct bk_reader {
     int64_t floor;    /* lowest bucket of the history */
     int64_t width;    /* buckets queried at once */
     int64_t step_low; /* lowest bucket of the open step */
-    int64_t from_ns, until_ns; /* of a range; otherwise all times */
+    int64_t from_ns, until_ns; /* the times of a range read; all times for other reads */
     uint64_t rows_wanted;      /* UINT64_MAX: all */
     uint64_t rows_found;
-    uint64_t rows_each; /* with asks_all: the LIMIT of each bucket's query */
+    uint64_t rows_each; /* with asks_all: the most rows requested from each bucket */
     uint64_t partitions_asked, partitions_max;
-    uint64_t partitions_spared; /* known to be empty, and not queried */
+    uint64_t partitions_spared; /* number of partitions known to be empty, and not queried */
     bool step_open;             /* a step was given and its rows are not yet reported */
     bool asks_all; /* all buckets are queried even when enough rows were found, since each may have newer rows
                     */
-    bool ends_at_older; /* a step with only older rows is the last */
+    bool ends_at_older; /* a step that finds only rows older than the range is the last step */
 };
 
 struct bk_read_step {
     int64_t bucket_low, bucket_high; /* both inclusive */
-    uint64_t rows;                   /* rows still wanted: the LIMIT of each query; UINT64_MAX: no limit */
-    int64_t from_ns, until_ns;       /* times wanted: [from, until); INT64_MIN, INT64_MAX: all */
+    uint64_t rows; /* the most rows to request from each bucket (LIMIT in CQL); UINT64_MAX: no limit */
+    int64_t from_ns, until_ns; /* requested times, [from_ns, until_ns); INT64_MIN and INT64_MAX: all times */
 };
 
-/* The memory of empty windows (BK_TIME): runs of closed windows that were queried and empty. The caller owns
- * one such struct, without pointers, for each key; all zero means that no window is known. It is bounded:
- * when there is no room for a run, the shortest run is forgotten, and its windows are queried again.
- */
+/* The windows of one key (BK_TIME) that are known to be empty: runs of closed windows that were queried and
+ * had no row. The caller owns one such struct, without pointers, for each key; all zero means that no window
+ * is known to be empty. When there is no room for another run, the shortest run is forgotten, and its windows
+ * are queried again. */
 #define BK_EMPTY_RUNS_MAX 32u
 struct bk_window_run {
     int64_t low, high; /* both inclusive */
@@ -120,10 +120,10 @@ struct bk_empties {
     struct bk_window_run runs[BK_EMPTY_RUNS_MAX]; /* ascending, with gaps between them */
 };
 
-/* A query for the newest rows, with defaults for everything else.
+/* Makes a query for the newest rows, with defaults for all other members.
  *
  * @param now_ns    the reader's time; only BK_TIME uses this and birth_ns
- * @param birth_ns  time of the key's first row, or earlier: the read goes back to its window
+ * @param birth_ns  time of the key's first row, or earlier: the read ends at the window of this time
  * @param rows      how many rows; bk_read_begin() refuses 0
  * @return          a plain struct without pointers; there is nothing to free */
 struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan);
@@ -134,60 +134,60 @@ struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows,
  * @param state     of the key, with its newest bucket; may be NULL for BK_UNBUCKETED, BK_TIME and BK_HASH
  * @param query     read only; neither it nor its starts are kept
  * @param reader    every member is set; on errors it is zeroed and has no steps. There is nothing to free
- * @return          BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_ROWS (0 rows),
- *                  BK_ERROR_RANGE (it ends before it begins), BK_ERROR_QUERY, BK_ERROR_PLAN (not of
- *                  this strategy), BK_ERROR_STATE (of the state or the starts),
- *                  BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows) */
+ * @return          BK_OK; BK_ERROR_NULL, an error of bk_strategy_check(), BK_ERROR_ROWS (0 rows),
+ *                  BK_ERROR_RANGE (the range does not end after it begins), BK_ERROR_QUERY, BK_ERROR_PLAN
+ *                  (the strategy does not have this plan), BK_ERROR_STATE (the state or the starts are
+ *                  invalid), BK_ERROR_WALK_TOO_LONG (more than BK_WALK_WINDOWS_MAX windows) */
 enum bk_status bk_read_begin(const struct bk_strategy *strategy, const struct bk_key_state *state,
                              const struct bk_query *query, struct bk_reader *reader);
-/* bk_read_begin() of bk_query_latest(). */
+/* Starts a read of bk_query_latest(now_ns, birth_ns, rows, plan). */
 enum bk_status bk_read_latest(const struct bk_strategy *strategy, const struct bk_key_state *state,
                               int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan,
                               struct bk_reader *reader);
 
-/* The next step. Called again before bk_read_found(), it gives the same step.
+/* Returns the next step. Called again before bk_read_found(), it returns the same step.
  *
- * @param step  set to the buckets to ask; untouched at the end
+ * @param step  set to the buckets to query; unchanged when the read has ended
  * @return      false when the read is complete or reached its limit (reader->status), and when a pointer is
  *              NULL */
 bool bk_read_next(struct bk_reader *reader, struct bk_read_step *step);
-/* The next step, without the windows that `known` knows to be empty. `known` may be NULL. */
+/* As bk_read_next(), but skips the windows that are known to be empty. `known` may be NULL. */
 bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known, struct bk_read_step *step);
-/* Reports that the step's buckets returned `rows` rows together, up to the step's limit. NULL, or no open
- * step: nothing changes. */
+/* Reports that the step's buckets together returned `rows` rows. It does nothing when reader is NULL or no
+ * step is open. */
 void bk_read_found(struct bk_reader *reader, uint64_t rows);
-/* As bk_read_found(), for a range. saw_older: one of the step's buckets has a row older than from_ns. A query
- * that goes down from until_ns and stops at the first such row finds that out. Where buckets follow each
- * other in time, a step with older rows only is the last; without such reports the read goes down to bucket
- * 0. */
+/* As bk_read_found(), for a range. saw_older: one of the step's buckets has a row older than from_ns; a query
+ * that reads rows newest first from until_ns, and stops at the first row before from_ns, finds this out.
+ * Where buckets follow each other in time, a step that finds only older rows is the last; if saw_older is
+ * never reported, the read continues down to bucket 0. */
 void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older);
-/* For a host that knows that the buckets from the next one down to bucket + 1 are empty: skips them at once,
- * with the same effect as querying each and finding 0 rows.
+/* Skips the buckets from the next one down to bucket + 1, which the host knows to be empty, with the same
+ * effect as querying each and finding no row.
  *
  * @return  the number of partitions counted as queried; 0 for NULL, and when nothing is skipped */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
-/* Remembers buckets that were queried and had no row, if their windows ended late_ns before now_ns or
- * earlier. Open windows, windows that a late row may still reach, and windows that the reader's range covers
- * in part are never remembered.
+/* Remembers that the buckets low to high were queried and had no row, for those whose windows ended late_ns
+ * or more before now_ns. Open windows, windows that a late row may still reach, and windows that the reader's
+ * range covers in part are never remembered.
  *
- * @param strategy   a BK_TIME
+ * @param strategy   of kind BK_TIME
  * @param reader     the reader that queried them; read only
  * @param now_ns     the time of the request, or earlier; not the time of the answer
- * @param late_ns    how long after a window's end rows may still come to it, >= 0. When it is too short,
+ * @param late_ns    how long after a window's end rows may still be written to it, >= 0. If it is too short,
  *                   later reads miss rows
  * @param low, high  both inclusive
- * @return           BK_OK; BK_ERROR_NULL, those of bk_strategy_check(), BK_ERROR_KIND, BK_ERROR_RANGE
- *                   (late_ns below 0): nothing changes then */
+ * @return           BK_OK; BK_ERROR_NULL, an error of bk_strategy_check(), BK_ERROR_KIND, BK_ERROR_RANGE
+ *                   (late_ns below 0). On errors nothing is changed */
 enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_strategy *strategy,
                                 const struct bk_reader *reader, int64_t now_ns, int64_t late_ns, int64_t low,
                                 int64_t high);
-/* Forgets that the bucket was empty: call it when a row was written there after all. NULL is allowed, here
+/* Forgets that the bucket was empty: call it after a row was written to the bucket. empties may be NULL, here
  * and below. */
 void bk_empties_forget(struct bk_empties *empties, int64_t bucket);
-/* The highest bucket, from this one down, that is not known to be empty; INT64_MIN when none is left. */
+/* The highest bucket, at most `bucket`, that is not known to be empty; INT64_MIN: there is none. */
 int64_t bk_empties_pass(const struct bk_empties *empties, int64_t bucket);
-/* The highest bucket, from this one down, that is known to be empty; INT64_MIN: none is. */
+/* The highest bucket, at most `bucket`, that is known to be empty; INT64_MIN: there is none. */
 int64_t bk_empties_top(const struct bk_empties *empties, int64_t bucket);
 
 BK_END

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The result of a call: BK_OK, or the reason why nothing was done. One table has the names and the texts.
- * BK_OK is 0, so a status may be tested as a truth value.
+/* The result of a call: BK_OK, or the reason why nothing was done. One X-macro has the names and the texts.
+ * BK_OK is 0.
  *
  * Example:
  *
  *     enum bk_status status = bk_strategy_hash(0, &strategy);
  *     if (status != BK_OK)
  *         fprintf(out, "%s", bk_status_text(status));
- */
+ * */
 #ifndef BUCKETING_STATUS_H
 #define BUCKETING_STATUS_H
 
