@@ -11,16 +11,17 @@
 #include "kernel/digest.h"
 #include "kernel/grow.h"
 
-/* Rises when the bytes of an archive come to mean something else. */
+/* Version of the format. Raise it with each change of the format. */
 #define FORMAT 1u
 
 static const unsigned char magic[8] = {'b', 'k', 'l', ' ', 's', 'n', 'a', 'p'};
 
-/* What stands before the fields; the checksum over it and them stands behind. No gaps: all words are of 8. */
+/* The header before the fields. The checksum, over the header and the fields, follows the fields. The struct
+ * has no padding, since every member has 8 bytes. */
 struct header {
     unsigned char magic[8];
     uint64_t format;
-    unsigned char order[8]; /* a known number in the machine's order */
+    unsigned char order[8]; /* a known number in the machine's byte order */
     unsigned char words[8]; /* the sizes and alignments that layouts depend on */
     uint64_t kind;
 };
@@ -64,7 +65,8 @@ void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind)
     put(archive, &header, sizeof header);
 }
 
-/* A step is a bijection of what came before and of the word: no change within one word goes unseen. */
+/* Each step is a bijection of the sum so far and of the word, so a change within a single word is always
+ * detected. */
 static uint64_t checksum(const unsigned char *data, size_t size)
 {
     uint64_t sum = sim_digest_chain(0, size), word;
@@ -98,7 +100,7 @@ bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, 
     return true;
 }
 
-/* Before the checksum, which goes by words. */
+/* Called before the checksum is compared, since the checksum depends on the byte order. */
 static bool check_order(const struct header *header, struct sim_error *error)
 {
     struct header own;
@@ -133,7 +135,7 @@ static bool check_header(const struct header *header, uint64_t kind, struct sim_
 bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
                             uint64_t kind, struct sim_error *error)
 {
-    /* The bytes are only read: get() alone looks at them when loading. */
+    /* Removing const is safe: when loading, only get() accesses the bytes, and it reads them. */
     *archive = (struct sim_archive){.is_loading = true, .data = (unsigned char *)(uintptr_t)data};
     struct header header;
     uint64_t sum;

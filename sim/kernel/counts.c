@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws from the Poisson, binomial, gamma and related distributions, with IEEE operations alone. */
+/* Draws from the Poisson, binomial, gamma and related distributions, using only IEEE 754 operations. */
 #include "kernel/counts.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "kernel/number.h"
 #include "kernel/sampler.h"
 
-/* Below this mean events are counted one by one. */
+/* Below this mean, events are drawn one by one. */
 #define COUNTED_MEAN 10.0
 #define HALF_LOG_TAU 0.918938533204672741780329736406 /* log(2 pi) / 2 */
 
@@ -48,7 +48,8 @@ double sim_stirling_error(double n)
            n;
 }
 
-/* x log(x / mean) + mean - x, which is small where both are large and near each other. */
+/* x log(x / mean) + mean - x, without cancellation where x and mean are large and close to each other
+ * (Loader's bd0). */
 static double deviance(double x, double mean)
 {
     if (fabs(x - mean) >= 0.1 * (x + mean))
@@ -92,7 +93,7 @@ uint64_t sim_poisson(struct sim_random *random, double mean)
     return mean < COUNTED_MEAN ? poisson_counted(random, mean) : poisson_rejected(random, mean);
 }
 
-/* From one success to the next. */
+/* Jumps from one success to the next by geometric gaps. */
 static uint64_t binomial_counted(struct sim_random *random, uint64_t n, double p)
 {
     if (p == 0)
@@ -105,7 +106,7 @@ static uint64_t binomial_counted(struct sim_random *random, uint64_t n, double p
     return count;
 }
 
-/* -log(1 - p), to all digits also where p is small. */
+/* -log(1 - p), accurate also for small p. */
 static double minus_log_1_minus(double p)
 {
     if (p >= 1e-3)

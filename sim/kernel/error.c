@@ -9,7 +9,7 @@
 static void make_one_line(char *text, bool is_cut)
 {
     if (is_cut) {
-        /* The dots take the place of whole characters of UTF-8; what is no UTF-8 is cut anywhere. */
+        /* The dots replace whole UTF-8 characters; a text that is not UTF-8 may be cut anywhere. */
         size_t end = strlen(text) - 3;
         for (int i = 0; i < 3 && ((unsigned char)text[end] & 0xc0) == 0x80; i++)
             end--;
@@ -25,7 +25,7 @@ bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *f
 {
     if (error == NULL)
         return false;
-    /* Formatted elsewhere first, so that an error may quote the one it replaces. */
+    /* Formatted in a local buffer first, since the arguments may point into *error. */
     char text[sizeof error->text];
     va_list arguments;
     va_start(arguments, format);

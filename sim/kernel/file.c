@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opens inputs: a regular file, or a descriptor that was named. Anything else is refused. */
+/* Opens inputs: a regular file, or an open descriptor by its name. Anything else is refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "kernel/file.h"
 
@@ -28,7 +28,7 @@ bool sim_input_is_descriptor(const char *path)
 int sim_input_open(const char *path, int *reason)
 {
     bool is_any = sim_input_is_descriptor(path);
-    /* With O_NONBLOCK opening a FIFO returns at once, so that it can be examined. */
+    /* With O_NONBLOCK, opening a FIFO returns immediately, so that its type can be checked. */
     int file = strcmp(path, SIM_STANDARD_INPUT) == 0
                    ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_any ? 0 : O_NONBLOCK));
@@ -46,7 +46,7 @@ int sim_input_open(const char *path, int *reason)
         close(file);
         file = -1;
     }
-    /* A socket has a name, but open() does not take it. */
+    /* open() fails with ENXIO for the name of a socket. */
     if (!is_any && *reason == ENXIO)
         *reason = SIM_NOT_REGULAR;
     return file;

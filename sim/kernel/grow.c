@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first room: most arrays stay small. */
+/* The first capacity in bytes; most arrays stay small. */
 #define BYTES_MIN 64
 
 bool sim_grow_more(void *array, size_t *capacity, size_t count, size_t item_bytes)
@@ -20,7 +20,7 @@ bool sim_grow_more(void *array, size_t *capacity, size_t count, size_t item_byte
         wanted = count;
     if (wanted > SIZE_MAX / item_bytes)
         return false;
-    /* A pointer to any type has the bytes of one to void, as POSIX wants. */
+    /* A pointer to any type has the same representation as a pointer to void, as POSIX requires. */
     void *items;
     memcpy(&items, array, sizeof items);
     void *grown = realloc(items, wanted * item_bytes);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* With 1, as on s390x, only float is computed wider, and there is none here. */
+/* With 1, as on s390x, only float is evaluated in a wider format, and this file uses no float. */
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1,
                "binary64 must be rounded to binary64 at every step");
 
@@ -55,8 +55,8 @@ double sim_log(double x)
     return exponent * LN2_HIGH - ((half_square - (s * (half_square + r) + exponent * LN2_LOW)) - f);
 }
 
-/* Of x = k ln 2 + r, |r| <= ln(2) / 2, e^r. k is a whole number rounded by adding and taking off 1.5 * 2^52;
- * with it in the last bits of *shifted. */
+/* Returns e^r for x = k ln 2 + r with |r| <= ln(2) / 2. k is rounded to a whole number by adding and
+ * subtracting 1.5 * 2^52; the low bits of *shifted are k. */
 static inline double exp_of_rest(double x, double *shifted)
 {
     *shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52;
@@ -69,7 +69,7 @@ static inline double exp_of_rest(double x, double *shifted)
     return 1.0 - ((low - r * c / (2.0 - c)) - high);
 }
 
-/* k = 1024 has none of its own. */
+/* 2^1024 is not a double, so k = 1024 is split. */
 static inline double power_of_two(double shifted)
 {
     return from_bits((to_bits(shifted) + 1023) << 52);

@@ -18,7 +18,7 @@ void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose 
     uint64_t state = sim_hash(seed, purpose, entity);
     for (int i = 0; i < 4; i++)
         random->s[i] = sim_mix64(state += UINT64_C(0x9e3779b97f4a7c15));
-    /* Four words of splitmix64 in a row are never all 0, the one state that xoshiro must not have. */
+    /* Four consecutive words of splitmix64 are never all 0, the only state that xoshiro must not have. */
 }
 
 uint64_t sim_random_below(struct sim_random *random, uint64_t n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws exponential, normal and lognormal values and row sizes, with IEEE operations alone. */
+/* Draws exponential and normal variates and sizes, and computes Zipf weights, using only IEEE 754
+ * operations. */
 #include "kernel/sampler.h"
 
 #include <assert.h>
@@ -24,7 +25,7 @@ double sim_exponential_rare(struct sim_random *random, uint64_t bits)
         if (j < sim_exponential_layers[layer].accept)
             return offset + x;
         if (layer == 0) {
-            /* Beyond the last edge the distribution begins again. */
+            /* The exponential is memoryless: beyond the last edge it has the same distribution again. */
             offset += EXPONENTIAL_TAIL;
         } else {
             double y = layer_height(sim_exponential_layers, layer, sim_random_unit(random));
@@ -45,7 +46,7 @@ double sim_normal_tail(struct sim_random *random, double edge)
     return edge + x;
 }
 
-/* From these bits on. */
+/* Standard normal, where `bits` is the first draw of the stream. */
 static double normal_from(struct sim_random *random, uint64_t bits)
 {
     for (;; bits = sim_random_next(random)) {
@@ -74,7 +75,7 @@ void sim_normals(struct sim_random *random, double *out, size_t count)
         uint64_t bits = sim_random_next(&state), layer = bits & 255, j = bits >> 11;
         out[i] = (bits & 256 ? -1.0 : 1.0) * ((double)(int64_t)j * normal_layers[layer].width);
         if (j >= normal_layers[layer].accept) {
-            *random = state; /* only here does it leave its registers */
+            *random = state; /* the only place where the state leaves the registers */
             out[i] = normal_from(random, bits);
             state = *random;
         }
@@ -141,8 +142,8 @@ double sim_size_mean(const struct sim_size *size)
 
 #define ZIPF_SUMMED 1000
 
-/* The sum of (k / origin)^-s for from < k <= until, by Euler and Maclaurin; its error is below 1e-17 of the
- * whole for from >= 1000. */
+/* The sum of (k / origin)^-s for from < k <= until, by the Euler-Maclaurin formula; its relative error is
+ * below 1e-17 for from >= 1000. */
 static double zipf_weights(double s, double origin, double from, double until)
 {
     double f_from = sim_pow(from / origin, -s), f_until = sim_pow(until / origin, -s);
@@ -177,7 +178,7 @@ static double piece_weight(const struct sim_zipf_point *point, uint64_t rank)
            (rank == point->rank ? 1.0 : sim_pow((double)rank / (double)point->rank, -point->s));
 }
 
-/* Of the ranks from the point's own on, below `until`. */
+/* The total weight of the ranks from the point's rank to until - 1. */
 static double piece_weights(const struct sim_zipf_point *point, uint64_t until)
 {
     double sum = 0;

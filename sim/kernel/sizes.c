@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws sizes by an inverse distribution function that is laid out in cells, with IEEE operations alone. */
+/* Draws sizes by an inverse distribution function that is tabulated in cells, using only IEEE 754
+ * operations. */
 #include "kernel/sizes.h"
 
 #include <assert.h>
@@ -8,11 +9,12 @@
 
 #include "kernel/number.h"
 
-/* A draw is a side and v in [0, 2^53); the probability is v / 2^54, from 0 up or from 1 down. */
+/* A draw is a side and a number v in [0, 2^53); the probability is v / 2^54, counted from 0 upward or from 1
+ * downward. */
 #define OCTAVES     10u
 #define CELL_BITS   6u
 #define CELLS       (OCTAVES << CELL_BITS)
-#define NODES       3u /* a cell has so many, and the first of the next */
+#define NODES       3u /* nodes per cell; a cell also uses the first node of the next cell */
 #define TAIL_BITS   43 /* v below 2^43 is in the tail */
 #define TAIL_EDGE   0x1p-11
 #define CELL_SHIFT  (52 - CELL_BITS)
@@ -23,17 +25,17 @@
 #define LN2         0x1.62e42fefa39efp-1
 #define ROOT_TAU    0x1.40d931ff62706p+1 /* sqrt(2 pi) */
 
-/* A cubic of v - middle; half a byte is added for the rounding. */
+/* A cubic polynomial in v - middle; its constant includes half a byte for rounding. */
 struct cell {
     double middle, c0, c1, c2, c3;
 };
 
 struct sim_sizes {
-    double normal_edge;           /* of a lognormal: beyond it lie 2^-11 of the normal distribution */
-    struct cell cells[2 * CELLS]; /* the two sides in turn */
+    double normal_edge;           /* lognormal: the normal quantile beyond which the probability is 2^-11 */
+    struct cell cells[2 * CELLS]; /* the cells of the two sides alternate */
 };
 
-/* v at node `node` of all nodes of a side, which begin with the first cell. */
+/* The value of v at a node; the nodes of a side are numbered from its first cell. */
 static double node_v(unsigned node)
 {
     unsigned cell = node / NODES, octave = cell >> CELL_BITS, within = cell & ((1u << CELL_BITS) - 1);
@@ -41,8 +43,8 @@ static double node_v(unsigned node)
     return ((double)((1u << CELL_BITS) + within) + (double)(node % NODES) / NODES) * width;
 }
 
-/* The normal quantiles of all nodes, none positive: from the median down, by the Taylor series of the
- * quantile, z' = sqrt(2 pi) exp(z^2 / 2). An error of a step is below 1e-14. */
+/* Computes the normal quantiles of all nodes, which are at most 0, from the median downward by the Taylor
+ * series of the quantile, z' = sqrt(2 pi) exp(z^2 / 2). The error of a step is below 1e-14. */
 static void walk_normal(double *z)
 {
     double at = 0;
@@ -58,7 +60,7 @@ static void walk_normal(double *z)
     }
 }
 
-/* Minus the logarithm of 1 - w for w below TAIL_EDGE. */
+/* -log(1 - w) for w below TAIL_EDGE. */
 static double minus_log_1_minus(double w)
 {
     return w * (1 + w * (1.0 / 2 + w * (1.0 / 3 + w * (1.0 / 4 + w / 5))));
@@ -75,7 +77,7 @@ static void lay_out(double *values, const struct sim_size *size, unsigned side, 
     }
 }
 
-/* The cubic through four nodes at equal distances. */
+/* Fits the cubic polynomial through four equidistant nodes. */
 static void fit(struct cell *cell, const double *y, double low, double high)
 {
     double half = (high - low) / 2;
@@ -88,7 +90,7 @@ static void fit(struct cell *cell, const double *y, double low, double high)
 
 static bool is_laid_out(const struct sim_size *size)
 {
-    double largest; /* of the last node */
+    double largest; /* the size at the last node */
     if (size->kind == SIM_SIZE_LOGNORMAL)
         largest = size->b > SIGMA_MOST ? LARGEST : sim_exp(size->log_mean + size->b * 3.3);
     else if (size->kind == SIM_SIZE_PARETO)
@@ -139,7 +141,7 @@ static uint64_t draw_tail(const struct sim_sizes *sizes, const struct sim_size *
         double beyond = sim_normal_tail(random, sizes->normal_edge);
         return sim_size_whole(sim_exp(size->log_mean + size->b * (side == 0 ? -beyond : beyond)));
     }
-    /* An exponential forgets: beyond 11 ln 2 it begins again. */
+    /* The exponential is memoryless: beyond 11 ln 2 it has the same distribution again. */
     double exponential = side == 0 ? 11 * LN2 + sim_exponential(random)
                                    : minus_log_1_minus((double)(int64_t)(bits >> 11) * 0x1p-54);
     return sim_size_whole(size->a * sim_exp(exponential / size->b));
@@ -155,7 +157,7 @@ static void draw_laid_out(const struct sim_sizes *sizes, const struct sim_size *
         memcpy(&as_double, &v, sizeof v);
         int64_t number = (int64_t)(as_double >> CELL_SHIFT) - (int64_t)CELL_FIRST;
         if (__builtin_expect(number < 0, 0)) {
-            /* A copy, so that the stream's own address is not given away; see sim_exponential(). */
+            /* A copy, so that the stream itself stays in registers; see sim_exponential(). */
             struct sim_random copy = stream;
             out[i] = draw_tail(sizes, size, &copy, bits);
             stream = copy;

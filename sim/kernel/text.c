@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* UTF-8, characters that may not be shown, and the nearest known name to a misspelled one. */
+/* Validates UTF-8, finds characters that must not be displayed, and finds the closest known name to a
+ * misspelled one. */
 #include "kernel/text.h"
 
 #include <assert.h>
@@ -18,7 +19,7 @@ size_t sim_utf8(const char *text, size_t size, unsigned *code)
     if (length > 1 && (c[0] < 0xc2 || c[0] > 0xf4 || size < length))
         return 0;
     unsigned value = length == 1 ? c[0] : c[0] & (0x7fu >> length);
-    /* What is overlong, a surrogate or beyond Unicode shows in the second byte. */
+    /* The second byte shows whether the character is overlong, a surrogate, or above U+10FFFF. */
     unsigned lowest = c[0] == 0xe0 ? 0xa0 : c[0] == 0xf0 ? 0x90 : 0x80;
     unsigned highest = c[0] == 0xed ? 0x9f : c[0] == 0xf4 ? 0x8f : 0xbf;
     for (size_t i = 1; i < length; i++) {
@@ -63,7 +64,8 @@ size_t sim_text_step(const char *text, size_t size, const char *kept, bool *is_f
     return length == 0 ? 1 : length;
 }
 
-/* Damerau and Levenshtein, neighbours swapped counting one; over bytes, b of at most 2 * NAME_SIZE. */
+/* Damerau-Levenshtein distance in bytes, where a swap of two neighbours counts 1; b has at most 2 * NAME_SIZE
+ * bytes. */
 static size_t distance(const char *a, const char *b)
 {
     size_t rows[3][2 * NAME_SIZE + 1];
@@ -93,7 +95,7 @@ const char *sim_nearest(const char *name, const char *const *names, size_t count
 {
     size_t length = strlen(name), least = 2 + length / 4;
     const char *nearest = NULL;
-    bool is_cut = false; /* `nearest` goes on where the name was cut short: of equals that was meant */
+    bool is_cut = false; /* `name` is the beginning of `nearest`, which wins over equally close names */
     if (length > NAME_SIZE)
         return NULL;
     for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "kernel/thread.h"
 
-/* Glibc would take the limit of the shell, of 16 KiB or of gigabytes, for each thread. */
+/* By default glibc gives each thread a stack of the shell's limit, which may be 16 KiB or gigabytes. */
 #define THREAD_STACK_BYTES (8u << 20)
 
 int sim_thread_start(pthread_t *thread, void *(*work)(void *), void *context)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints and reads times in UTC. */
+/* Formats and parses times in UTC. */
 #include "kernel/time.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ void sim_time_format(int64_t time_ns, char *buffer)
     snprintf(buffer + length, (size_t)(SIM_TIME_TEXT_SIZE - length), "Z");
 }
 
-/* Days since 1970 <-> civil dates; Hinnant, chrono-Compatible Low-Level Date Algorithms. */
+/* Converts between days since 1970 and civil dates; Hinnant, chrono-Compatible Low-Level Date Algorithms. */
 static int64_t days_from_civil(int64_t year, int month, int day)
 {
     year -= month <= 2;
@@ -61,7 +61,7 @@ static bool digits(const char **text, int count, int *out)
     return true;
 }
 
-/* Date and time of day without the zone; *text is moved to what follows. */
+/* Parses a date and a time of day without the zone; *text is advanced past them. */
 static int parse_civil(const char **text, int64_t *out_ns, bool *has_time)
 {
     int year, month, day, hour = 0, minute = 0, second = 0;
@@ -93,7 +93,7 @@ static int parse_civil(const char **text, int64_t *out_ns, bool *has_time)
     if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] + (month == 2 && is_leap ? 1 : 0) ||
         hour > 23 || minute > 59 || second > 59)
         return -1;
-    /* The years that an int64 of nanoseconds holds whole. */
+    /* The years that fit completely into an int64 of nanoseconds. */
     if (year < 1678 || year > 2261)
         return -1;
     *out_ns = days_from_civil(year, month, day) * SIM_DAY + hour * SIM_HOUR + minute * SIM_MINUTE +
@@ -112,7 +112,7 @@ int sim_time_parse(const char *text, int64_t *out_ns)
     return 0;
 }
 
-/* "Z", "UTC", "+02:00", "+0200" or "+02", and nothing behind it. */
+/* Parses "Z", "UTC", "+02:00", "+0200" or "+02", with nothing after it. */
 static bool parse_zone(const char *c, int64_t *out_ns)
 {
     int hours, minutes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sorted list of times that counts how many lie below one. */
+/* A sorted list of times that counts how many of them are below a given time. */
 #include "kernel/times.h"
 
 #include <stdlib.h>

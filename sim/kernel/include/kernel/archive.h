@@ -9,14 +9,15 @@
  *         thing->items = sim_archive_array(archive, thing->items, sizeof *thing->items, &thing->count, MAX);
  *     }
  *
- * Saving reads the fields, loading writes them. Trouble is remembered, and told once, by the call that ends
- * it: until then saving does nothing more, and what is loaded is zeros and empty arrays. Loading trusts
- * nothing: a checksum over all is held before the first field is read, and no count is believed beyond what
- * the bytes hold; but what was made on purpose passes a checksum, so a field that will index an array, or
- * choose a case, is loaded by one of the calls that take a limit.
+ * Saving reads the fields, loading writes them. The first error is remembered in the archive and reported by
+ * sim_archive_finish_save() or sim_archive_finish_load(). After an error, saving writes nothing more, and
+ * loading yields zeros and empty arrays. Loading trusts no input: it verifies a checksum over all bytes
+ * before it reads the first field, and refuses a count that exceeds what the remaining bytes can hold. Bytes
+ * that were forged can have a valid checksum, so a field that is used as an array index or as the value of a
+ * switch must be loaded by a call that takes a limit.
  *
- * Bytes are those of the machine; an archive of another byte order, of other word sizes or of another layout
- * is refused. */
+ * Numbers are saved in the machine's own representation; loading refuses an archive with another byte order,
+ * other word sizes or another layout. */
 #ifndef KERNEL_ARCHIVE_H
 #define KERNEL_ARCHIVE_H
 
@@ -26,8 +27,9 @@
 
 #include "kernel/error.h"
 
-/* Next to each function that archives a struct: a condition on the struct's size, which a new field breaks,
- * so that it is not forgotten there. Sizes are those of x86-64, and held there alone. */
+/* A static assertion on the size of a struct, placed next to the function that archives the struct: it fails
+ * when a field is added to the struct but not to the function. Sizes are those of x86-64, so it is checked
+ * only there. */
 #ifdef __x86_64__
 #define SIM_ARCHIVE_KNOWS(condition, text) _Static_assert(condition, text)
 #else
@@ -38,43 +40,45 @@ enum sim_archive_trouble { SIM_ARCHIVE_FINE, SIM_ARCHIVE_NO_MEMORY, SIM_ARCHIVE_
 
 struct sim_archive {
     bool is_loading;
-    enum sim_archive_trouble trouble; /* sticky: the first */
-    unsigned char *data;              /* saving: the archive's own; loading: the caller's */
-    size_t size;                      /* bytes written so far; loading: the end of the last field */
+    enum sim_archive_trouble trouble; /* the first error; later ones do not replace it */
+    unsigned char *data;              /* saving: owned by the archive; loading: the caller's, only read */
+    size_t size; /* saving: bytes written so far; loading: the offset of the end of the last field */
     size_t capacity;
-    size_t position; /* loading: of the next field */
+    size_t position; /* loading: the offset of the next field */
 };
 
-/* Begins to save. `kind` is a number that loading must name too: a hash of what the state belongs to, and of
- * the layout that the caller has given it. */
+/* Begins to save. Loading must pass the same `kind`: a hash of what the state belongs to, and of the layout
+ * that the caller uses. */
 void sim_archive_begin_save(struct sim_archive *archive, uint64_t kind);
-/* Ends it: the bytes are malloc'ed and the caller's. When out of memory false, *data is NULL and *size 0. */
+/* Ends saving. Sets *data to the bytes, which the caller must free(), and *size to their number. Returns
+ * false when out of memory; *data is then NULL and *size 0. */
 bool sim_archive_finish_save(struct sim_archive *archive, unsigned char **data, size_t *size,
                              struct sim_error *error);
-/* Begins to load from bytes that stay as they are until the end, and are never written to. False with
- * SIM_ERROR_ENVIRONMENT where they were cut short or altered, with SIM_ERROR_INPUT where they come from a
- * machine of another sort, from another version, or are of another `kind`; loading then need not be ended. */
+/* Begins to load from `data`, which is never written to and must not change until sim_archive_finish_load().
+ * Returns false with SIM_ERROR_ENVIRONMENT when the bytes are truncated or altered, and with SIM_ERROR_INPUT
+ * when they come from an incompatible machine, from another version, or have another `kind`;
+ * sim_archive_finish_load() need not be called then. */
 bool sim_archive_begin_load(struct sim_archive *archive, const unsigned char *data, size_t size,
                             uint64_t kind, struct sim_error *error);
-/* Ends it: false with SIM_ERROR_INPUT where a field was not as it should be, or not all was loaded; with
- * SIM_ERROR_ENVIRONMENT when out of memory. What was loaded until then is the caller's to free in any case.
- */
+/* Ends loading. Returns false with SIM_ERROR_INPUT when a field was invalid or bytes are left over, and with
+ * SIM_ERROR_ENVIRONMENT when out of memory. In every case the caller must free what was loaded. */
 bool sim_archive_finish_load(struct sim_archive *archive, struct sim_error *error);
-/* Says that a field was not as it should be: for what shows only when the loaded state is worked with. Gives
- * false. */
+/* Fills *error with the error of an invalid field, for a caller that finds the field invalid only when it
+ * uses the loaded state. Returns false. */
 bool sim_archive_fail_field(struct sim_error *error);
 
-/* Whether no trouble has come so far; a loop over what was loaded stops when it has. */
+/* Whether no error has occurred so far. A loop over loaded items must stop after an error. */
 static inline bool sim_archive_is_fine(const struct sim_archive *archive)
 {
     return archive->trouble == SIM_ARCHIVE_FINE;
 }
-/* What must hold of the state: where it does not, loading is in trouble. An error of programming when saving.
- */
+/* Checks a condition on the state. When it does not hold, loading fails; when saving, it is a programming
+ * error, which asserts. */
 void sim_archive_check(struct sim_archive *archive, bool holds);
-/* Memory that the caller could not have. */
+/* Records that the caller ran out of memory. */
 void sim_archive_fail_memory(struct sim_archive *archive);
-/* A number that stands between parts, and finds at once a field that only one direction knows. */
+/* Saves a constant between two parts, which loading checks, so that a field that only one direction handles
+ * is found immediately. */
 void sim_archive_mark(struct sim_archive *archive, uint32_t mark);
 
 void sim_archive_bool(struct sim_archive *archive, bool *value);
@@ -85,15 +89,16 @@ void sim_archive_u64(struct sim_archive *archive, uint64_t *value);
 void sim_archive_i32(struct sim_archive *archive, int32_t *value);
 void sim_archive_i64(struct sim_archive *archive, int64_t *value);
 void sim_archive_size(struct sim_archive *archive, size_t *value);
-void sim_archive_double(struct sim_archive *archive, double *value); /* all its bits, also those of a NaN */
+void sim_archive_double(struct sim_archive *archive, double *value); /* bit for bit, including NaNs */
 
-/* The same where loading must not give more than limit - 1, nor, of the last one, less than `least`. */
+/* As above, but loading fails unless the value is below `limit` and, for sim_archive_i64_within(), at least
+ * `least`. */
 void sim_archive_u8_below(struct sim_archive *archive, uint8_t *value, uint32_t limit);
 void sim_archive_u32_below(struct sim_archive *archive, uint32_t *value, uint64_t limit);
 void sim_archive_u64_below(struct sim_archive *archive, uint64_t *value, uint64_t limit);
 void sim_archive_size_below(struct sim_archive *archive, size_t *value, size_t limit);
 void sim_archive_i64_within(struct sim_archive *archive, int64_t *value, int64_t least, int64_t limit);
-/* An enum of `limit` values from 0. */
+/* Archives an enum with the values 0 to limit - 1. */
 #define SIM_ARCHIVE_ENUM(archive, field, limit)                                                              \
     do {                                                                                                     \
         uint32_t enum_value = (uint32_t)(field);                                                             \
@@ -101,20 +106,19 @@ void sim_archive_i64_within(struct sim_archive *archive, int64_t *value, int64_t
         (field) = enum_value;                                                                                \
     } while (0)
 
-/* `size` bytes of plain data that stand where they are; nothing in them may be a pointer, and loading takes
- * any bits there are: a bool or an enum among them would have to be checked, and is better a field of its
- * own. data may be NULL when size is 0. */
+/* Archives `size` bytes of plain data in place. They must not contain pointers. Loading does not check the
+ * values, so a bool or an enum is better archived as a separate field. data may be NULL when size is 0. */
 void sim_archive_bytes(struct sim_archive *archive, void *data, size_t size);
-/* An array of plain data on the heap, as one piece; gives the array that is there then. Saving gives `items`
- * again. Loading frees `items`, which is NULL or malloc'ed, and gives a malloc'ed one in its place (NULL when
- * it is empty), and *count; more than `most` items, or items of another size, are trouble. */
+/* Archives an array of plain data on the heap. Saving returns `items`. Loading frees `items` (NULL or
+ * malloc'ed), sets *count and returns a new malloc'ed array, or NULL when it is empty; it fails when there
+ * are more than `most` items, or items of another size. */
 void *sim_archive_array(struct sim_archive *archive, void *items, size_t item_size, size_t *count,
                         size_t most);
-/* A text on the heap, which may be NULL, likewise. */
+/* Archives a text on the heap, which may be NULL. Loading frees the old text and allocates the new one. */
 void sim_archive_text(struct sim_archive *archive, char **text);
-/* Zeroed memory for `count` items that fields will fill, which take at least `bytes_each` bytes of the
- * archive; NULL when count is 0 and in trouble: also where the rest is too short for so many. Only when
- * loading. */
+/* Allocates zeroed memory for `count` items whose fields the caller will load. bytes_each: the fewest bytes
+ * of the archive that one item takes, above 0. Returns NULL when count is 0 and after an error; it is an
+ * error when the remaining bytes are too few for `count` items. Only for loading. */
 void *sim_archive_allocate(struct sim_archive *archive, size_t count, size_t item_size, size_t bytes_each);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The placement digest: 64 bits over where every row of every key went.
+/* The placement digest: 64 bits over the buckets of all rows of all keys.
  *
- * Within a key it folds (row index, bucket) wherever the bucket changes, and the number of rows at the end,
- * which determines the whole sequence and costs nothing along a run of rows in one bucket. Over keys it adds
- * up hashes of (key, fold), so that partial digests by any split of the keys merge by addition, in any order.
- */
+ * Within a key it folds (row index, bucket) each time the bucket changes, and the number of rows at the end.
+ * This determines the whole sequence of buckets, and has no cost for a run of rows in one bucket. The digest
+ * is the sum of a hash of (key, fold) over all keys, so partial digests of disjoint sets of keys merge by
+ * addition, in any order. */
 #ifndef KERNEL_DIGEST_H
 #define KERNEL_DIGEST_H
 
@@ -23,7 +23,7 @@ static inline void sim_placement_init(struct sim_placement *placement)
     *placement = (struct sim_placement){.fold = UINT64_C(0x243f6a8885a308d3)};
 }
 
-/* The next `rows` rows of the key, at least 1, go to `bucket`. */
+/* Adds the key's next `rows` rows, at least 1, which are all in `bucket`. */
 static inline void sim_placement_add(struct sim_placement *placement, int64_t bucket, uint64_t rows)
 {
     if (placement->rows == 0 || bucket != placement->bucket) {
@@ -34,7 +34,7 @@ static inline void sim_placement_add(struct sim_placement *placement, int64_t bu
     placement->rows += rows;
 }
 
-/* The key's part of the digest; 0 for a key without rows. */
+/* The key's summand of the digest; 0 for a key without rows. */
 static inline uint64_t sim_placement_finish(const struct sim_placement *placement, uint64_t key_index)
 {
     if (placement->rows == 0)

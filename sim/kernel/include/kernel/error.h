@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One error: the class that the program's exit code tells, and one line of text that names place and cure.
+/* An error: a class, which determines the program's exit code, and one line of text, which says where the
+ * error is and how to fix it.
  *
- * Functions that can fail for a reason outside the code return bool and fill the error on false. The text has
- * no line break and no program name in front: "scenarios/x.yaml:14:9: unknown field 'treshold'; did you mean
- * 'threshold'?". */
+ * A function that can fail for a reason outside the code returns bool, and fills the error when it returns
+ * false. The text has no line break and does not begin with the program's name: "scenarios/x.yaml:14:9:
+ * unknown field 'treshold'; did you mean 'threshold'?". */
 #ifndef KERNEL_ERROR_H
 #define KERNEL_ERROR_H
 
@@ -22,10 +23,10 @@ struct sim_error {
 };
 
 /* Fills *error (which may be NULL) and returns false, so that a function can end in `return sim_fail(...)`. A
- * text that is too long is cut at a character's boundary; control characters become '?'. */
+ * text that is too long is truncated between two characters; control characters are replaced by '?'. */
 bool sim_fail(struct sim_error *error, enum sim_error_class class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The environment's error for memory that could not be had. */
+/* Fills *error with SIM_ERROR_ENVIRONMENT and a text that says that memory ran out. Returns false. */
 bool sim_fail_memory(struct sim_error *error);
 
 #endif

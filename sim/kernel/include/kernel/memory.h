@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory for arrays with random access: it begins at a cache line, which a struct may require
- * (alignas(SIM_LINE_BYTES)). Large arrays request large pages, which saves most page table walks at cache
- * misses. free() releases it. */
+/* Memory for arrays with random access. It is aligned to a cache line, as a struct with
+ * alignas(SIM_LINE_BYTES) requires. Large arrays request huge pages, which saves most page table walks on
+ * cache misses. free() releases the memory. */
 #ifndef KERNEL_MEMORY_H
 #define KERNEL_MEMORY_H
 
@@ -9,7 +9,7 @@
 
 #define SIM_LINE_BYTES 64
 
-/* At least `bytes` bytes, and at least one; NULL when out of memory. */
+/* Allocates at least `bytes` bytes, and at least one; NULL when out of memory. */
 void *sim_memory_take(size_t bytes);
 /* As sim_memory_take(), zeroed. */
 void *sim_memory_zeroed(size_t bytes);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random streams: one for each (seed, purpose, entity), derived by hashing and never by drawing, so that a
- * new stream moves nobody else's draws.
+/* Random streams: one for each (seed, purpose, entity). A stream is seeded by a hash of the three and never
+ * by a draw from another stream, so a new stream does not change the draws of the others.
  *
- * Generator: xoshiro256++ (Blackman and Vigna, 2019), 2^256 - 1 long; its four words come from splitmix64
- * over a hash of the three. Copy a stream into a local for a hot loop: its state then stays in registers. */
+ * Generator: xoshiro256++ (Blackman and Vigna, 2019), with a period of 2^256 - 1; splitmix64 expands the hash
+ * into its four words. In a hot loop, copy the stream into a local variable, so that its state stays in
+ * registers. */
 #ifndef KERNEL_RANDOM_H
 #define KERNEL_RANDOM_H
 
 #include <stdint.h>
 
-/* What a stream is for. Append only: a number is part of every digest. */
+/* What a stream is used for. Only append values: their numbers affect every digest. */
 enum sim_purpose {
     SIM_ARRIVAL = 1,
     SIM_ROW_ID = 2,
@@ -18,15 +19,15 @@ enum sim_purpose {
     SIM_SPIKE = 5,
     SIM_READ = 6,
     SIM_RING = 7,
-    SIM_NETWORK = 8,  /* latency of a place's messages */
-    SIM_LOSS = 9,     /* loss and duplication of a place's messages */
+    SIM_NETWORK = 8,  /* latency of the messages that a place (a node or a client) sends */
+    SIM_LOSS = 9,     /* loss and duplication of those messages */
     SIM_PAUSE = 10,   /* a node's garbage collections */
-    SIM_CHOICE = 11,  /* which replica a place asks */
+    SIM_CHOICE = 11,  /* which replicas and coordinators a place asks */
     SIM_BACKOFF = 12, /* a coordinator's sleeps between Paxos rounds */
     SIM_AGENT = 13,   /* which agent takes a row */
     SIM_CLOCK = 14,   /* an agent's clock */
     SIM_FAULT = 15,
-    SIM_FUZZ = 16, /* what a seed of the fuzzer is */
+    SIM_FUZZ = 16, /* the random choices of a seed of the fuzzer */
     SIM_LATE = 17, /* how late a row is */
     SIM_BACKFILL = 18,
     SIM_DELETE = 19,  /* which rows are deleted, and when */
@@ -34,12 +35,13 @@ enum sim_purpose {
     SIM_ROLLOUT = 21, /* when an agent is given new settings */
     SIM_READ_RANGE = 22,
     SIM_READ_ALL = 23,
-    SIM_THIN_ROWS = 24,  /* how many rows a stretch has that are not drawn one by one */
-    SIM_THIN_LANE = 25,  /* which of them fire, and when they came */
-    SIM_THIN_BIRTH = 26, /* when the first came */
-    SIM_EARLY = 27,      /* how far ahead a row's own time is */
-    SIM_TWIN = 28,       /* when an agent's twin is restored */
-    SIM_THIN_BYTES = 29, /* which rows of a bucket were written before times take a byte more */
+    SIM_THIN_ROWS = 24,  /* thinned runs: the number of rows in an interval, which are not drawn one by one */
+    SIM_THIN_LANE = 25,  /* thinned runs: which of those rows fire, and their times */
+    SIM_THIN_BIRTH = 26, /* thinned runs: the time of the first of those rows */
+    SIM_EARLY = 27,      /* how far a row's own time is ahead of its arrival */
+    SIM_TWIN = 28,       /* when the twin of an agent is saved and loaded */
+    SIM_THIN_BYTES =
+        29, /* thinned runs: which rows of a bucket were written before their timestamps take one more byte */
 };
 
 struct sim_random {
@@ -54,7 +56,7 @@ static inline uint64_t sim_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A hash of (seed, purpose, entity), the same everywhere; the streams are seeded by it. */
+/* A hash of (seed, purpose, entity), the same on every machine, by which the streams are seeded. */
 uint64_t sim_hash(uint64_t seed, enum sim_purpose purpose, uint64_t entity);
 
 void sim_random_init(struct sim_random *random, uint64_t seed, enum sim_purpose purpose, uint64_t entity);
@@ -79,7 +81,7 @@ static inline uint64_t sim_random_next(struct sim_random *random)
     return result;
 }
 
-/* A multiple of 2^-53 in [0, 1). */
+/* Uniform in [0, 1), a multiple of 2^-53. */
 static inline double sim_random_unit(struct sim_random *random)
 {
     return (double)(int64_t)(sim_random_next(random) >> 11) * 0x1p-53;

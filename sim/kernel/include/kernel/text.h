@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Texts: whether one from outside is UTF-8, which name a mistyped one was meant to be, and copies. */
+/* Texts: validation of UTF-8, the closest known name to a misspelled one, and copies. */
 #ifndef KERNEL_TEXT_H
 #define KERNEL_TEXT_H
 
@@ -8,25 +8,26 @@
 
 #define SIM_UTF8_SIZE_MAX 4
 
-/* Bytes of the well-formed character at text (1 to 4), or 0: RFC 3629, no overlong form, no surrogate, none
- * above U+10FFFF. At most `size` bytes are read, and none behind the first that does not fit: a NUL ends it,
- * so that SIM_UTF8_SIZE_MAX does for a terminated text. *code (which may be NULL) gets the code point when
- * the result is not 0. */
+/* The number of bytes (1 to 4) of the well-formed UTF-8 character at text, or 0 when there is none (RFC 3629:
+ * no overlong form, no surrogate, nothing above U+10FFFF). It reads at most `size` bytes, and none after the
+ * first invalid byte, so a NUL stops it and size may be SIM_UTF8_SIZE_MAX for a terminated text. *code is set
+ * to the code point when the result is not 0; code may be NULL. */
 size_t sim_utf8(const char *text, size_t size, unsigned *code);
 
-/* How many bytes at the front are whole characters: `size` when all is UTF-8. */
+/* The number of leading bytes that are valid UTF-8: `size` when all of them are. */
 size_t sim_utf8_valid(const char *text, size_t size);
 
-/* For showing text to a person. Bytes of the character at text (1 where it is not UTF-8; at most `size`,
- * which is above 0), and whether it may be shown as it is. Neither may control characters (C0, C1, DEL), line
- * and paragraph separators, and invisible characters that set the direction of what follows (Unicode's
- * Bidi_Control and the deprecated U+206A to U+206F): they could make a label look like another, or control a
- * terminal. Nor may U+FFFE and U+FFFF, which XML cannot hold. `kept` lists control characters that are fine
- * here, as in "\n\t". */
+/* For displaying text. Returns the number of bytes of the character at text (1 when it is not UTF-8; at most
+ * `size`, which is above 0), and sets *is_fine to whether the character may be displayed unchanged. The
+ * following may not, since they could make a label look like another or control a terminal: control
+ * characters (C0, C1, DEL), line and paragraph separators, and invisible characters that set the direction of
+ * the text after them (Unicode's Bidi_Control and the deprecated U+206A to U+206F). Nor may U+FFFE and
+ * U+FFFF, which XML does not allow. `kept` lists control characters that the caller allows, for example
+ * "\n\t". */
 size_t sim_text_step(const char *text, size_t size, const char *kept, bool *is_fine);
 
-/* The nearest of names[0..count) when it is near enough to be meant, of equals the one
- * that begins with it, else the first; or NULL. */
+/* The one of the `count` names that is closest to `name` by edit distance, or NULL when none is close enough
+ * to be what was meant. Of equally close names, returns one that begins with `name`, otherwise the first. */
 const char *sim_nearest(const char *name, const char *const *names, size_t count);
 
 /* A copy of a terminated text, malloc'ed; NULL when out of memory. */

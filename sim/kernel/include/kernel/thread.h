@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads with a stack of a fixed size, whatever the limit of the shell (`ulimit -s`) is. */
+/* Starts threads with a stack of a fixed size, independent of the shell's limit (`ulimit -s`). */
 #ifndef KERNEL_THREAD_H
 #define KERNEL_THREAD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Virtual time: nanoseconds since 1970-01-01T00:00:00Z in an int64_t, good until the year 2262. */
+/* Virtual time: nanoseconds since 1970-01-01T00:00:00Z in an int64_t, which last until the year 2262. */
 #ifndef KERNEL_TIME_H
 #define KERNEL_TIME_H
 
@@ -17,17 +17,19 @@
 
 #define SIM_TIME_TEXT_SIZE 32
 
-/* "2026-01-01T00:00:00Z", with as many decimals of the second as are not zero. buffer holds
- * SIM_TIME_TEXT_SIZE. */
+/* Writes the time as "2026-01-01T00:00:00Z", with decimals of the second only as far as they are not zero.
+ * buffer must have SIM_TIME_TEXT_SIZE bytes. */
 void sim_time_format(int64_t time_ns, char *buffer);
-/* Reads "2026-01-01", "2026-01-01T12:30:00Z" and the like with decimals; the zone must be Z. Returns 0, or -1
- * when the text is no such time or is out of range. */
+/* Parses "2026-01-01" or "2026-01-01T12:30:00Z", with or without decimals of the second; the zone must be Z.
+ * Returns 0, or -1 when the text is not such a time or is out of range. */
 int sim_time_parse(const char *text, int64_t *out_ns);
-/* The same of `size` bytes as programs write it (ISO 8601): with Z, UTC, +02:00, +0200, +02 or no zone, which
- * is taken for UTC and told by *has_zone; a blank may stand for the T. Returns 0, or -1 as above. */
+/* Parses a time of `size` bytes in the forms that programs write (ISO 8601). The zone may be Z, UTC, +02:00,
+ * +0200 or +02; a time without a zone is taken as UTC, and *has_zone is then false. A space may replace the
+ * T. Returns 0, or -1 as above. */
 int sim_time_parse_zoned(const char *text, size_t size, int64_t *out_ns, bool *has_zone);
 
-/* A span as one says it: how many of the unit it is, "minute", "hour", "day" or "year" (of 365 days). */
+/* Converts a span in days to the unit in which a person would say it, "minute", "hour", "day" or "year" (of
+ * 365 days). Returns the number of units. */
 double sim_span_told(double days, const char **unit);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sorted list of times, which counts how many lie in a span. Times come in order or nearly so: adding costs
- * one move for each later time, counting costs two bisections. A zeroed list is empty. */
+/* A sorted list of times, for counting how many of them are below a time. Adding a time moves each later one,
+ * so times should be added nearly in order; counting is a binary search. A list of all zeros is empty. */
 #ifndef KERNEL_TIMES_H
 #define KERNEL_TIMES_H
 
@@ -13,11 +13,11 @@ struct sim_times {
     size_t begin, end, capacity;
 };
 
-/* False when out of memory; then nothing is added. */
+/* Adds a time. Returns false, and adds nothing, when out of memory. */
 bool sim_times_add(struct sim_times *times, int64_t time_ns);
 /* The number of times before time_ns. */
 uint64_t sim_times_below(const struct sim_times *times, int64_t time_ns);
-/* Forgets the times before time_ns; times added later may be before it. */
+/* Removes the times before time_ns. Times before it may be added afterwards. */
 void sim_times_drop(struct sim_times *times, int64_t time_ns);
 void sim_times_clear(struct sim_times *times);
 
