@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CSV files as cqlsh and most tools write them, record by record. */
+/* Reads CSV files record by record, as cqlsh and most tools write them. */
 #define _POSIX_C_SOURCE 200809L
 #include "workload/csv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes records apart. A record is read into one buffer, line by line until its quotes are closed. */
+/* Splits records into fields. A record is read into one buffer, line by line until its quotes are closed. */
 #include "csv_record.h"
 
 #include <inttypes.h>
@@ -9,13 +9,13 @@
 #include "kernel/grow.h"
 #include "workload/trace_format.h"
 
-/* A record under way. */
+/* State of the parser within a record. */
 struct parse {
     struct csv_records *records;
     const struct csv_dialect *dialect;
     struct wl_csv_record *out;
-    bool is_quoted;  /* within quotes */
-    bool was_quoted; /* the field under way had quotes, which are closed */
+    bool is_quoted;  /* inside quotes */
+    bool was_quoted; /* the current field was quoted, and its closing quote was read */
 };
 
 static bool end_field(struct parse *parse, const struct trace_reader *reader, struct sim_error *error)
@@ -39,7 +39,7 @@ static bool is_escape(const struct csv_dialect *dialect, const char *line, size_
            (line[at + 1] == '"' || line[at + 1] == '\\' || line[at + 1] == dialect->delimiter);
 }
 
-/* How many bytes from `at` on are nothing but text. */
+/* The number of bytes from `at` on that are neither a delimiter nor a quote nor an escape. */
 static size_t text_length(const struct csv_dialect *dialect, const char *line, size_t size, size_t at)
 {
     size_t end = at;
@@ -48,7 +48,8 @@ static size_t text_length(const struct csv_dialect *dialect, const char *line, s
     return end - at;
 }
 
-/* One line of the record. Room for all of it, and for an end behind each byte, is there. */
+/* Parses one line of the record. The buffer must have room for all of its bytes, and for a NUL after each of
+ * them. */
 static bool take_line(struct parse *parse, const struct trace_reader *reader, const char *line, size_t size,
                       struct sim_error *error)
 {
@@ -135,8 +136,8 @@ void csv_records_free(struct csv_records *records)
 
 /* How well a dialect fits the whole records of a sample. */
 struct fit {
-    size_t records,
-        faults; /* text behind a closed quote, or another number of fields than the first record's */
+    size_t records, faults; /* records with text after a closing quote, or with another number of fields than
+                               the first record */
 };
 
 static struct fit fit_of(const struct csv_dialect *dialect, const char *bytes, size_t size)

@@ -9,7 +9,7 @@
 
 #include "observed.h"
 
-/* How often the caller is asked whether to go on. */
+/* The number of lines between two checks of the caller's stop flag. */
 #define LINES_BETWEEN_LOOKS 4096
 
 const char *wl_observed_format_name(enum wl_observed_format format)
@@ -18,14 +18,15 @@ const char *wl_observed_format_name(enum wl_observed_format format)
     return names[format];
 }
 
-/* What tablehistograms prints has blanks before its commas. */
+/* A comma without a space before it: the output of tablehistograms has spaces before its commas. */
 static bool looks_like_csv(struct observed_span line)
 {
     const char *comma = memchr(line.begin, ',', (size_t)(line.end - line.begin));
     return comma != NULL && memchr(line.begin, ' ', (size_t)(comma - line.begin)) == NULL;
 }
 
-/* Without the mark that Windows puts before UTF-8; percentiles may begin with an empty line. */
+/* Reads the first line that is not empty (the output of tablehistograms may begin with an empty line),
+ * without a byte order mark. */
 static bool first_line(struct observed_file *file, struct observed_span *line)
 {
     bool more = true;
@@ -42,7 +43,7 @@ static bool first_line(struct observed_file *file, struct observed_span *line)
                                "of 'nodetool tablehistograms', into it");
 }
 
-/* What else lies about where these two are looked for. */
+/* Recognises files that users may pass by mistake. */
 static const char *foreign(struct observed_span line)
 {
     static const struct {
@@ -144,7 +145,8 @@ bool observed_fail(struct observed_file *file, const char *format, ...)
                     text);
 }
 
-/* *index is OBSERVED_TABLES_MAX for one too many. The last one met is the likeliest. */
+/* Sets *index to the table's index in file->tables, or to OBSERVED_TABLES_MAX when there is no room for it.
+ * The search begins with the table found last, which is the most likely one. */
 static bool remember(struct observed_file *file, const char *name, size_t size, size_t *index)
 {
     for (size_t i = file->table_count; i > 0; i--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The CSV of sstablepartitions. Its header names the columns, and later versions may add some. All fields but
- * the key are plain. The key stands in quotes, but what is inside is not escaped (a key with a blank gets a
- * second pair of quotes), so its end is looked for: the first quote behind which the other columns follow. */
+/* Reads the CSV of sstablepartitions. Its header names the columns, and later versions may add some. Only the
+ * key is quoted, and its contents are not escaped (a key with a space has a second pair of quotes), so the
+ * key ends at the first quote after which the other columns follow. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,20 +34,20 @@ static const char *const column_names[COLUMNS] = {"key",       "keyBinary", "siz
 
 struct csv {
     struct observed_file *file;
-    char *header_bytes; /* kept, as the reader moves on */
+    char *header_bytes; /* a copy, since the reader's buffer changes */
     struct observed_span header;
     size_t column_count;
     int places[COLUMNS]; /* -1: there is none */
     struct observed_span fields[COLUMNS_MAX];
     struct trace_keys keys, sstables;
-    uint32_t *sstable_of; /* of each partition's last piece */
+    uint32_t *sstable_of; /* the sstable of each partition's last piece */
     size_t partition_capacity, sstable_capacity;
-    struct wl_observed_largest largest_any; /* in bytes, also of those without rows */
-    char *copy;                             /* snapshot and backup of the first piece, a comma between */
+    struct wl_observed_largest largest_any; /* the largest in bytes, including partitions without rows */
+    char *copy; /* the snapshot and backup columns of the first piece, separated by a comma */
 };
 
-/* At commas, those in quotes aside; the quotes go, and what is doubled within stays so. Returns the number of
- * fields, of which the first `most` are kept; 0 where a quote is not closed. */
+/* Splits a line at commas outside of quotes. The outer quotes are removed, but doubled quotes are kept.
+ * Returns the number of fields, of which the first `most` are stored; 0 when a quote is not closed. */
 static size_t split(struct observed_span line, struct observed_span *fields, size_t most)
 {
     const char *at = line.begin;
@@ -163,7 +163,7 @@ static bool split_line(struct csv *csv, struct observed_span line)
     return true;
 }
 
-/* The partitions of an index are those of a table of its own. */
+/* The partitions of an index are treated as those of a separate table. */
 static bool check_table(struct csv *csv, bool *is_wanted)
 {
     static const enum column parts[] = {KEYSPACE, TABLE, INDEX};
@@ -185,7 +185,8 @@ static bool check_table(struct csv *csv, bool *is_wanted)
     return observed_table(csv->file, name, used, is_wanted);
 }
 
-/* A snapshot's and a backup's sstables are copies of those next to them. */
+/* Refuses a mixture of live sstables, snapshots and backups: their sstables are copies, whose sizes would be
+ * counted twice. */
 static bool check_copy(struct csv *csv)
 {
     struct observed_span snapshot = field_of(csv, SNAPSHOT), backup = field_of(csv, BACKUP);
@@ -207,7 +208,8 @@ static bool check_copy(struct csv *csv)
                          "those of one alone");
 }
 
-/* The second pair of quotes, which a key with a blank has, goes. Returns the bytes. */
+/* Writes the key to `text` without the second pair of quotes that a key with a space has. Returns the number
+ * of bytes. */
 static size_t key_text(const struct csv *csv, char *text, size_t size)
 {
     struct observed_span key = field_of(csv, KEY), binary = field_of(csv, KEY_BINARY);
@@ -226,7 +228,7 @@ static size_t key_text(const struct csv *csv, char *text, size_t size)
     return sim_utf8_valid(text, used);
 }
 
-/* Sums only grow, so who is the largest in the end was so with its last piece. */
+/* Updates *largest. Sums never decrease, so the largest partition is found when its last piece is added. */
 static void keep_largest(const struct csv *csv, size_t partition, uint64_t size,
                          struct wl_observed_largest *largest)
 {
@@ -252,7 +254,8 @@ static bool reserve(struct csv *csv)
            sim_grow(&csv->sstable_of, &csv->sstable_capacity, count, sizeof *csv->sstable_of);
 }
 
-/* An sstable holds a partition once. Where the columns do not name the sstable nothing can be told. */
+/* Fails when an sstable has a partition twice, which means that an sstable was listed twice, or that sstables
+ * of several replicas are mixed. Without a column for the sstable this cannot be checked. */
 static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
 {
     int from = csv->places[DIRECTORY], to = csv->places[GENERATION];

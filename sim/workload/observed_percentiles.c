@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The text of tablehistograms: for each table a title, two lines of headings, seven lines of figures. The
- * order of the columns differs between versions of Cassandra, so it is taken from the headings. */
+/* Reads the output of tablehistograms: for each table a title, two lines of headings and seven lines of
+ * numbers. The order of the columns differs between versions of Cassandra, so it is taken from the
+ * headings. */
 #include <string.h>
 
 #include "observed.h"
@@ -40,7 +41,8 @@ static bool next_full(struct observed_file *file, struct observed_span *line, bo
     return true;
 }
 
-/* Takes the words off the line's front, and blanks on either side of them. */
+/* Removes the words, and the spaces around them, from the beginning of the line; false when the line does not
+ * begin with them. */
 static bool take(struct observed_span *line, const char *words)
 {
     struct observed_span at = *line;
@@ -53,7 +55,7 @@ static bool take(struct observed_span *line, const char *words)
     return true;
 }
 
-/* *size_column: of the figures, from 1. */
+/* Sets *size_column to the column of the partition sizes, counted from 1. */
 static bool read_headings(struct observed_file *file, size_t *size_column)
 {
     static const char *const headings[COLUMNS] = {"SSTables", "Write Latency", "Read Latency",
@@ -105,7 +107,7 @@ static size_t split(struct observed_span line, struct observed_span *words, size
     }
 }
 
-/* Latencies have a point, or the comma of the machine's language. */
+/* Latencies have a decimal point, or the decimal comma of the machine's locale. */
 static bool is_number(struct observed_span word)
 {
     if (observed_is(word, "NaN"))
@@ -157,7 +159,8 @@ static bool check_order(struct observed_file *file)
            observed_fail(file, "a median partition size of 0; check the figures");
 }
 
-/* "keyspace/table histograms" and what follows. Of a table that is not wanted the figures may be NaN. */
+/* Reads "keyspace/table histograms" and the lines after it. The numbers of a table that was not requested may
+ * be NaN. */
 static bool read_table(struct observed_file *file, struct observed_span title, bool *is_wanted)
 {
     char name[256];
@@ -178,7 +181,7 @@ static bool read_table(struct observed_file *file, struct observed_span title, b
     return !*is_wanted || check_order(file);
 }
 
-/* Some versions print their doubts among the figures. */
+/* Some versions print remarks among the numbers. */
 static bool is_remark(struct observed_span line)
 {
     return observed_begins(line, "No SSTables exists") ||

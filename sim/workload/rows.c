@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws the rows of a key: times, ids, sizes, late rows. */
+/* Draws the rows of a key: times, ids, sizes and lateness. */
 #include "workload/rows.h"
 
 #include "workload/trace_format.h"
@@ -34,7 +34,8 @@ static void history_go_on(struct wl_history *history)
         history->next_ns = INT64_MAX;
 }
 
-/* The history is as dense as its rate says over its own length, and is loaded evenly. */
+/* The number of the history's rows follows from its rate and its length; they are loaded at a constant
+ * rate. */
 static void history_begin(struct wl_history *history, const struct wl_workload *workload, uint64_t key_index)
 {
     uint64_t seed = sim_hash(workload->seed, SIM_BACKFILL, key_index);
@@ -79,7 +80,8 @@ static size_t take_live(struct wl_rows *rows, int64_t until_ns, size_t most, con
     return count;
 }
 
-/* How far the loading has got says how far into the history, from either of its ends. */
+/* The share of the loading time that has passed is the share of the history that was loaded, from either of
+ * its ends. */
 static int64_t history_late_ns(const struct wl_workload *workload, int64_t time_ns)
 {
     int64_t since_ns = time_ns - workload->start_ns;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Within the run, and nothing in it that is no number. */
+/* The segment must be within the run, and none of its members may be NaN. */
 static void check_segment(const struct wl_key *key, struct sim_archive *archive)
 {
     const struct wl_workload *workload = key->workload;
@@ -39,7 +39,7 @@ void wl_key_archive(struct wl_key *key, struct sim_archive *archive)
     archive_random(&key->bursts, archive);
 }
 
-/* Over, or within what is loaded. */
+/* The loading of the history must be complete, or its next row within the time of loading. */
 static bool is_sound_history(const struct wl_history *history, const struct wl_workload *workload)
 {
     return history->next_ns == INT64_MAX ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads a trace in batches of lines, and checks their order. Rows come from one of three sources: the lines
- * of the plain form, a table with columns of its own, or rows that were sorted. */
+ * of the plain form, a table (trace_table.h), or sorted rows (trace_sort.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "workload/trace.h"
 
@@ -17,44 +17,44 @@
 
 #define LINES_AHEAD 32u
 
-/* The last line of a key of a trace with counts: its step is known when the key's next line comes. */
+/* The last line of a key in a trace with counts, whose step is known only at the key's next line. */
 struct pending {
     int64_t time_ns;
-    int64_t step_ms; /* from the key's line before; 0 for its first */
+    int64_t step_ms; /* from the key's previous line to this one; 0 for the first line */
     uint64_t rows;
     uint64_t line;
 };
 
-/* Lines of the plain form that were read ahead, so that their keys are fetched together. */
+/* Lines of the plain form that were parsed ahead, so that the memory of their keys is prefetched together. */
 struct ahead {
     struct trace_row rows[LINES_AHEAD];
     uint32_t hashes[LINES_AHEAD];
     size_t at, count;
-    uint64_t first_line;    /* the number of the first */
-    bool is_faulty;         /* the line behind them cannot be read */
-    struct sim_error fault; /* and why */
+    uint64_t first_line;    /* number of the first of these lines */
+    bool is_faulty;         /* the line after them is invalid */
+    struct sim_error fault; /* why the line after them is invalid */
 };
 
 struct wl_trace {
     char *path;
-    struct wl_trace_format format; /* a copy, whose names are the caller's */
+    struct wl_trace_format format; /* a copy; its names are owned by the caller */
     struct trace_reader reader;    /* of the plain form */
     struct ahead ahead;            /* the same */
-    struct trace_table *table;     /* of any other; NULL: the plain form */
+    struct trace_table *table;     /* for any other form; NULL: the plain form */
     struct trace_sort *sort;       /* with format.sort */
     char text[WL_TRACE_TEXT_SIZE];
     struct trace_keys keys;
     struct trace_place place;
     int64_t first_time_ns, last_time_ns;
-    uint64_t last_line;      /* 0: none was read */
-    uint64_t rows;           /* of the lines that were read */
-    bool has_rows;           /* a line with rows was seen; the first such is at first_time_ns */
-    struct pending *pending; /* by key; of a trace with counts */
+    uint64_t last_line;      /* number of the last line; 0: none was read */
+    uint64_t rows;           /* total of the lines that were read */
+    bool has_rows;           /* a line with rows was read; first_time_ns is the time of the first one */
+    struct pending *pending; /* by key number; only for a trace with counts */
     size_t pending_capacity;
-    uint32_t flushed; /* keys whose pending line was given out at the end of the file */
+    uint32_t flushed; /* number of keys whose pending line was returned at the end of the file */
 };
 
-/* Whether the file is in the plain form, by its first line, which is then read. */
+/* Sets *is_plain to whether the first line is a header of the plain form, which is then consumed. */
 static bool open_plain(struct wl_trace *trace, bool *is_plain, struct sim_error *error)
 {
     char *line = NULL;
@@ -88,7 +88,7 @@ static bool open_table(struct wl_trace *trace, struct sim_error *error)
     return true;
 }
 
-/* Takes all rows out of the table. */
+/* Reads all rows of the table and sorts them. */
 static bool sort_table(struct wl_trace *trace, struct sim_error *error)
 {
     struct trace_row row;
@@ -134,7 +134,7 @@ bool wl_trace_open(const char *path, struct wl_trace **out, struct sim_error *er
     return wl_trace_open_as(path, NULL, out, error);
 }
 
-/* Sorted rows are kept, and read again. */
+/* Sorted rows are not sorted again, but only read again. */
 bool wl_trace_rewind(struct wl_trace **trace, struct sim_error *error)
 {
     struct wl_trace *before = *trace, *fresh;
@@ -203,7 +203,7 @@ static bool fail_order(const struct wl_trace *trace, const struct trace_row *row
                     trace->place.path, trace->place.line, here, before);
 }
 
-/* The next line to `row`; false at the end of the file, and at a fault. */
+/* Parses the next line into `row`; false at the end of the file and on errors. */
 static bool parse_next(struct wl_trace *trace, struct trace_row *row)
 {
     char *line;
@@ -217,7 +217,7 @@ static bool parse_next(struct wl_trace *trace, struct trace_row *row)
     return !ahead->is_faulty;
 }
 
-/* As many lines as the reader has in memory; they stay as they are until it is asked for the next. */
+/* Parses only lines that are in the reader's buffer, since reading more would invalidate them. */
 static void look_ahead(struct wl_trace *trace)
 {
     struct ahead *ahead = &trace->ahead;
@@ -232,7 +232,7 @@ static void look_ahead(struct wl_trace *trace)
     trace_keys_fetch(&trace->keys, ahead->hashes, ahead->count);
 }
 
-/* A line of the plain form. */
+/* Reads a line of the plain form. */
 static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
     struct ahead *ahead = &trace->ahead;
@@ -246,7 +246,7 @@ static bool read_line(struct wl_trace *trace, struct trace_row *row, bool *more,
     return true;
 }
 
-/* A row of one of the other two sources. */
+/* Reads a row from one of the other two sources. */
 static bool read_other(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
     if (trace->sort != NULL)
@@ -258,7 +258,7 @@ static bool read_other(struct wl_trace *trace, struct trace_row *row, bool *more
     return true;
 }
 
-/* The next line, in order of time. *more is false at the end of a trace that had rows. */
+/* Reads the next line and checks the order of times. *more is false at the end of a trace that had rows. */
 static bool read_row(struct wl_trace *trace, struct trace_row *row, bool *more, struct sim_error *error)
 {
     *more = false;
@@ -317,7 +317,7 @@ static bool fail_far(const struct wl_trace *trace, uint64_t line, struct sim_err
                     trace->path, line);
 }
 
-/* Puts the row in the place of the key's line before, which thereby is complete. */
+/* Replaces the key's pending line by this row; the pending line is then complete and is returned. */
 static bool exchange_pending(struct wl_trace *trace, uint32_t key, const struct trace_row *row,
                              bool *complete, struct wl_trace_batch *out, struct sim_error *error)
 {
@@ -422,7 +422,8 @@ bool wl_trace_next(struct wl_trace *trace, struct wl_trace_batch *out, bool *mor
     return true;
 }
 
-/* The times of a line's rows never fall: all of them lie in between, or two bisections find them. */
+/* The times of a line's rows never descend. If not all of the rows are in the interval, two binary searches
+ * find its ends. */
 void wl_trace_rows_between(const struct wl_trace_batch *line, int64_t from_ns, int64_t until_ns,
                            uint64_t *begin, uint64_t *end)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the time, the key and a row's bytes are usually called, the likelier name first. */
+/* The usual names of the columns for time, key and bytes, the most likely name first. */
 static const char *const time_names[] = {"timestamp_ms", "timestamp", "time", "ts", "created_at",
                                          "created",      "datetime",  "date", "at", "event_time"};
 static const char *const key_names[] = {"key"};
@@ -53,8 +53,8 @@ bool trace_columns_are_given(const struct wl_trace_columns *columns)
            columns->bytes != NULL || columns->count != NULL || columns->bytes_of_count > 0;
 }
 
-/* A named column must be there. Of JSON a field may be missing in some objects, so each row is asked for it.
- */
+/* A column that the format names must exist. In JSON a field may be missing in some objects, so it is checked
+ * in each row. */
 static bool take(struct search *search, const char *name, size_t *index)
 {
     struct trace_columns *out = search->out;
@@ -67,7 +67,7 @@ static bool take(struct search *search, const char *name, size_t *index)
     return true;
 }
 
-/* The first of the names that the file has. */
+/* The first of the names that is a column of the file. */
 static const char *usual(const struct search *search, const char *const *names, size_t count)
 {
     size_t index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which fields of a record are a row's time, key and value: found once for each file, by the format's names
- * or by usual ones. */
+/* Which fields of a record are a row's time, key and value. They are found once per file, by the names in the
+ * format or by the usual names. */
 #ifndef WORKLOAD_TRACE_COLUMNS_H
 #define WORKLOAD_TRACE_COLUMNS_H
 
@@ -13,25 +13,27 @@ enum trace_value { TRACE_VALUE_NONE, TRACE_VALUE_BYTES, TRACE_VALUE_COUNT, TRACE
 struct trace_columns {
     size_t time, key[WL_TRACE_PARTS_MAX], key_count;
     size_t value[WL_TRACE_PARTS_MAX], value_count;
-    size_t arrived; /* of no meaning without arrived_name */
+    size_t arrived; /* undefined when arrived_name is NULL */
     enum trace_value kind;
-    /* As the user or the file calls them; by the indices of these arrays in JSON, where there is no other. */
+    /* The names of the columns, from the format or from the file. In JSON, the members above are indices of
+     * this array. */
     const char *names[2 + 2 * WL_TRACE_PARTS_MAX];
     size_t name_count;
-    const char *time_name, *key_name, *value_name; /* the first of each, for messages */
+    const char *time_name, *key_name, *value_name; /* the first name of each, for messages */
     const char *arrived_name;                      /* NULL: none */
 };
 
-/* Says whether the file has such a column, and which field it is. */
+/* Returns whether the file has a column of this name, and sets *index to its field. */
 typedef bool trace_column_finder(const void *file, const char *name, size_t *index);
 
-/* By the finder; of JSON, where columns are taken by name, `is_json`, and indices are those of names[]. False
- * with *missing set to what was not found ("time", "key", or a name). */
+/* Finds the columns with `find`. is_json: columns are read by name, and the indices in *out are those of
+ * out->names[]. Returns false and sets *missing to what was not found ("time", "key", or a name). */
 bool trace_columns_find(const struct wl_trace_format *format, trace_column_finder *find, const void *file,
                         bool is_json, struct trace_columns *out, const char **missing);
-/* Whether each column that the format names is a number. */
+/* Whether every column in the format is given by its number. */
 bool trace_columns_are_numbers(const struct wl_trace_columns *columns);
-/* "12" as a column's number from 1; false when it is a name. */
+/* Parses a column's number, counted from 1, such as "12", and sets *index to it, counted from 0; false when
+ * the text is a name. */
 bool trace_column_number(const char *name, size_t *index);
 bool trace_columns_are_given(const struct wl_trace_columns *columns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Knows what people give for a trace by mistake. */
+/* Recognises files that users pass as a trace by mistake. */
 #include "trace_foreign.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ static bool begins(const char *bytes, size_t size, const char *with, size_t leng
     return size >= length && memcmp(bytes, with, length) == 0;
 }
 
-/* Some line begins with a field that every scenario has. */
+/* Whether a line begins with a field that every scenario has. */
 static bool is_scenario(const char *bytes, size_t size)
 {
     static const char field[] = "strategies:";

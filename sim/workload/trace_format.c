@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of a trace's format. */
+/* The names of delimiters and of formats of times. */
 #include "workload/trace_format.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads an object of JSON lines by jansson, and writes the values that are wanted as texts. */
+/* Parses an object of JSON Lines with jansson, and converts the requested values to text. */
 #include "trace_json.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 #define NAME_BYTES_MAX 512u
 
-/* The whole name first, as a field's name may have points of its own. */
+/* Tries the whole name first, since the name of a field may contain dots. */
 static const json_t *find(const json_t *object, const char *name)
 {
     const json_t *found = json_object_get(object, name);
@@ -33,7 +33,7 @@ static const json_t *find(const json_t *object, const char *name)
     return found;
 }
 
-/* The value as text behind what is in the buffer; false when out of memory. */
+/* Appends the value as text to the buffer; false when out of memory. */
 static bool put_value(struct trace_json *json, const json_t *value, size_t *begin, size_t *size)
 {
     char number[64], *dumped = NULL;
@@ -45,7 +45,7 @@ static bool put_value(struct trace_json *json, const json_t *value, size_t *begi
     } else if (json_is_integer(value)) {
         *size = (size_t)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {
-        /* A double tells microseconds of a time since 1970, and no more. */
+        /* A double represents a time since 1970 to a microsecond, and not better. */
         *size = (size_t)snprintf(number, sizeof number, "%.6f", json_real_value(value));
         *size = *size < sizeof number ? *size : sizeof number - 1;
     } else if (json_is_boolean(value)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The fields of one line of JSON lines (https://jsonlines.org): an object a line. */
+/* Reads the fields of one line of JSON Lines (https://jsonlines.org), which has one object per line. */
 #ifndef WORKLOAD_TRACE_JSON_H
 #define WORKLOAD_TRACE_JSON_H
 
@@ -11,9 +11,9 @@ struct trace_json {
     size_t size, capacity;
 };
 
-/* Sets out->fields[i] to the value of names[i], as text, with a NUL behind it; NULL where it is missing or
- * null. A name is a field's, or with points the way to one within others. False when the line is no object,
- * with what is amiss in *why (a constant), or with *why NULL when memory is out. */
+/* Sets out->fields[i] to the value of names[i] as text with a final NUL, or to NULL when the value is missing
+ * or null. A name is that of a field, or a path to a nested field, with dots. Returns false when the line is
+ * not an object, with the reason in *why (a constant), and when out of memory, with *why NULL. */
 bool trace_json_fields(struct trace_json *json, const char *line, size_t size, const char *const *names,
                        size_t count, struct wl_csv_record *out, const char **why);
 void trace_json_free(struct trace_json *json);

@@ -27,7 +27,7 @@ uint32_t trace_keys_hash(const char *key, size_t size)
     return (uint32_t)(hash >> 32);
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The key's slot, or the free slot into which the key would be inserted. */
 static struct trace_key_slot *find_slot(const struct trace_keys *keys, const char *key, size_t size,
                                         uint32_t hash)
 {
@@ -87,7 +87,7 @@ static bool grow_slots(struct trace_keys *keys)
     return true;
 }
 
-/* Room for one key more, so that what follows cannot fail. */
+/* Makes room for one more key, so that inserting it cannot fail. */
 static bool reserve(struct trace_keys *keys, size_t size)
 {
     if (keys->count == UINT32_MAX - 1 ||

@@ -127,7 +127,7 @@ static bool split(char *line, size_t size, const struct trace_place *place, stru
     return true;
 }
 
-/* Reads only digits. The limit must leave room for one more digit in 64 bits. */
+/* Parses digits only. 10 * limit + 9 must fit into 64 bits. */
 static enum number_fault parse_whole(const char *at, const char *end, uint64_t limit, uint64_t *out)
 {
     *out = 0;
@@ -236,7 +236,7 @@ bool trace_key_check(const char *key, size_t size, const struct trace_place *pla
     return check_key(key, size, place, error);
 }
 
-/* Reads at most this many digits, which cannot overflow. Returns their end, or NULL. */
+/* Parses at most `most` digits, few enough not to overflow. Returns the end of the digits, or NULL. */
 static const char *usual_number(const char *at, const char *end, uint64_t most, uint64_t *out)
 {
     enum { DIGITS_MOST = 13 };
@@ -249,7 +249,7 @@ static const char *usual_number(const char *at, const char *end, uint64_t most, 
 }
 
 /* The fast path for nearly all lines: numbers without a sign, and between them a key in printable ASCII
- * without quotes. False: another form, which may be valid too. */
+ * without quotes. Returns false for any other line, which may be valid too. */
 static bool parse_usual(const char *line, size_t size, struct trace_row *out)
 {
     const char *end = line + size;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sorts the lines of a trace by key: runs from a buffer by counting, merged through a binary heap. Of a run
- * all lines of a key are a segment of numbers, seven bits a byte, the lowest first:
+/* Sorts the lines of a trace by key. The lines in the buffer are sorted by counting and written as a run; the
+ * runs are merged through a binary heap. In a run the lines of a key form a segment of numbers, each written
+ * seven bits per byte, lowest bits first (LEB128):
  *
- *   segment: | key, less that of the segment before | lines | line | line ...
- *   line:    | time, less that of the line before | bytes, or rows | step, or how late, where the run has any
- * |
+ *   segment: | key - key of the previous segment | number of lines | line | line ...
+ *   line:    | time - time of the previous line | bytes or rows | step or lateness, if the run has any |
  *
- * Times are since the earliest of the run: in ms where all of them are whole ms, or else in ns. */
+ * Times are relative to the earliest time of the run, in ms if all times of the run are whole ms, otherwise
+ * in ns. */
 #include "workload/trace_lines.h"
 
 #include <stdlib.h>
@@ -20,18 +21,18 @@
 #define NUMBER_BYTES_MOST  10u
 #define RECORD_BYTES_MOST  (3 * NUMBER_BYTES_MOST)
 #define LINES_LEAST        ((size_t)8 << 10)
-#define RUNS_AT_THAT       128u /* after so many runs the next ones have twice the lines */
+#define RUNS_AT_THAT       128u /* after this number of runs, later runs have twice as many lines */
 #define MEMORY_LEAST       ((size_t)1 << 20)
 #define MEMORY_OF_KEY      64u
 #define WINDOW_BYTES_LEAST ((size_t)4 << 10)
 #define WINDOW_BYTES_MOST  ((size_t)64 << 10)
 #define OUT_BYTES          4096u
-#define AHEAD              16u /* lines that are fetched before they are written */
+#define AHEAD              16u /* lines that are prefetched before they are written */
 
 struct line {
     int64_t time_ns;
     uint64_t value; /* bytes, or rows */
-    uint64_t extra; /* how late, or the step */
+    uint64_t extra; /* the lateness, or the step */
     uint32_t key;
 };
 
@@ -40,9 +41,9 @@ struct run {
     int64_t base_ns;
     uint64_t unit_ns;
     bool has_extra;
-    uint32_t key;  /* of the segment under way */
-    uint64_t left; /* its lines */
-    uint64_t time; /* of the line before */
+    uint32_t key;  /* key of the current segment */
+    uint64_t left; /* lines left in the segment */
+    uint64_t time; /* time of the previous line */
 };
 
 struct wl_trace_lines {
@@ -50,12 +51,13 @@ struct wl_trace_lines {
     struct trace_spill spill;
     struct line *buffer;
     size_t count, capacity;
-    uint32_t key_count;     /* of all lines */
-    int64_t least_ns;       /* of the buffer's lines */
-    bool has_ns, has_extra; /* some are not whole ms, or have one */
+    uint32_t key_count;     /* number of keys in all lines */
+    int64_t least_ns;       /* earliest time in the buffer */
+    bool has_ns, has_extra; /* some times are not whole ms; some lines have an `extra` */
     struct run *runs;
     size_t run_count, run_capacity, window_bytes;
-    struct trace_merge merge; /* of runs: the one with the least key, and of that the first, on top */
+    struct trace_merge
+        merge; /* heap of runs: the run with the lowest key on top; of several, the first run */
 };
 
 struct wl_trace_lines *wl_trace_lines_create(const char *path, bool has_counts)
@@ -77,7 +79,8 @@ static size_t put_number(char *out, uint64_t number)
     return size;
 }
 
-/* The order of the buffer's lines by key. *ends holds where the lines of each key end. */
+/* Sorts the buffer's lines by key (counting sort): *order has their indices, *ends the end of each key's
+ * lines in *order. */
 static bool order_lines(const struct wl_trace_lines *lines, uint32_t **order, uint32_t **ends)
 {
     *order = malloc(lines->count * sizeof **order);
@@ -132,7 +135,7 @@ static bool put_segments(struct wl_trace_lines *lines, const struct run *run, co
     return filled == 0 || trace_spill_put(&lines->spill, out, filled, error);
 }
 
-/* The buffer's lines as a run. */
+/* Writes the buffer's lines as a run. */
 static bool put_run(struct wl_trace_lines *lines, struct sim_error *error)
 {
     uint32_t *order = NULL, *ends = NULL;
@@ -192,7 +195,7 @@ static uint64_t take_number(struct trace_stretch *bytes)
     }
 }
 
-/* Moves the run to its next segment; *more is false behind the last. */
+/* Advances the run to its next segment; *more is false after the last one. */
 static bool take_segment(const struct wl_trace_lines *lines, struct run *run, bool *more,
                          struct sim_error *error)
 {
@@ -214,7 +217,7 @@ static bool is_before(const void *owner, size_t one, size_t other)
     return a != b ? a < b : one < other;
 }
 
-/* The buffer gives way to the windows of the runs. */
+/* Frees the buffer and allocates the windows of the runs. */
 bool wl_trace_lines_turn(struct wl_trace_lines *lines, struct sim_error *error)
 {
     if (!put_run(lines, error))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A binary heap of runs that are merged (Knuth, TAOCP 5.4.1): their numbers, the one that comes first on top.
- */
+/* A binary heap for merging sorted runs (Knuth, TAOCP 5.4.1): the numbers of the runs, with the run whose
+ * next item comes first on top. */
 #ifndef WORKLOAD_TRACE_MERGE_H
 #define WORKLOAD_TRACE_MERGE_H
 
@@ -12,10 +12,10 @@ struct trace_merge {
     size_t count;
 };
 
-/* Whether what the first run has next comes before what the second one has. */
+/* Whether the next item of run `one` comes before the next item of run `other`. */
 typedef bool trace_is_before(const void *owner, size_t one, size_t other);
 
-/* Lets the run at `at` of the heap sink to its place. */
+/* Sifts the run at index `at` of the heap down to its place. */
 static inline void trace_merge_sink(struct trace_merge *merge, size_t at, trace_is_before *is_before,
                                     const void *owner)
 {
@@ -29,7 +29,7 @@ static inline void trace_merge_sink(struct trace_merge *merge, size_t at, trace_
     heap[at] = run;
 }
 
-/* Puts the runs 0 to count - 1 into their order. */
+/* Builds the heap of the runs 0 to count - 1. */
 static inline void trace_merge_begin(struct trace_merge *merge, size_t count, trace_is_before *is_before,
                                      const void *owner)
 {
@@ -40,7 +40,7 @@ static inline void trace_merge_begin(struct trace_merge *merge, size_t count, tr
         trace_merge_sink(merge, i, is_before, owner);
 }
 
-/* The run on top has moved to what comes next, or has no more. */
+/* Restores the heap after the top run has advanced to its next item, or has no more items. */
 static inline void trace_merge_moved(struct trace_merge *merge, bool has_more, trace_is_before *is_before,
                                      const void *owner)
 {

@@ -17,7 +17,8 @@ bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_er
     return trace_reader_open_as(path, "trace", out, error);
 }
 
-/* What a user can mend by naming another file is bad input; the rest is the machine's. */
+/* An error that the user can fix by naming another file is SIM_ERROR_INPUT; any other is
+ * SIM_ERROR_ENVIRONMENT. */
 static bool fail_system(const struct trace_reader *reader, const char *what, int number,
                         struct sim_error *error)
 {
@@ -107,7 +108,7 @@ static bool fail_source(const struct trace_reader *reader, struct sim_error *err
                     reader->path, reader->line, kind);
 }
 
-/* Moves the line under way to the buffer's front and reads more behind it. */
+/* Moves the incomplete line to the beginning of the buffer and reads more bytes after it. */
 static bool fill(struct trace_reader *reader, struct sim_error *error)
 {
     size_t kept = reader->end - reader->begin;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of a plain, gzip or zstd file through one buffer. The model: a line is handed out where it lies in
- * the buffer, may be changed in place, and is valid until the next one is asked for. A file that is cut off
- * or damaged fails when its end is reached, even where the cut is at a line's end. */
+/* Reads the lines of a plain, gzip or zstd file through one buffer. A line is returned in place in the
+ * buffer, may be changed there, and is valid until the next one is read. A truncated or damaged file fails
+ * when its end is reached, even when it is truncated at the end of a line. */
 #ifndef WORKLOAD_TRACE_READER_H
 #define WORKLOAD_TRACE_READER_H
 
@@ -17,38 +17,42 @@ enum { TRACE_LINE_BYTES_MAX = 64 * 1024, TRACE_BUFFER_BYTES = 256 * 1024 };
 struct trace_reader {
     struct trace_source source;
     const char *path;   /* owned by the caller */
-    const char *what;   /* the file is, in messages; the same */
-    uint64_t all_bytes; /* of the file; 0 where it has no size, as a pipe */
-    uint64_t line;      /* number of the line that was handed out last, or at which reading failed; from 1 */
+    const char *what;   /* what the file is, for messages; owned by the caller */
+    uint64_t all_bytes; /* size of the file; 0 when it has none, like a pipe */
+    uint64_t line;      /* number of the line that was returned last, or at which reading failed; from 1 */
     char *buffer;
-    size_t begin, end; /* what is in the buffer and not handed out yet */
-    size_t lines_end;  /* behind the last line break in the buffer; 0: there is none */
+    size_t begin, end; /* the part of the buffer that was not returned yet */
+    size_t lines_end;  /* end of the last line break in the buffer; 0: there is none */
     size_t capacity;
-    size_t line_bytes_max; /* TRACE_LINE_BYTES_MAX; may be raised, and the buffer then grows as it must */
+    size_t line_bytes_max; /* TRACE_LINE_BYTES_MAX; the caller may raise it, and the buffer then grows on
+                              demand */
     bool at_end;
 };
 
 bool trace_reader_open(const char *path, struct trace_reader *out, struct sim_error *error);
-/* The same for a file that is something else: "PATH:1: WHAT cannot be opened". */
+/* As trace_reader_open(), for a file that is not a trace; `what` describes it in messages: "PATH:1: WHAT
+ * cannot be opened". */
 bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
                           struct sim_error *error);
-/* *line is NULL at the end of the file. The size is without the line break (LF or CRLF). */
+/* Reads the next line; *line is NULL at the end of the file. *size excludes the line break (LF or CRLF). */
 bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, struct sim_error *error);
-/* Whether the next line is in the buffer, so that asking for it leaves the one before valid. */
+/* Whether the next line is in the buffer, so that reading it leaves the previous line valid. */
 static inline bool trace_reader_has_line(const struct trace_reader *reader)
 {
     return reader->begin < reader->lines_end;
 }
-/* Where the next line begins, in bytes of what is compressed when the file is; and to go there, which is as
- * good as having read up to it. False when the file does not reach so far. */
+/* trace_reader_place() returns the offset of the next line, in decompressed bytes. trace_reader_go()
+ * continues at such an offset, whose line has the number `line`, as if the file had been read up to there;
+ * false when the file is shorter. */
 uint64_t trace_reader_place(const struct trace_reader *reader);
 bool trace_reader_go(struct trace_reader *reader, uint64_t place, uint64_t line);
-/* The first bytes of what was not handed out, as many as the buffer holds; *bytes is good until the next
- * call. */
+/* Sets *bytes and *size to the bytes that were not returned yet, as many as the buffer holds, without
+ * consuming them; valid until the next call. */
 bool trace_reader_peek(struct trace_reader *reader, const char **bytes, size_t *size,
                        struct sim_error *error);
+/* The number of bytes of the file on disk that were consumed. */
 uint64_t trace_reader_offset(const struct trace_reader *reader);
-/* May be called on a reader that failed to open, or on a zeroed one. */
+/* The reader may be one that failed to open, or a zeroed one. */
 void trace_reader_close(struct trace_reader *reader);
 
 #endif

@@ -14,12 +14,12 @@
 #include "trace_merge.h"
 #include "trace_spill.h"
 
-#define WINDOW_BYTES_LEAST ((size_t)16 << 10) /* above the longest record */
+#define WINDOW_BYTES_LEAST ((size_t)16 << 10) /* more than the longest record */
 #define WINDOW_BYTES_MOST  ((size_t)256 << 10)
 
 struct head {
     int64_t time_ns, late_ns;
-    uint64_t order; /* of input, from 0: ties keep it */
+    uint64_t order; /* position in the input, from 0, which breaks ties */
     uint64_t line;
     uint64_t value;
     uint64_t key_size;
@@ -28,13 +28,13 @@ struct head {
 struct item {
     int64_t time_ns;
     uint64_t order;
-    uint64_t place; /* of the record in the buffer */
+    uint64_t place; /* offset of the record in the buffer */
 };
 
 struct run {
     uint64_t first;
     struct trace_stretch rows;
-    struct head head; /* of the next row, whose key is at the window's begin behind it */
+    struct head head; /* head of the next row, whose key follows it in the window */
 };
 
 struct trace_sort {
@@ -47,8 +47,8 @@ struct trace_sort {
     size_t item_count, item_capacity;
     struct run *runs;
     size_t run_count, run_capacity;
-    struct trace_merge merge; /* of runs, the one with the least row on top */
-    bool is_under_way;        /* the top run's row was handed out and is dropped at the next call */
+    struct trace_merge merge; /* heap of runs, the run with the lowest row on top */
+    bool is_under_way;        /* the top run's row was returned and is dropped at the next call */
 };
 
 static size_t record_bytes(uint64_t key_size)
@@ -77,7 +77,7 @@ static int by_time(const void *one, const void *other)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The buffer's rows as a run. */
+/* Sorts the buffer's rows and writes them as a run. */
 static bool write_run(struct trace_sort *sort, struct sim_error *error)
 {
     if (sort->item_count == 0)
@@ -130,7 +130,7 @@ bool trace_sort_put(struct trace_sort *sort, const struct trace_row *row, uint64
     return true;
 }
 
-/* Moves to the run's next row; *more is false behind its last. */
+/* Advances to the run's next row; *more is false after the last one. */
 static bool load_head(struct trace_sort *sort, struct run *run, bool *more, struct sim_error *error)
 {
     struct trace_stretch *rows = &run->rows;
@@ -149,7 +149,7 @@ static bool is_before(const void *owner, size_t one, size_t other)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
-/* The buffer of the rows gives way to the runs' windows. */
+/* Frees the buffer of rows and allocates the windows of the runs. */
 static bool begin_reading(struct trace_sort *sort, struct sim_error *error)
 {
     if (!write_run(sort, error))
@@ -192,7 +192,7 @@ bool trace_sort_rewind(struct trace_sort *sort, struct sim_error *error)
     return true;
 }
 
-/* Drops the row that was handed out last. */
+/* Drops the row that was returned last. */
 static bool drop_row(struct trace_sort *sort, struct sim_error *error)
 {
     struct run *run = &sort->runs[sort->merge.heap[0]];

@@ -17,7 +17,8 @@ static bool fail(struct trace_source *source, enum trace_source_fault fault, int
     return false;
 }
 
-/* Reads until `wanted` bytes are in the buffer, or all that there are. What is left goes to its front. */
+/* Reads until the buffer has `wanted` bytes, or all bytes up to the end of the file. Bytes that were not
+ * consumed are moved to the beginning of the buffer. */
 static bool need(struct trace_source *source, size_t wanted)
 {
     z_stream *stream = &source->stream;
@@ -39,7 +40,7 @@ static bool need(struct trace_source *source, size_t wanted)
     return true;
 }
 
-/* What begins at the next byte of the file. */
+/* The kind of data that begins at the next byte of the file. */
 static enum trace_source_kind next_kind(const struct trace_source *source)
 {
     static const unsigned char gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -50,7 +51,7 @@ static enum trace_source_kind next_kind(const struct trace_source *source)
     return TRACE_SOURCE_PLAIN;
 }
 
-/* From the file's first byte. */
+/* Begins at the file's first byte. */
 static bool begin(struct trace_source *source)
 {
     source->stream.next_in = source->input;
@@ -109,7 +110,8 @@ static bool decompress_zstd(struct trace_source *source)
     return true;
 }
 
-/* Some bytes of a member, or the step from one member to the next. Returns whether there may be more. */
+/* Decompresses some bytes of a member, or moves from one member to the next. Returns whether there may be
+ * more. */
 static bool inflate_some(struct trace_source *source)
 {
     z_stream *stream = &source->stream;
@@ -155,7 +157,7 @@ size_t trace_source_read(struct trace_source *source, char *buffer, size_t size)
         stream->avail_out = (uInt)size;
         while (stream->avail_out > 0 && inflate_some(source))
             ;
-        /* Of damaged data nothing is given: an error about what stands in it would mislead. */
+        /* Nothing is returned from damaged data, since an error about its contents would mislead. */
         given = source->fault == TRACE_SOURCE_DAMAGED ? 0 : size - stream->avail_out;
     } else if (need(source, 1)) {
         given = stream->avail_in < size ? stream->avail_in : size;

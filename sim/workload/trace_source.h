@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file, decompressed. A compressed file may have
- * several members or frames, one after the other; anything else behind one is an error, where zlib's own
+/* Reads the decompressed bytes of a plain, gzip (RFC 1952) or zstd (RFC 8878) file. A compressed file may
+ * have several members or frames in sequence. Any other data after a member is an error, whereas zlib's
  * gzread() ignores it silently. */
 #ifndef WORKLOAD_TRACE_SOURCE_H
 #define WORKLOAD_TRACE_SOURCE_H
@@ -13,11 +13,11 @@
 
 enum trace_source_fault {
     TRACE_SOURCE_FINE,
-    TRACE_SOURCE_SYSTEM, /* `reason` is an errno */
+    TRACE_SOURCE_SYSTEM, /* a system call failed; `reason` is the errno */
     TRACE_SOURCE_MEMORY,
     TRACE_SOURCE_CUT,     /* the file ends inside a member */
-    TRACE_SOURCE_DAMAGED, /* no compressed data, or its checksum or size is wrong */
-    TRACE_SOURCE_TRAILING /* bytes of another kind behind a member, which ends at trace_source_offset() */
+    TRACE_SOURCE_DAMAGED, /* the compressed data is invalid, or its checksum or size is wrong */
+    TRACE_SOURCE_TRAILING /* other data follows a member, which ends at trace_source_offset() */
 };
 
 enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZSTD };
@@ -25,26 +25,27 @@ enum trace_source_kind { TRACE_SOURCE_PLAIN, TRACE_SOURCE_GZIP, TRACE_SOURCE_ZST
 struct trace_source {
     int file;
     z_stream stream;
-    ZSTD_DCtx *zstd;      /* of a zstd file; else NULL */
-    unsigned char *input; /* what was read of the file; stream.next_in is in it */
+    ZSTD_DCtx *zstd;      /* only for a zstd file; otherwise NULL */
+    unsigned char *input; /* buffer of bytes read from the file; stream.next_in points into it */
     enum trace_source_kind kind;
     bool is_in_member, at_end;
     uint64_t read_bytes;  /* of the file */
-    uint64_t given_bytes; /* of what is in it, decompressed */
+    uint64_t given_bytes; /* decompressed bytes returned so far */
     enum trace_source_fault fault;
     int reason;
 };
 
-/* Takes over an open file, which is closed even on failure. */
+/* Takes ownership of an open file descriptor, which is closed even on failure. */
 enum trace_source_fault trace_source_open(struct trace_source *source, int file);
-/* Up to `size` bytes; 0 at the end of the file, or with source->fault set at a fault, which stays. What comes
- * before a cut or before trailing bytes is given first. */
+/* Reads up to `size` bytes and returns their number: 0 at the end of the file, and at a fault, which is
+ * stored in source->fault and is permanent. Valid data before the end of a truncated file, or before trailing
+ * data, is returned first. */
 size_t trace_source_read(struct trace_source *source, char *buffer, size_t size);
-/* Continues at byte `place` of the decompressed content. False when the file does not reach so far. */
+/* Continues at byte `place` of the decompressed data. Returns false when the data is shorter. */
 bool trace_source_go(struct trace_source *source, uint64_t place);
-/* Bytes of the file, compressed where it is, that are used up. */
+/* The number of bytes of the file on disk that were consumed. */
 uint64_t trace_source_offset(const struct trace_source *source);
-/* May be called on one that failed to open, or on a zeroed one. */
+/* The source may be one that failed to open, or a zeroed one. */
 void trace_source_close(struct trace_source *source);
 
 #endif

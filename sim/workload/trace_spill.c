@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keeps bytes in memory, and what is too much for it in a temporary file. */
+/* Keeps bytes in memory, and the bytes beyond a limit in a temporary file. */
 #define _POSIX_C_SOURCE 200809L
 #include "trace_spill.h"
 
@@ -15,7 +15,7 @@ void trace_spill_init(struct trace_spill *spill, const char *path, size_t memory
     *spill = (struct trace_spill){.path = path, .memory_most = memory_most, .file = -1};
 }
 
-/* /var/tmp is on a disk where /tmp may be in memory. */
+/* /var/tmp is on disk, whereas /tmp may be in memory. */
 static bool make_file(struct trace_spill *spill)
 {
     static const char *const names[] = {"/var/tmp/bucketlab-sort-XXXXXX", "/tmp/bucketlab-sort-XXXXXX"};
@@ -66,7 +66,8 @@ bool trace_spill_put(struct trace_spill *spill, const char *bytes, size_t size, 
     return true;
 }
 
-/* As many of these bytes as lie together; 0 at a failure. */
+/* Copies the bytes that are contiguous, in memory or in the file, up to `size`. Returns their number; 0 on
+ * failure. */
 static size_t get(const struct trace_spill *spill, uint64_t at, char *out, size_t size)
 {
     if (at < spill->kept) {

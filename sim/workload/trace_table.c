@@ -33,7 +33,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Blanks around it do not count, nor do, except for `is_exact`, capitals. */
+/* Whether a field is a name. Surrounding spaces are ignored; case is ignored unless `is_exact`. */
 static bool is_name(const char *field, const char *name, bool is_exact)
 {
     field += strspn(field, " ");
@@ -42,7 +42,7 @@ static bool is_name(const char *field, const char *name, bool is_exact)
     return *name == '\0' && field[strspn(field, " ")] == '\0';
 }
 
-/* trace_column_finder of a CSV file, whose record is the first. */
+/* The trace_column_finder of a CSV file, which searches the first record. */
 static bool find_in_csv(const void *file, const char *name, size_t *index)
 {
     const struct trace_table *table = file;
@@ -63,7 +63,7 @@ struct first_object {
     size_t size;
 };
 
-/* trace_column_finder of a JSON file, by its first object. */
+/* The trace_column_finder of a JSON file, which searches the first object. */
 static bool find_in_json(const void *file, const char *name, size_t *index)
 {
     const struct first_object *first = file;
@@ -74,7 +74,7 @@ static bool find_in_json(const void *file, const char *name, size_t *index)
            first->table->record.fields[0] != NULL;
 }
 
-/* The names in a header, for a message. */
+/* Lists the names in a header, for a message. */
 static void list_names(const struct trace_table *table, char *out)
 {
     size_t used = 0;
@@ -130,7 +130,7 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
         table->columns.key_name == NULL ? "user" : table->columns.key_name);
 }
 
-/* A first line whose time is none, where columns are numbers, is a header. */
+/* When columns are given by number, a first line whose time field is not a time is taken as a header. */
 static bool looks_like_header(const struct trace_table *table)
 {
     const char *name = table->format->columns.time;
@@ -191,7 +191,7 @@ static bool begin_json(struct trace_table *table, struct sim_error *error)
            fail(table, 1, error, "the file changed while it was read; read it again");
 }
 
-/* A byte order mark is left out. */
+/* Skips a byte order mark. */
 static bool skip_mark(struct trace_reader *reader)
 {
     bool has_mark =
@@ -247,7 +247,7 @@ static bool fail_fields(const struct trace_table *table, struct sim_error *error
                               : "one or more are missing; write an empty field for nothing");
 }
 
-/* Puts the next row into table->record; record.count is 0 at the end of the file. */
+/* Reads the next row of the current file into table->record; record.count is 0 at the end of the file. */
 static bool next_record(struct trace_table *table, struct sim_error *error)
 {
     if (!table->is_json) {
@@ -274,7 +274,7 @@ static bool next_record(struct trace_table *table, struct sim_error *error)
                        : fail(table, table->reader.line, error, "%s; write one object per line", why);
 }
 
-/* The next row of any file into table->record. */
+/* Reads the next row into table->record, from the next file where the current one has ended. */
 static bool advance(struct trace_table *table, bool *more, struct sim_error *error)
 {
     *more = table->has_record;
@@ -294,7 +294,7 @@ static bool advance(struct trace_table *table, bool *more, struct sim_error *err
     return true;
 }
 
-/* The field without the blanks around it. */
+/* The field without surrounding spaces. */
 static const char *trimmed(const struct trace_table *table, size_t index, size_t *size)
 {
     const char *text = table->record.fields[index];
@@ -349,7 +349,8 @@ static bool read_time(struct trace_table *table, size_t column, const char *name
     return true;
 }
 
-/* The parts with '/' between them, one within a part behind a backslash; a single part as it is. */
+/* Joins the parts of the key by '/', and escapes a '/' within a part by a backslash; a single part is used
+ * unchanged. */
 static bool read_key(struct trace_table *table, struct trace_row *out, struct sim_error *error)
 {
     const struct trace_columns *columns = &table->columns;
@@ -392,12 +393,13 @@ static bool read_value(struct trace_table *table, uint64_t *out, struct sim_erro
     }
     size_t size;
     const char *text = trimmed(table, columns->value[0], &size);
-    if (size > 2 && memcmp(text + size - 2, ".0", 2) == 0) /* as programs write that know no whole numbers */
+    if (size > 2 &&
+        memcmp(text + size - 2, ".0", 2) == 0) /* as written by programs that have no integer type */
         size -= 2;
     return trace_value_parse(text, size, &place, out, error);
 }
 
-/* A row whose own time lies after its arrival, by a device's clock that goes wrong, is taken as not late. */
+/* A row whose own time is after its arrival, because a device's clock is wrong, counts as not late. */
 static bool read_times(struct trace_table *table, struct trace_row *out, struct sim_error *error)
 {
     const struct trace_columns *columns = &table->columns;

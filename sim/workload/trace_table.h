@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of a trace that is not in the plain form: CSV of any dialect or JSON lines, in one file or
- * several, by columns that are found by name or number. The model is a cursor; rows come as the files have
- * them, in whatever order. */
+/* Reads the rows of a trace that is not in the plain form: CSV of any dialect or JSON Lines, in one file or
+ * several, by columns that are found by name or number. The table is a cursor, which returns rows in the
+ * order of the files. */
 #ifndef WORKLOAD_TRACE_TABLE_H
 #define WORKLOAD_TRACE_TABLE_H
 
@@ -13,35 +13,37 @@
 #include "workload/trace_files.h"
 
 struct trace_table {
-    const struct wl_trace_format *format; /* the caller's, as long as the table */
+    const struct wl_trace_format *format; /* the caller's; must outlive the table */
     struct wl_trace_files files;
-    size_t file;         /* the one that is read */
-    uint64_t done_bytes; /* of the files before it */
+    size_t file;         /* index of the file that is being read */
+    uint64_t done_bytes; /* total size of the files before it */
     struct trace_reader reader;
     bool is_json, has_header;
     struct csv_dialect dialect;
     struct csv_records records;
     struct trace_json json;
-    struct wl_csv_record record; /* of the row under way; of a CSV file's header before that */
-    bool has_record;             /* record is a row that was not handed out yet */
-    size_t field_count;          /* of each record of a CSV file */
+    struct wl_csv_record record; /* the current row; before the first row, the header of a CSV file */
+    bool has_record;             /* `record` is a row that was not returned yet */
+    size_t field_count;          /* number of fields of each record of a CSV file */
     struct trace_columns columns;
     enum wl_trace_time time; /* how times are written; WL_TIME_AUTO before the first row */
-    bool has_zones;          /* of all rows so far */
-    char *key;               /* of several parts */
+    bool has_zones;          /* the times of all rows so far have a zone */
+    char *key;               /* buffer for a key of several parts */
     size_t key_capacity;
 };
 
-/* Opens the first file and finds its columns and the form of its times. Close it after a failure too. */
+/* Opens the first file and finds its columns and the format of its times. The caller must close the table
+ * even after a failure. */
 bool trace_table_open(struct trace_table *table, const char *path, const struct wl_trace_format *format,
                       struct sim_error *error);
-/* *more is false behind the last row. */
+/* Reads the next row; *more is false after the last one. */
 bool trace_table_next(struct trace_table *table, struct trace_row *out, bool *more, struct sim_error *error);
-/* The file and the line of the row that was handed out last. */
+/* The file and the line of the row that was returned last, and the number of bytes consumed of all files. */
 const char *trace_table_path(const struct trace_table *table);
 uint64_t trace_table_line(const struct trace_table *table);
 uint64_t trace_table_offset(const struct trace_table *table);
-/* In words, for a person: "CSV with ';', time 'at' in ISO 8601, key 'guild' + 'channel', bytes 'size'". */
+/* Describes for display how the file is read: "CSV with ';', time 'at' in ISO 8601, key 'guild' + 'channel',
+ * bytes 'size'". */
 void trace_table_text(const struct trace_table *table, char *buffer, size_t size);
 void trace_table_close(struct trace_table *table);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads times: ISO 8601, epochs in four units, and ids that hold a time. */
+/* Parses times: ISO 8601, times since 1970 in four units, and ids that contain a time. */
 #include "trace_time.h"
 
 #include "kernel/time.h"
 #include "workload/ulid.h"
 
 #define UUID_TEXT 36u
-/* 100 ns from 1582-10-15, where RFC 9562 counts from, to 1970. */
+/* Units of 100 ns from 1582-10-15, the epoch of RFC 9562, to 1970. */
 #define GREGORIAN_TO_UNIX INT64_C(0x01B21DD213814000)
-/* Whole numbers below these are seconds, ms and us since 1970: each until the year 5138, and from 1973 on. */
+/* A whole number below the first of these is in seconds since 1970, below the second in ms, below the third
+ * in us. This covers the years 1973 to 5138 in each unit. */
 #define SECONDS_BELOW INT64_C(100000000000)
 #define MS_BELOW      INT64_C(100000000000000)
 #define US_BELOW      INT64_C(100000000000000000)
@@ -36,7 +37,7 @@ static bool is_uuid(const char *text, size_t size)
     return size == UUID_TEXT;
 }
 
-/* [-]digits[.digits]: the whole part, and the decimals as 10^-9. */
+/* Parses [-]digits[.digits]: the whole part, and the decimals in units of 10^-9. */
 static bool read_number(const char *text, size_t size, int64_t *whole, int64_t *decimals, bool *is_negative)
 {
     size_t i = size > 0 && text[0] == '-';
@@ -86,7 +87,7 @@ static uint64_t hex(const char *text, size_t digits)
     return value;
 }
 
-/* count units of unit_ns from epoch_ns on. */
+/* Sets *out_ns to epoch_ns + count * unit_ns; false when that overflows. */
 static bool from_units(int64_t count, int64_t unit_ns, int64_t epoch_ns, int64_t *out_ns)
 {
     return !__builtin_mul_overflow(count, unit_ns, out_ns) &&
@@ -122,7 +123,7 @@ static bool parse_ulid(const char *text, size_t size, int64_t *out_ns)
     return from_units(value, SIM_MS, 0, out_ns);
 }
 
-/* time_low, time_mid and 12 bits of time_hi, in 100 ns. */
+/* The time is time_low, time_mid and 12 bits of time_hi, in units of 100 ns. */
 static bool parse_timeuuid(const char *text, size_t size, int64_t *out_ns)
 {
     if (!is_uuid(text, size) || text[14] != '1')

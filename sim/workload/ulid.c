@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads ULIDs. */
+/* Parses ULIDs. */
 #include "workload/ulid.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* -1: no digit. */
+/* The value of a digit; -1 when the character is not a digit. */
 static int digit_of(char c)
 {
     static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -9,14 +9,16 @@
 
 #define DAILY_STEPS   96
 #define DAILY_STEP_NS (SIM_DAY / DAILY_STEPS)
-/* Within 2^52 ns (52 days) a double tells every nanosecond from the next. */
+/* Below 2^52 ns (52 days) a double represents every nanosecond exactly. */
 #define SEGMENT_NS_MAX (INT64_C(1) << 52)
-/* A rate of 0 stands for one row in 2^200 ns, so that what is left of a gap survives the pause. */
+/* A rate of 0 is replaced by one row in 2^200 ns, so that the rest of a gap is kept until the rate rises
+ * again. */
 #define RATE_LEAST_PER_NS 0x1p-200
-/* Of the permutation that says which keys a spike of so many keys strikes. */
+/* Rounds of the permutation that chooses the keys of a spike with keys_count. */
 #define FEISTEL_ROUNDS 8u
 
-/* By hand, as printf takes as long as ten rows and there may be millions of keys. */
+/* Formatted by hand, since snprintf() costs as much as drawing ten rows, and there may be millions of
+ * keys. */
 size_t wl_key_name(uint64_t key_index, char *out)
 {
     char digits[20];
@@ -32,7 +34,7 @@ size_t wl_key_name(uint64_t key_index, char *out)
     return 4 + size;
 }
 
-/* Steps are laid so that one is centred on the peak: their mean is 1 whatever the peak. */
+/* One of the steps is centred on the peak, so their mean is 1 wherever the peak is. */
 static double daily_factor(const struct wl_workload *workload, int64_t time_ns, int64_t *until_ns)
 {
     /* cos(2 pi j / 96), j = 0 to 24. */
@@ -76,7 +78,8 @@ static double daily_factor(const struct wl_workload *workload, int64_t time_ns, 
     return 1 + workload->daily_amplitude * cosine;
 }
 
-/* At least 1 ns, so that time goes on; what passes the end of the time line never comes. */
+/* Adds a gap of at least 1 ns, so that time advances; a sum that would overflow is INT64_MAX, which is never
+ * reached. */
 static int64_t add_gap(int64_t time_ns, double gap_ns)
 {
     if (gap_ns >= 0x1p62)
@@ -141,7 +144,7 @@ static double burst_share_on(const struct wl_workload *workload)
     return on / (on + off);
 }
 
-/* Field by field: to clear the whole first, and then store into it, takes longer than a row. */
+/* Assigned member by member: clearing the whole struct first would cost more than drawing a row. */
 void wl_key_init(struct wl_key *key, const struct wl_workload *workload, uint64_t key_index)
 {
     assert(key_index < workload->key_count);
@@ -187,7 +190,7 @@ size_t wl_key_rows(struct wl_key *key, int64_t until_ns, size_t most, int64_t *t
         key->next_ns = next;
         if (next < stop || until_ns < key->segment_end_ns)
             break;
-        /* What is left of the gap, in units of its mean, runs on at the next segment's rate. */
+        /* The rest of the gap, in units of its mean, continues at the next segment's rate. */
         begin_segment(key, key->segment_end_ns, (next - (double)length) * key->rate_per_ns);
     }
     struct sim_random stream = key->ids;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Records of a CSV file, plain or gzip, as cqlsh's COPY TO and most tools write it: fields between commas,
- * those with a comma, a quote or a line break in quotes, a quote within them doubled or behind a backslash. A
- * backslash before a quote, a comma or a backslash makes it an ordinary character. */
+/* Reads the records of a CSV file, plain or compressed (gzip, zstd), as cqlsh's COPY TO and most tools write
+ * it. Fields are separated by commas. A field that contains a comma, a quote or a line break is quoted, and a
+ * quote within it is doubled or escaped by a backslash. A backslash escapes a quote, a comma or a
+ * backslash. */
 #ifndef WORKLOAD_CSV_H
 #define WORKLOAD_CSV_H
 
@@ -16,11 +17,13 @@ extern "C" {
 
 struct wl_csv;
 
-/* `what` names the file in messages: "sample". Errors: as those of a trace, by file, line and cure. */
+/* Opens a file. `what` describes the file in error messages, for example "sample"; errors name the file, the
+ * line and the remedy, like those of a trace. The caller must close *out with wl_csv_close(). */
 bool wl_csv_open(const char *path, const char *what, struct wl_csv **out, struct sim_error *error);
-/* Lines without anything are skipped. */
+/* Reads the next record; out->count is 0 at the end of the file. Empty lines are skipped. The fields are
+ * valid until the next call. */
 bool wl_csv_next(struct wl_csv *csv, struct wl_csv_record *out, struct sim_error *error);
-/* NULL is fine. */
+/* csv may be NULL. */
 void wl_csv_close(struct wl_csv *csv);
 
 #ifdef __cplusplus

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sizes of partitions as a running Cassandra tells them, plain or gzip, read as a stream.
+/* Reads the sizes of partitions that tools of a running Cassandra report, from a plain or compressed file.
  *
- * WL_OBSERVED_PARTITIONS is what `sstablepartitions --csv --min-size 0` prints: a line for each partition of
- * each sstable (apache/cassandra, tools/SSTablePartitions.java). The pieces of a partition that lies in
- * several sstables are added up; as a row may stand in several of them too, the sum is an upper bound.
- * WL_OBSERVED_PERCENTILES is what `nodetool tablehistograms` prints (tools/nodetool/TableHistograms.java):
- * seven points of the distribution of sizes, bounds of Cassandra's own buckets, over the pieces in sstables.
+ * WL_OBSERVED_PARTITIONS is the output of `sstablepartitions --csv --min-size 0`: a line for each partition
+ * of each sstable (apache/cassandra, tools/SSTablePartitions.java). The pieces of a partition that is in
+ * several sstables are added up. The sum is an upper bound, since a row may be in several sstables too.
+ * WL_OBSERVED_PERCENTILES is the output of `nodetool tablehistograms` (tools/nodetool/TableHistograms.java):
+ * seven points of the distribution of the sizes of the pieces in sstables, each the bound of a bucket of
+ * Cassandra's histogram.
  *
  * Errors name file and line: "sstables.csv:17: size '1,024' is not a whole number; ...". */
 #ifndef WORKLOAD_OBSERVED_H
@@ -18,21 +19,22 @@
 
 #include "kernel/error.h"
 
-/* AUTO: as the file looks. */
+/* WL_OBSERVED_AUTO: the format is detected from the contents of the file. */
 enum wl_observed_format { WL_OBSERVED_AUTO, WL_OBSERVED_PARTITIONS, WL_OBSERVED_PERCENTILES };
 
-/* "sstablepartitions", "tablehistograms", "auto". */
+/* The name of a format: "sstablepartitions", "tablehistograms", "auto". */
 const char *wl_observed_format_name(enum wl_observed_format format);
 
 struct wl_observed_partition {
     uint64_t bytes; /* at least 1 */
-    uint64_t rows;  /* 0: none but what is deleted, or not known */
+    uint64_t rows;  /* 0: all rows are deleted, or the number is not known */
 };
 
-/* The sizes of tablehistograms: from the least possible to the greatest possible one. */
+/* The points of tablehistograms, in ascending order of size. */
 enum wl_observed_point {
     WL_OBSERVED_MIN, /* no partition is smaller */
-    WL_OBSERVED_P50, /* these: the bound of the bucket that holds the percentile */
+    WL_OBSERVED_P50, /* this one and the other percentiles: the upper bound of the histogram bucket that
+                        contains the percentile */
     WL_OBSERVED_P75,
     WL_OBSERVED_P95,
     WL_OBSERVED_P98,
@@ -41,31 +43,36 @@ enum wl_observed_point {
     WL_OBSERVED_POINTS
 };
 
-/* Of several equally large ones the first in the file. */
+/* The largest partition; of several equally large ones, the first in the file. */
 #define WL_OBSERVED_KEY_SIZE 256
 struct wl_observed_largest {
-    char key[WL_OBSERVED_KEY_SIZE]; /* as the tool prints it, cut between two characters; else 0x and hex */
-    uint64_t size;                  /* 0: there is none */
+    char key[WL_OBSERVED_KEY_SIZE]; /* as the tool prints it, truncated between two characters; 0x and
+                                       hexadecimal digits when it is not printable */
+    uint64_t size;                  /* in bytes or rows; 0: there is no partition */
     size_t partition;
 };
 
 struct wl_observed {
     enum wl_observed_format format; /* never AUTO */
-    char *table;                    /* "keyspace.table", ".index" behind it; "" where the file does not say */
+    char *table; /* "keyspace.table" or "keyspace.table.index"; "" when the file does not name it */
     /* WL_OBSERVED_PARTITIONS */
     struct wl_observed_partition *partitions; /* in order of first appearance; at least one */
     size_t partition_count;
-    uint64_t pieces; /* lines of this table */
-    bool has_rows;   /* some piece has rows; without, their numbers were not asked for */
-    struct wl_observed_largest largest_rows, largest_bytes; /* where rows are known of those that have any */
+    uint64_t pieces; /* number of lines of this table */
+    bool has_rows;   /* some piece has rows; false: the tool was not asked for the number of rows */
+    struct wl_observed_largest largest_rows,
+        largest_bytes; /* with has_rows, only partitions with rows count */
     /* WL_OBSERVED_PERCENTILES */
-    uint64_t points[WL_OBSERVED_POINTS]; /* bytes; none is below the one before */
+    uint64_t points[WL_OBSERVED_POINTS]; /* in bytes, never descending */
 };
 
-/* table: "keyspace.table" of a file that holds several, or NULL. stop (which may be NULL) ends the reading
- * soon, with an error of class SIM_ERROR_CHECK. On failure *out is empty. */
+/* Reads a file. table: "keyspace.table" to select from a file with several tables; NULL: the file has only
+ * one. stop: may be NULL; when another thread sets *stop, reading fails soon after with an error of class
+ * SIM_ERROR_CHECK. Errors name file, line and remedy. On failure *out is empty; otherwise the caller must
+ * clear it. */
 bool wl_observed_read(const char *path, enum wl_observed_format format, const char *table,
                       const _Atomic bool *stop, struct wl_observed *out, struct sim_error *error);
-void wl_observed_clear(struct wl_observed *observed); /* an empty one is fine */
+/* Frees the contents; an empty struct is allowed. */
+void wl_observed_clear(struct wl_observed *observed);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A key's stream of rows as an archive: where it is, and not what it is a stream of. Loading takes one that
- * was begun for the same key of the same workload. */
+/* Archives the position of a key's stream of rows, but not the workload that it belongs to. Loading needs a
+ * stream that was initialised for the same key of the same workload. */
 #ifndef WORKLOAD_ROWS_ARCHIVE_H
 #define WORKLOAD_ROWS_ARCHIVE_H
 

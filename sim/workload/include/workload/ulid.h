@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ULIDs as text: 26 of Crockford's base 32 digits, in either case. Source: github.com/ulid/spec. */
+/* Parses ULIDs: 26 digits of Crockford's base 32, in upper or lower case. Source: github.com/ulid/spec. */
 #ifndef WORKLOAD_ULID_H
 #define WORKLOAD_ULID_H
 
@@ -9,8 +9,8 @@
 
 #define WL_ULID_BYTES 16u
 
-/* The id's bytes, most significant first: six of milliseconds since 1970, ten of random bits. False when the
- * text is no ULID; then `out` is as it was. */
+/* Sets out to the bytes of the id, most significant first: six bytes of milliseconds since 1970, ten random
+ * bytes. Returns false and leaves out unchanged when the text is not a ULID. */
 bool wl_ulid_parse(const char *text, size_t size, uint8_t out[WL_ULID_BYTES]);
 
 #endif
