@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bits of ids against what random bits would give: each bit, pairs, neighbours in time, and all at once. */
+/* Compares the bits of ids with random bits: each bit, pairs of bits, bits of consecutive ids, and all bits
+ * together. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,9 @@
 #define SNOWFLAKE_PROCESS_SHIFT 12u
 #define SNOWFLAKE_PROCESS_MASK  0x3ffu
 
-/* An id as the tests see it. */
+/* The parts of an id that the tests use. */
 struct place {
-    uint64_t process, bits[2]; /* the lowest as they stand, and those taken */
+    uint64_t process, bits[2]; /* the lowest bits of the id, and those of bk_id_bits() */
     size_t index;
 };
 
@@ -41,8 +42,8 @@ static uint64_t lowest_bits(const uint8_t *bytes, size_t size)
     return value;
 }
 
-/* What an id says of the process that made it: a timeuuid its clock sequence and node, a Snowflake the ten
- * bits above the sequence. */
+/* The process that made an id: the clock sequence and node of a timeuuid, the ten bits above the sequence of
+ * a Snowflake. */
 static uint64_t process_of(enum bk_id_kind kind, uint64_t lowest)
 {
     if (kind == BK_ID_TIMEUUID)
@@ -64,7 +65,7 @@ static int by_bits(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Of two tails the smaller one, twice. */
+/* The two-sided p-value: twice the smaller tail. */
 static double chance_of(size_t hits, size_t count, double share)
 {
     unsigned k = (unsigned)hits, n = (unsigned)count;
@@ -125,7 +126,7 @@ static void judge_series(const struct series *series, struct ids_bits *out, size
         out->constant = constant;
 }
 
-/* Over all ids in the order of the file; then over those of each process, for which they are sorted. */
+/* Tests all ids in the order of the file, and then the ids of each process, for which the ids are sorted. */
 static void judge_all(struct place *places, size_t count, uint32_t bits, bool has_processes,
                       struct ids_verdict *out)
 {
@@ -164,7 +165,8 @@ bool ids_judge(const struct ids_sample *sample, uint32_t bits, struct ids_verdic
         size_t size;
         const uint8_t *bytes = bytes_of(sample, i, &size);
         uint64_t lowest = lowest_bits(bytes, size), taken;
-        (void)bk_id_bits(sample->kind, bytes, size, &taken); /* it could be taken when it was read */
+        (void)bk_id_bits(sample->kind, bytes, size,
+                         &taken); /* cannot fail, since ids_read() checked the id */
         places[i] = (struct place){process_of(sample->kind, lowest), {lowest, taken}, i};
         all[i] = taken;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ids from a CSV file: which kind they are, and their bytes. */
+/* Reads ids from a CSV file: their kind and their bytes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "workload/ulid.h"
 
 #define UUID_TEXT       36u
-#define SHOWN           40 /* characters of a wrong id */
+#define SHOWN           40 /* characters of an invalid id that a message shows */
 #define SNOWFLAKE_LEAST (INT64_C(1) << 41)
 
 struct reader {
@@ -54,8 +54,8 @@ static enum bk_id_kind kind_of(const char *text, size_t size)
     return read_number(text, size, &number) && number >= SNOWFLAKE_LEAST ? BK_ID_SNOWFLAKE : BK_ID_BYTES;
 }
 
-/* What stands for the id in a table: its 16 or 8 bytes, those of 0x..., of a whole number, or of the text. Of
- * an id that is not of the kind, false and SIM_ERROR_INPUT. */
+/* Converts an id to the bytes that a table stores: the 16 or 8 bytes of its kind, or the bytes of 0x..., of a
+ * whole number or of the text. Returns false with SIM_ERROR_INPUT when the id is not of the kind. */
 static bool bytes_of(enum bk_id_kind kind, const char *text, size_t size, uint8_t **out, size_t *out_size,
                      struct sim_error *error)
 {
@@ -137,7 +137,8 @@ static bool find_column(struct reader *reader, const char *column, struct sim_er
                     reader->record.line, column);
 }
 
-/* To the first id. Hardly any id has no digit, and hardly any column's name has one. */
+/* Reads up to the first id. A first record without a digit is taken as a header, since nearly every id has a
+ * digit, and hardly any name of a column has one. */
 static bool skip_header(struct reader *reader, const char *column, struct sim_error *error)
 {
     if (!wl_csv_next(reader->csv, &reader->record, error))

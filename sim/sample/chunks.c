@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Compresses chunk by chunk, and keeps the lengths alone. */
+/* Compresses chunk by chunk, and keeps only the lengths. */
 #include "sample/chunks.h"
 
 #include <assert.h>
@@ -9,8 +9,8 @@
 #define LENGTH_BYTES 4u
 #define CRC_BYTES    4u
 
-/* What is too long stands as it is; the file's last chunk, which may be shorter than the bound, is filled up.
- */
+/* A chunk that does not compress below the limit is stored uncompressed; the last chunk of the file, which
+ * may be shorter than the limit, is padded to it. */
 static uint64_t stored_bytes(const struct sample_chunks *chunks, uint32_t size, uint32_t compressed)
 {
     if (compressed < chunks->most)

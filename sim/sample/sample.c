@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of a sample in order, serialised and compressed. */
+/* Sorts the rows of a sample, serialises and compresses them. */
 #include "sample/sample.h"
 
 #include "kernel/time.h"
 #include "sample/chunks.h"
 #include "sample_rows.h"
 
-#define NO_DELETION_S INT64_C(1442880000) /* what an sstable without any deletion has as its least */
+#define NO_DELETION_S INT64_C(1442880000) /* minimum deletion time of an sstable without deletions */
 
 struct file {
     const struct sample_rows *rows;
     struct cass_sstable sstable;
-    enum cass_type types[SAMPLE_COLUMNS_MAX]; /* of clustering, regular and static columns that occur */
+    enum cass_type
+        types[SAMPLE_COLUMNS_MAX]; /* types of the clustering, regular and static columns that have values */
     struct cass_sstable_writer writer;
     bool is_counter;
     uint32_t ttl_s;
 };
 
-/* A column that occurs in no row is not in the file's header. */
+/* A column without a value in any row is not in the sstable's header. */
 static struct cass_type_list list_types(struct file *file, size_t *used, size_t first, size_t end)
 {
     struct cass_type_list list = {file->types + *used, 0};
@@ -69,8 +70,8 @@ static void take_cells(const struct file *file, int64_t timestamp_us, uint64_t *
     }
 }
 
-/* What the partition's first row says of it. Each row of a user's writes the static values too, so that they
- * have the latest time. */
+/* Begins a partition with the keys and static values of its first row. Every row of the sample writes the
+ * static values too, so they have the latest timestamp. */
 static void begin_partition(struct file *file, const struct sample_row *row, int64_t latest_us)
 {
     struct cass_stored_cell cells[SAMPLE_COLUMNS_MAX] = {0};
@@ -104,7 +105,7 @@ static void put_row(struct file *file, const struct sample_row *row)
     cass_sstable_row(&file->writer, &stored);
 }
 
-/* The rows of one partition, from `first` up to `end`. */
+/* Writes the rows of one partition, from `first` to before `end`. */
 static void write_partition(struct file *file, size_t first, size_t end, struct sample_figures *out)
 {
     const struct sample_row *rows = file->rows->rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads rows, and brings them into the order of an sstable. */
+/* Reads rows, and sorts them into the order of an sstable. */
 #include "sample_rows.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static enum cass_type type_of(const struct lab_column *column)
     case LAB_FEED_TIME:
         return CASS_TIMESTAMP;
     case LAB_FEED_ID:
-        return CASS_UUID; /* in the order of a timeuuid */
+        return CASS_UUID; /* sorted like a timeuuid */
     case LAB_FEED_DATA:
         return column->type;
     default:
@@ -36,7 +36,7 @@ static bool is_in_key(const struct lab_design *design, size_t column)
            memchr(design->clustering, (int)column, design->clustering_count) != NULL;
 }
 
-/* Behind `first`, by name. */
+/* Inserts a column into the columns from index `first` on, in order of names. */
 static void add_by_name(struct sample_rows *rows, size_t first, const struct lab_column *column)
 {
     size_t at = rows->other_count++;
@@ -134,7 +134,8 @@ static bool put_sized(struct sample_rows *rows, uint32_t told, const void *bytes
     return put(rows, &told, sizeof told, error) && put(rows, bytes, size, error);
 }
 
-/* *out: NULL for null, and for a bucket that the file does not have zeros. malloc'ed. */
+/* Sets *out to the malloc'ed value of a column: NULL for null, zeros for a bucket column that is not in the
+ * file. */
 static bool value_of(const struct sample_column *column, const char *path, const struct wl_csv_record *record,
                      uint8_t **out, size_t *size, struct sim_error *error)
 {
@@ -172,7 +173,7 @@ static bool fail_null(const struct sample_column *column, const char *path, uint
                     path, line, column->column->name);
 }
 
-/* The time of writing, as far as a value tells it. */
+/* Sets the row's time of writing if the value contains a time. */
 static void take_time(const struct sample_column *column, const uint8_t *value, struct sample_row *row,
                       bool *is_told)
 {
@@ -318,7 +319,8 @@ static int compare_bytes(const struct cass_bytes *a, const struct cass_bytes *b)
     return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-/* By their time; then byte by byte as signed ones, as Cassandra has it for the sake of its first uuids. */
+/* Compares two ids by their time, and then byte by byte as signed bytes, as Cassandra does for compatibility
+ * with its first UUIDs. */
 static int compare_ids(const uint8_t *a, const uint8_t *b)
 {
     int64_t one = sample_uuid_time_us(a), other = sample_uuid_time_us(b);
@@ -336,7 +338,7 @@ static int compare_ids(const uint8_t *a, const uint8_t *b)
     return 0;
 }
 
-/* Whole numbers, big-endian, by the sign of the first byte. */
+/* Compares two values; whole numbers are big-endian, and the first byte has the sign. */
 static int compare_values(enum cass_type type, const struct cass_bytes *a, const struct cass_bytes *b)
 {
     const uint8_t *one = a->bytes, *other = b->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses the fields of a sample, and takes times out of them. */
+/* Parses the fields of a sample, and extracts times from them. */
 #include "sample_value.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 #define MS_NS          INT64_C(1000000)
 #define NUMBER_SIZE    32u
-#define UUID_EPOCH_100 INT64_C(0x01B21DD213814000) /* 1970 in steps of 100 ns since 1582 */
+#define UUID_EPOCH_100 INT64_C(0x01B21DD213814000) /* 1970-01-01 in units of 100 ns since 1582-10-15 */
 
-/* "+0100", "+01:00", "Z" or nothing, in minutes. */
+/* Parses the zone "+0100", "+01:00", "Z" or "" to minutes. */
 static bool parse_zone(const char *text, int *minutes)
 {
     unsigned hours = 0, rest = 0;
@@ -30,7 +30,8 @@ static bool parse_zone(const char *text, int *minutes)
     return text[1 + used] == '\0' && hours < 24 && rest < 60;
 }
 
-/* As the kernel reads times: a T between date and time, seconds, and Z at the end. */
+/* Rewrites the text to the form that sim_time_parse() accepts: a T between date and time, seconds, and a Z at
+ * the end. */
 bool sample_time_parse(const char *text, int64_t *out_ms)
 {
     char plain[64], clock[32] = "00:00:00";
@@ -73,7 +74,7 @@ static bool copy(const void *bytes, size_t size, uint8_t **out, size_t *out_size
     return true;
 }
 
-/* One shard: a header of one index, its node's id, its clock, its count. */
+/* Writes one shard: a header with one index, the id of its node, its clock and its count. */
 static bool parse_counter(const char *text, uint8_t **out, size_t *size, struct sim_error *error)
 {
     static const uint8_t begin[] = {0,    1,    0x80, 0,    0xd1, 0x7e, 0x3a, 0x90, 0x5b, 0xc2,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file as Cassandra compresses it: chunks of fixed size, each compressed by LZ4 after its length in 4
- * bytes, or uncompressed if that is shorter, and followed by a CRC of 4 bytes. Sources: apache/cassandra
- * 5.0.4 io/compress/CompressedSequentialWriter.java, LZ4Compressor.java, schema/CompressionParams.java. */
+/* The size of a file that Cassandra compresses: chunks of fixed size, each stored as its length in 4 bytes
+ * and its LZ4 data, or uncompressed if that is shorter, followed by a CRC of 4 bytes. Sources:
+ * apache/cassandra 5.0.4 io/compress/CompressedSequentialWriter.java, LZ4Compressor.java,
+ * schema/CompressionParams.java. */
 #ifndef SAMPLE_CHUNKS_H
 #define SAMPLE_CHUNKS_H
 
@@ -18,11 +19,12 @@ extern "C" {
 #define SAMPLE_NO_BOUND    INT32_MAX
 
 struct sample_chunks {
-    uint32_t bytes; /* of a chunk, at most 1 GiB */
-    uint32_t most;  /* max_compressed_length: a chunk of this length or more is stored uncompressed */
+    uint32_t bytes; /* size of a chunk, at most 1 GiB */
+    uint32_t most;  /* max_compressed_length: a chunk whose compressed length is this or more is stored
+                       uncompressed */
 };
 
-/* The bytes of the file. False when out of memory. */
+/* Computes the size of the compressed file of `size` bytes. Returns false when out of memory. */
 bool sample_compressed_bytes(const struct sample_chunks *chunks, const uint8_t *bytes, uint64_t size,
                              uint64_t *out);
 

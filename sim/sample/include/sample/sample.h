@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A user's own rows, as an sstable of the scenario's table holds them, and how well that compresses.
+/* Measures the size of a user's rows in an sstable of the scenario's table, and how well that sstable
+ * compresses.
  *
  * The rows are a CSV file with a header, as cqlsh's COPY TO writes it WITH HEADER = TRUE. Its columns are
- * those of the table by name; those of the primary key are all there but the bucket, and without one a key is
- * one partition. An empty field is null. A row's time of writing is its own time, or that of its id. The rows
- * are put in order of token and clustering, of equal primary keys the last one stays, and the whole file is
- * held in memory, with some 100 bytes more for each row. */
+ * those of the table, by name. All columns of the primary key must be present, except for the bucket; without
+ * buckets, each key is one partition. An empty field is null. A row's time of writing is its own time, or the
+ * time in its id. The rows are sorted by token and clustering columns; of rows with equal primary keys the
+ * last one is kept. The whole file is held in memory, plus about 100 bytes per row. */
 #ifndef SAMPLE_SAMPLE_H
 #define SAMPLE_SAMPLE_H
 
@@ -21,11 +22,12 @@ extern "C" {
 
 struct sample_figures {
     uint64_t rows, partitions;
-    uint64_t bytes;            /* of Data.db before compression */
-    uint64_t compressed_bytes; /* of Data.db; by the ratio of the two a whole table is judged */
+    uint64_t bytes;            /* size of Data.db before compression */
+    uint64_t compressed_bytes; /* size of Data.db after compression; the ratio of the two is used for the
+                                  whole table */
 };
 
-/* Errors: SIM_ERROR_INPUT with file, line and cure; of a file without rows too. */
+/* Errors: SIM_ERROR_INPUT with file, line and remedy, also for a file without rows. */
 bool sample_measure(const struct lab_scenario *scenario, const char *path, struct sample_figures *out,
                     struct sim_error *error);
 
