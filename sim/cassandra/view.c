@@ -191,11 +191,6 @@ void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct c
     *out = cluster->nodes[node].stats;
 }
 
-uint64_t cass_events_handled(const struct cass_cluster *cluster)
-{
-    return cluster->events_handled;
-}
-
 size_t cass_cluster_memory(const struct cass_cluster *cluster)
 {
     size_t bytes = sizeof(*cluster);

@@ -343,7 +343,6 @@ struct cass_node_stats {
 };
 uint32_t cass_node_count(const struct cass_cluster *cluster);
 void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct cass_node_stats *out);
-uint64_t cass_events_handled(const struct cass_cluster *cluster);
 /* Bytes of memory that the cluster holds now. */
 size_t cass_cluster_memory(const struct cass_cluster *cluster);
 

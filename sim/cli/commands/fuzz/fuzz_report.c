@@ -167,6 +167,34 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
                not_live, not_live == 1 ? "" : "s");
 }
 
+static bool lapses_anywhere(const struct lab_fuzz_tally *tally, unsigned condition)
+{
+    for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
+        for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
+                if (tally->cells[kind][protocol][oracle].lapsed[condition] > 0)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The meaning of each condition that the table names. */
+static void print_conditions(const struct lab_fuzz_tally *tally)
+{
+    bool has_head = false;
+    for (unsigned condition = 0; condition < LAB_CONDITION_COUNT; condition++) {
+        if (!lapses_anywhere(tally, condition))
+            continue;
+        if (!has_head)
+            printf("\nconditions that suspend a guarantee, for a key and a time\n");
+        has_head = true;
+        printf("  %-22s %s\n", lab_condition_name((enum lab_condition)condition),
+               lab_condition_about((enum lab_condition)condition));
+    }
+}
+
 static void print_probes(const struct lab_fuzz_tally *tally)
 {
     printf("\n%-34s %8s %8s\n", "rare paths", "seeds", "share");
@@ -198,6 +226,7 @@ void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay, con
     print_head(campaign);
     if (campaign->breach_count == 0 || campaign->keeps_going) {
         print_guarantees(&campaign->tally);
+        print_conditions(&campaign->tally);
         print_probes(&campaign->tally);
     }
     if (rest != NULL) {
