@@ -14,7 +14,7 @@ enum statement { DELETE_RUN, DELETE_BASELINE, INSERT_BASELINE, INSERT_METRIC, ST
 
 static const char *const statements_sql[STATEMENT_COUNT] = {
     [DELETE_RUN] = "DELETE FROM run WHERE run = (SELECT run FROM baseline WHERE scenario = ?)",
-    /* Deleted with its run already, unless the file was made by hand. */
+    /* Needed only for a database that was edited by hand: a baseline is deleted together with its run. */
     [DELETE_BASELINE] = "DELETE FROM baseline WHERE scenario = ?",
     [INSERT_BASELINE] = "INSERT INTO baseline (scenario, run, seeds) VALUES (?, ?, ?)",
     [INSERT_METRIC] = ("INSERT INTO baseline_metric (scenario, label, name, count, mean, stddev, low, high) "
@@ -124,7 +124,7 @@ static bool take_metric(struct store *store, struct store_row *row, struct store
     metric->stddev = store_take_real(row);
     metric->low = store_take_real(row);
     metric->high = store_take_real(row);
-    /* What is NULL has no bound. */
+    /* NULL means that there is no bound. */
     metric->low = isnan(metric->low) ? -(double)INFINITY : metric->low;
     metric->high = isnan(metric->high) ? (double)INFINITY : metric->high;
     return store_row_check(store, row, error);
@@ -157,7 +157,7 @@ bool store_baseline_load(struct store *store, const char *scenario, struct store
     *is_there = false;
     if (store->db == NULL)
         return true;
-    /* One transaction, so that all of it is of one moment. */
+    /* One transaction, so that all queries see the same state. */
     bool fine = store_execute(store, "BEGIN", error) && find(store, scenario, &run, out, is_there, error);
     if (fine && *is_there)
         fine = store_load_within(store, run, &out->info, &out->result, error) &&

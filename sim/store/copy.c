@@ -13,35 +13,37 @@
 #define COLUMNS_MAX 64
 #define SQL_SIZE    4096
 
-/* The value by which a row is referred to. */
+/* The primary key of a row. */
 struct key {
     int64_t number;
     char *text; /* malloc'ed; NULL: a number */
 };
 
-/* The rows of a table that refer, by one of its columns, to a row of another; or, of a root, its own row. */
+/* A foreign key: the rows of a table that refer, by one column, to a row of another table. For a root, the
+ * row itself. */
 struct link {
-    char *table, *parent; /* a root has itself for a parent */
+    char *table, *parent; /* parent: the table that is referred to; for a root, the table itself */
     sqlite3_stmt *select, *insert;
     int columns;
-    int reference; /* index of that column; of a root -1 */
-    int key;       /* of the primary key's one column; -1: it has several, and nobody can refer to it */
-    bool is_new;   /* that key is given again */
+    int reference; /* index of the referring column; -1 for a root */
+    int key; /* index of the only column of the primary key; -1: it has several columns, so no table can refer
+                to it */
+    bool is_new; /* the copies get new keys */
     bool is_parent;
 };
 
 struct store_copier {
     struct store *from, *into;
-    struct link *links; /* roots first */
+    struct link *links; /* roots come first */
     size_t count, capacity;
 };
 
 static const char *const roots[] = {"run", "sweep"};
-/* The jobs of a sweep refer to a sweep and to a run, and are made of both by whoever copies these. */
+/* The jobs of a sweep refer to a sweep and to a run; the caller, which copies both, inserts them. */
 static const char jobs[] = "sweep_job";
-/* A scenario has one baseline: where there is one already, it stays. */
+/* A scenario has only one baseline: if the target already has one, that one is kept. */
 static const char baselines[] = "baseline";
-/* A database of an earlier version lacks it, which is as if it were empty. */
+/* Databases of earlier versions do not have this table, which is treated as empty. */
 static const char terms[] = "run_term";
 
 static bool prepare(struct store_copier *copier, struct link *link, const char *column,
@@ -84,7 +86,7 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
         free(name);
     }
     sqlite3_finalize(statement);
-    /* New keys in the order of the old ones. */
+    /* Sorted, so that new keys are in the order of the old ones. */
     snprintf(select, sizeof select, "SELECT %s FROM \"%s\" WHERE \"%s\" = ? ORDER BY %s", names, link->table,
              column != NULL ? column : key, link->is_new ? key : "1");
     if (!is_there && strcmp(link->table, terms) == 0)
@@ -95,7 +97,7 @@ static bool prepare(struct store_copier *copier, struct link *link, const char *
            store_prepare(copier->into, insert, &link->insert, error);
 }
 
-/* Takes the names over. */
+/* Takes ownership of the names. */
 static bool add_link(struct store_copier *copier, char *table, char *parent, const char *column,
                      struct sim_error *error)
 {
@@ -105,7 +107,8 @@ static bool add_link(struct store_copier *copier, char *table, char *parent, con
         free(parent);
         return sim_fail_memory(error);
     }
-    /* A row with two owners would come twice; it needs a way of its own, as the jobs have. */
+    /* A row with two owners would be copied twice; a table of such rows needs special treatment, like the
+     * jobs. */
     for (size_t i = 0; i < copier->count; i++)
         assert(strcmp(copier->links[i].table, table) != 0);
     struct link *link = &copier->links[copier->count++];
@@ -197,7 +200,7 @@ static bool take_key(struct store_copier *copier, sqlite3_stmt *select, int colu
     return out->text != NULL || sim_fail_memory(error);
 }
 
-/* The row that the link's select stands on. *out: how the copy is referred to. */
+/* Copies the current row of the link's SELECT. *out: the key of the copy. */
 static bool copy_row(struct store_copier *copier, struct link *link, const struct key *parent,
                      struct key *out, bool *is_copied, struct sim_error *error)
 {
@@ -212,7 +215,7 @@ static bool copy_row(struct store_copier *copier, struct link *link, const struc
     int code = sqlite3_step(link->insert);
     sqlite3_reset(link->insert);
     *is_copied = code == SQLITE_DONE && sqlite3_changes(copier->into->db) > 0;
-    /* What the tables refuse did not come from a sound database. */
+    /* A row that violates a constraint cannot come from an undamaged database. */
     if ((code & 0xff) == SQLITE_CONSTRAINT)
         return store_fail_damaged(copier->from, sqlite3_errmsg(copier->into->db), error);
     if (code != SQLITE_DONE)
@@ -274,7 +277,7 @@ bool store_copier_copy(struct store_copier *copier, const char *table, int64_t o
     bind_key(root->select, 1, &key);
     int code = sqlite3_step(root->select);
     struct key made = {0, NULL};
-    /* That there is no such row is a failure like any other. */
+    /* A missing row is treated like any other failure. */
     bool is_copied, fine = code == SQLITE_ROW || store_fail(copier->from, code, error);
     fine = fine && copy_row(copier, root, NULL, &made, &is_copied, error) &&
            copy_children(copier, root, &made, error);

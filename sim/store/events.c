@@ -11,7 +11,7 @@ bool store_events_save(struct store *store, sqlite3_stmt *insert, int64_t id,
 {
     if (events->stride == 0)
         return true;
-    /* Little end first, whatever the machine. */
+    /* Written in little-endian order on every machine. */
     size_t size = events->mark_count * MARK_BYTES;
     unsigned char *bytes = malloc(size > 0 ? size : 1);
     if (bytes == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every failure of SQLite as one line: the database's name, what is the matter, and a cure. */
+/* Describes every failure of SQLite in one line: the database's name, the problem, and a remedy. */
 #include <errno.h>
 #include <string.h>
 

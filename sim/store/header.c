@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The first page of a database file: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6. */
+/* Checks the first page of a database file: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 #define MAGIC                 "SQLite format 3" /* with the NUL at its end */
 #define USER_VERSION_OFFSET   60
 #define APPLICATION_ID_OFFSET 68
-#define TREE_OFFSET           100 /* of the table of tables: page kind, then its number of cells at + 3 */
+#define TREE_OFFSET           100 /* offset of the schema table's page: its kind, and its number of cells at + 3 */
 #define TREE_LEAF             0x0d
 #define HEADER_SIZE           108
 #define PAGE_SIZE_MIN         512
 
-/* Through SQLite's own handle: to open and close the file next to it would drop the locks of every other
- * connection of this process (POSIX). Nothing has been read or locked so far. */
+/* Reads through SQLite's own file handle: opening and closing the file separately would release the locks of
+ * every other connection of this process (POSIX). Nothing was read or locked so far. */
 static bool read_header(struct store *store, unsigned char *bytes, int64_t *size, struct sim_error *error)
 {
     sqlite3_file *file = NULL;
     int code = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    /* SQLite calls a file of one byte empty, and would write over it. */
+    /* SQLite treats a file of one byte as empty, and would overwrite it. */
     struct stat status;
     if (stat(sqlite3_db_filename(store->db, "main"), &status) != 0)
         return store_fail_system(store, errno, error);
@@ -61,8 +61,8 @@ bool store_header_check(struct store *store, bool *has_log, struct sim_error *er
         return store_fail_damaged(store, "there is a write-ahead log, but the database file is empty", error);
     if (size == 0)
         return true;
-    /* A large first run puts its other pages in place before the first. Where it was killed doing so, its
-     * journal stays, and SQLite will make the file empty again. */
+    /* A large first run writes its other pages before the first page. If it was killed then, its journal is
+     * left, and SQLite will roll the file back to an empty one. */
     static const unsigned char blank[sizeof MAGIC];
     if (size >= PAGE_SIZE_MIN && memcmp(bytes, blank, sizeof blank) == 0 &&
         is_filled(sqlite3_filename_journal(name)))
@@ -72,7 +72,8 @@ bool store_header_check(struct store *store, bool *has_log, struct sim_error *er
     uint32_t id = big_endian(bytes + APPLICATION_ID_OFFSET);
     if (id == STORE_APPLICATION_ID)
         return store_version_check(store, (int32_t)big_endian(bytes + USER_VERSION_OFFSET), error);
-    /* Nobody's, and without a table: as good as new. What a log adds to it cannot be seen from here. */
+    /* A database without an application id and without tables is treated as new. Changes in its write-ahead
+     * log are not visible here. */
     bool has_tables = bytes[TREE_OFFSET] != TREE_LEAF || bytes[TREE_OFFSET + 3] != 0 ||
                       bytes[TREE_OFFSET + 4] != 0 || *has_log;
     if (id != 0 || has_tables || big_endian(bytes + USER_VERSION_OFFSET) != 0)

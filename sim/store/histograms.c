@@ -107,8 +107,8 @@ static bool load_bins(struct store *store, sqlite3_stmt *statement, struct lab_b
     return true;
 }
 
-/* Finds flipped bits that SQLite cannot see: the bins must give the figures stored with them, for a rounded
- * histogram within the rounding. */
+/* Detects flipped bits, which SQLite does not: the statistics that were stored must follow from the bins,
+ * exactly or, for a rounded histogram, up to the rounding. */
 static bool agree(const struct lab_bin *bins, size_t count, const struct lab_histogram *figures)
 {
     struct lab_histogram seen;

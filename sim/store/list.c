@@ -24,7 +24,8 @@ static bool take_row(struct store *store, struct store_row *row, struct store_ru
     return store_row_check(store, row, error);
 }
 
-/* Runs of a sweep carry its number and how many it has; folded, the newest of them stands for all. */
+/* Lists runs, with the number of their sweep and its number of runs; folds_sweeps: with only the newest run
+ * of each sweep. */
 static bool list(struct store *store, int folds_sweeps, struct store_run_row **out, size_t *count,
                  struct sim_error *error)
 {

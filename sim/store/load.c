@@ -7,7 +7,7 @@
 #include "private.h"
 #include "store/unfinished.h"
 
-/* "1 to 5, 8, 10 to 12", as far as a line takes it. */
+/* Lists the numbers of the runs, such as "1 to 5, 8, 10 to 12", as far as they fit into a line. */
 static bool list_runs(struct store *store, char *list, size_t size, struct sim_error *error)
 {
     static const char sql[] = "SELECT min(run), max(run) FROM (SELECT run, run - row_number() OVER (ORDER BY "
@@ -61,7 +61,7 @@ bool store_load_run(struct store *store, int64_t run, struct store_run_info *inf
     *out = NULL;
     if (store->db == NULL)
         return fail_missing(store, run, error);
-    /* One transaction, so that all of it is of one moment. */
+    /* One transaction, so that all queries see the same state. */
     bool fine = store_execute(store, "BEGIN", error) && store_load_within(store, run, info, out, error);
     store_rollback(store);
     return fine;
@@ -99,8 +99,8 @@ static void take_head(struct store *store, struct store_row *row, struct store_r
 static bool load_head(struct store *store, int64_t run, struct store_run_info *info,
                       struct lab_result *result, bool *is_there, struct sim_error *error)
 {
-    /* Strategies are counted in their table and found by its index: where one of the two is damaged they
-     * differ. */
+    /* Strategies are counted in their table and found through its index: if one of the two is damaged, the
+     * results differ. */
     static const char sql[] =
         "SELECT run, created_unix_s, elapsed_ms, version, scenario_path, scenario_text, overrides, scenario, "
         "about, CASE source WHEN 'made' THEN 'synthetic' ELSE source END, seed, digest, rows, keys, "

@@ -15,7 +15,8 @@
 #include "kernel/grow.h"
 #include "lab/sweep.h"
 
-/* A run that is no job: what it is, so that it can be found in another database. */
+/* A digest of everything stored about a run that is not a job, by which the run is found in another
+ * database. */
 struct mark {
     lab_wide hash;
     int64_t run;
@@ -25,7 +26,8 @@ struct marks {
     size_t count, capacity;
 };
 
-/* A run that is to be copied, and the job of a sweep (there and here) that it is of, if any. */
+/* A run to copy, and the job of a sweep to which it belongs, if any, with the sweep's number in the source
+ * and in the target. */
 struct item {
     int64_t run, sweep, job, point;
 };
@@ -40,10 +42,11 @@ struct merge {
     struct store_merged *told;
 };
 
-/* What an index does not find would be lost without a word. */
+/* A row that is missing in an index would be lost silently, so the source's integrity is checked. */
 static bool check_whole(struct store *source, struct sim_error *error)
 {
-    /* Who wrote into the log may still be at it; and it is not ours to work off. */
+    /* The process that wrote the write-ahead log may still be running, and this program must not checkpoint
+     * the log. */
     struct stat status;
     if (stat(sqlite3_filename_wal(sqlite3_db_filename(source->db, "main")), &status) == 0 &&
         status.st_size > 0)
@@ -61,7 +64,7 @@ static bool check_whole(struct store *source, struct sim_error *error)
     return fine;
 }
 
-/* Before anything is written. */
+/* Called before anything is written. */
 static bool check_sources(struct store *into, struct store *const *sources, size_t count,
                           struct sim_error *error)
 {
@@ -79,7 +82,7 @@ static bool check_sources(struct store *into, struct store *const *sources, size
     return true;
 }
 
-/* Over all columns but the number, which is the first. */
+/* Over all columns except the first, which is the run's number. */
 static struct mark mark_of(sqlite3_stmt *statement)
 {
     struct mark mark = {.run = sqlite3_column_int64(statement, 0)};
@@ -133,7 +136,7 @@ static bool add_item(struct items *items, const struct item *item, struct sim_er
     return true;
 }
 
-/* Where a run is there twice, because it was stored twice, it comes twice. */
+/* A run that was stored twice in the source is copied twice. */
 static bool list_plain(struct merge *merge, struct items *items, struct sim_error *error)
 {
     struct marks there = {0}, here = {0};
@@ -155,7 +158,7 @@ static bool list_plain(struct merge *merge, struct items *items, struct sim_erro
     return fine;
 }
 
-/* Its number here; one that is not here yet comes. */
+/* Finds the sweep's number in the target; a sweep that is missing there is copied. */
 static bool find_sweep(struct merge *merge, struct store_copier *copier, int64_t there, const char *identity,
                        const char *version, int64_t *here, struct sim_error *error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens and closes a database.
  *
- * A reader's connection may write too, where it can: SQLite then mends what a killed writer left, and the
- * last one to close takes the log away. Where the file or its folder is read-only, SQLite cannot make the two
- * files that it wants next to a database in WAL mode (https://www.sqlite.org/wal.html#readonly). Then the
- * database is opened as immutable, which needs neither. That would overlook a log or a journal that holds
- * changes; where one does, SQLite opens the database read-only by its own rules, which want the files that
- * are there. */
+ * A reader's connection is writable where possible: SQLite then recovers what a killed writer left, and the
+ * last connection removes the write-ahead log. If the file or its folder is read-only, SQLite cannot create
+ * the two files that it needs next to a database in WAL mode (https://www.sqlite.org/wal.html#readonly). The
+ * database is then opened as immutable, which needs neither. An immutable database ignores a log or a
+ * journal, so if one of these has changes, SQLite opens the database read-only by its own rules, which
+ * require these files. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ bool store_open(const char *path, enum store_mode mode, struct store **out, stru
     return store_open_with(path, mode, &store_options_default, out, error);
 }
 
-/* Whether SQLite can write neither the file nor, as it must, next to it. */
+/* Whether SQLite cannot write the file, or cannot create files next to it. */
 static bool may_only_be_read(const char *file)
 {
     char *slash = strrchr(file, '/');
@@ -44,7 +44,8 @@ static bool is_filled_beside(const char *file, const char *suffix)
     return stat(name, &status) == 0 && status.st_size > 0;
 }
 
-/* "file:PATH?immutable=1", with all but the plainest bytes of the path as %XX. */
+/* Writes "file:PATH?immutable=1", with the bytes of the path percent-encoded except for letters, digits and
+ * the like. */
 static void name_immutable(const char *file, char *out)
 {
     static const char digits[] = "0123456789ABCDEF", tail[] = "?immutable=1";
@@ -81,22 +82,22 @@ static bool configure(struct store *store, struct sim_error *error)
 {
     sqlite3_busy_timeout(store->db, store->options.busy_timeout_ms);
     sqlite3_extended_result_codes(store->db, 1);
-    /* SQLite would go on, and a writer fail only at the first row. */
+    /* Otherwise SQLite would continue, and a writer would fail only at its first row. */
     if (!store->is_read_only && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail(store, SQLITE_READONLY, error);
     return store_execute(store, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF", error) &&
            (store->mode == STORE_WRITE || store_execute(store, "PRAGMA query_only = ON", error));
 }
 
-/* The mode stays with the file. When it cannot be had now (another program has the database open, or the file
- * system has no shared memory) the rollback journal serves as well. The schema is written before, so that the
- * header of a database of ours always says so. */
+/* Sets WAL mode, which is stored in the file. When it cannot be set now (another process has the database
+ * open, or the file system has no shared memory), the rollback journal works as well. The schema is written
+ * before, so that the header always has the application id. */
 static void use_log(struct store *store)
 {
     sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
 }
 
-/* keep_log: of a refused database not even the write-ahead log is worked off. */
+/* keep_log: for a refused database, whose write-ahead log must not be checkpointed. */
 static void disconnect(struct store *store, bool keep_log)
 {
     if (store->db != NULL && keep_log)
@@ -144,7 +145,7 @@ static bool check_kind(const struct store *store, bool *is_there, struct sim_err
 
 static bool check_folder(const struct store *store, struct sim_error *error)
 {
-    /* SQLite would follow a link that leads nowhere; where to, only it can tell. */
+    /* SQLite would follow a dangling symbolic link and create its target, whose name only SQLite knows. */
     struct stat status;
     if (lstat(store->file, &status) == 0)
         return true;
@@ -160,8 +161,8 @@ static bool check_folder(const struct store *store, struct sim_error *error)
     return number == 0 || store_fail_system(store, number, error);
 }
 
-/* A database that is to be written and is not there is made with its first run, so that a run that fails
- * leaves no file behind. What would hinder it is told now, before the run. */
+/* A database for writing that does not exist is created with its first run, so that a failed run leaves no
+ * file. Errors that would prevent its creation are reported now, before the run. */
 static bool open_existing(struct store *store, struct sim_error *error)
 {
     bool is_there;
@@ -192,7 +193,8 @@ bool store_open_with(const char *path, enum store_mode mode, const struct store_
         return sim_fail_memory(error);
     }
     memcpy(store->path, path, size);
-    /* SQLite has names with a meaning of their own, ":memory:" for one; with a folder in front none has. */
+    /* Some names have a special meaning for SQLite, such as ":memory:", but none that begins with a
+     * folder. */
     size_t prefix = *path == '/' ? 0 : 2;
     memcpy(store->file, "./", prefix);
     memcpy(store->file + prefix, path, size);
@@ -238,9 +240,9 @@ static void read_once(const char *file)
     sqlite3_close(db);
 }
 
-/* A database that could not be made. Where not even the rollback went through, its journal stays:
- * SQLite works that off when it can read and write the file. Alone it must not stay behind, as it would be
- * taken for the journal of whatever database comes to that name. */
+/* Removes a database that could not be created. If even the rollback failed, its journal stays; SQLite rolls
+ * it back when the file is opened again. A journal must not stay without its database, since SQLite would
+ * take it for the journal of the next database of that name. */
 static void remove_empty(const struct store *store)
 {
     char file[PATH_MAX], journal[PATH_MAX + sizeof "-journal"];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One row an outcome, with a digest over identity, job and bytes, so that a damaged one is not used. */
+/* Stores outcomes, one row per outcome, with a digest over identity, job and bytes, so that a damaged one is
+ * not used. */
 #include "store/outcomes.h"
 #include "kernel/grow.h"
 
@@ -16,7 +17,7 @@ static uint64_t digest_of(uint64_t identity, const struct store_outcome *outcome
     return sim_digest_chain(digest, bk_murmur3_128(outcome->bytes, outcome->size, 0).h1);
 }
 
-/* Puts the row behind the others, if it is whole. False when out of memory. */
+/* Appends the row's outcome, if it is intact. False when out of memory. */
 static bool take_outcome(struct store_row *row, uint64_t identity, struct store_outcome **out, size_t *count,
                          size_t *capacity)
 {
@@ -29,7 +30,7 @@ static bool take_outcome(struct store_row *row, uint64_t identity, struct store_
     if (outcome.bytes == NULL)
         return false;
     if (bytes == NULL)
-        outcome.size = 0; /* no bytes, or no memory */
+        outcome.size = 0; /* no bytes, or out of memory */
     else
         memcpy(outcome.bytes, bytes, outcome.size);
     if (digest_of(identity, &outcome) == digest)

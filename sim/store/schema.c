@@ -4,7 +4,7 @@
 
 #include "private.h"
 
-/* ANY: an INTEGER, or digits as TEXT where 63 bits are too few. */
+/* ANY: an INTEGER, or digits as TEXT when the number needs more than 63 bits. */
 static const char version_1_tables[] =
     "CREATE TABLE run (\n"
     "  run INTEGER PRIMARY KEY AUTOINCREMENT,\n"
@@ -70,7 +70,7 @@ static const char version_1_tables[] =
     "CREATE VIEW read_histogram AS SELECT run, label, size AS partitions, bin.count AS reads\n"
     "  FROM bin JOIN histogram USING (histogram) JOIN strategy USING (strategy) WHERE state = 'read';\n";
 
-/* Additions of cluster runs: the digest of events, and what agents believed around a change. */
+/* Tables for cluster runs: the digest of events, and the agents' views of a bucket around a change. */
 static const char version_2_tables[] =
     "CREATE TABLE event_log (\n"
     "  strategy INTEGER PRIMARY KEY REFERENCES strategy ON DELETE CASCADE,\n"
@@ -138,7 +138,7 @@ static const char version_3_tables[] =
     "CREATE VIEW largest_partitions AS SELECT run, label, unit, key, bucket, size\n"
     "  FROM largest JOIN strategy USING (strategy);\n";
 
-/* The load of nodes, and the sizes of the partitions that began in each stretch of the run. */
+/* The load of nodes, and the sizes of the partitions that began in each interval of the run. */
 static const char version_4_tables[] =
     "CREATE TABLE node (\n"
     "  strategy INTEGER NOT NULL REFERENCES strategy ON DELETE CASCADE, position INTEGER NOT NULL,\n"
@@ -185,8 +185,8 @@ static const char version_5_tables[] =
     "  (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE snapshot.run = unfinished.run)\n"
     "    AS bytes, scenario_path, overrides FROM unfinished;\n";
 
-/* Settings of locks, of reads and of changes are rows of `setting`, which an older program takes for damage.
- * No table changes, so a reader takes version 5 as it is. */
+/* Settings of locks, of reads and of changes are rows of `setting`, which an older program would take for
+ * damage. No table changes, so a reader accepts version 5. */
 static const char version_6_tables[] = "";
 
 /* The outcomes of the finished runs of an unfinished tune. Readers do not use them. */
@@ -197,9 +197,8 @@ static const char version_7_tables[] =
     "  PRIMARY KEY (identity, job)\n"
     ") STRICT, WITHOUT ROWID;\n";
 
-/* The strategy `none` became `unbucketed`, and with it the label that it has when the scenario gives
- * none; rows that were `made` are `synthetic`. store_load_run() knows the earlier names, so a reader takes
- * version 5 as it is. */
+/* The strategy `none` became `unbucketed`, and so did its default label; `made` rows became `synthetic`.
+ * store_load_run() knows the earlier names, so a reader accepts version 5. */
 static const char version_8_tables[] =
     "UPDATE baseline_metric SET label = 'unbucketed' WHERE label = 'none' AND EXISTS (\n"
     "  SELECT 1 FROM baseline JOIN strategy USING (run) WHERE baseline.scenario = baseline_metric.scenario\n"
@@ -257,8 +256,8 @@ static bool pragma(struct store *store, const char *sql, int64_t *value, struct 
     return fine;
 }
 
-/* The header was checked already; but the newest version may be in the log, and another program may have
- * changed it since. */
+/* The header was checked already, but the newest version may be in the write-ahead log, and another process
+ * may have changed it since. */
 static bool read_version(struct store *store, int64_t *version, struct sim_error *error)
 {
     int64_t id, tables;
@@ -274,8 +273,8 @@ static bool read_version(struct store *store, int64_t *version, struct sim_error
 
 bool store_migrate(struct store *store, bool continues, struct sim_error *error)
 {
-    /* The write lock is taken even when nothing is missing, so a program that cannot write fails now, not at
-     * the end of a long run. */
+    /* The write lock is taken even when no migration is missing, so that a program that cannot write fails
+     * now, not at the end of a long run. */
     int64_t version;
     bool fine = store_execute(store, "BEGIN IMMEDIATE", error) && read_version(store, &version, error) &&
                 (version == store->options.version || apply(store, version, error));

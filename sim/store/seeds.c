@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists the runs that differ from a run in the seed alone. */
+/* Lists the runs that differ from a given run only in the seed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const char *skip_seed(const char *overrides)
     return overrides;
 }
 
-/* Overrides are lines; those of the seed do not count. */
+/* Compares two lists of overrides, one per line, without those of the seed. */
 static bool are_equal(const char *one, const char *other)
 {
     one = skip_seed(one == NULL ? "" : one);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strategy's settings, by the table of settings. The settings of its Nth change stand under the same names
- * behind "then.N.", N from 1. */
+/* Stores and loads a strategy's settings, by the table of settings. The names of the settings of its N-th
+ * change have the prefix "then.N.", with N from 1. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void bind_value(struct store_binder *binder, const struct lab_setting *se
     }
 }
 
-/* Those of the settings themselves, or of one of their changes. */
+/* Saves the settings of the strategy, or of one of its changes. */
 static bool save_some(struct store *store, sqlite3_stmt *insert, int64_t id, uint32_t change,
                       const struct lab_settings *settings, struct sim_error *error)
 {
@@ -109,7 +109,7 @@ static void take_value(struct store_row *row, const struct lab_setting *setting,
     }
 }
 
-/* One row of the table; false when no strategy of that kind has such a setting. */
+/* Loads one row of the table; false when strategies of this kind have no such setting. */
 static bool take_setting(struct store_row *row, enum bk_kind kind, const char *name, struct lab_settings *out)
 {
     uint32_t change = 0;
@@ -136,7 +136,7 @@ static bool take_setting(struct store_row *row, enum bk_kind kind, const char *n
     return false;
 }
 
-/* What a scenario cannot have set is damage. */
+/* Whether a scenario can have these settings; otherwise the database is damaged. */
 static bool can_be(const struct lab_settings *settings, enum bk_kind kind)
 {
     const struct lab_change *changes = settings->changes;
@@ -159,7 +159,7 @@ static bool can_be(const struct lab_settings *settings, enum bk_kind kind)
     return bk_strategy_check(&settings->strategy) == BK_OK;
 }
 
-/* LAB_KIND_COUNT: there is no such kind. */
+/* Returns LAB_KIND_COUNT when there is no such kind. */
 static enum bk_kind find_kind(const char *name)
 {
     int kind = 0;
@@ -200,7 +200,8 @@ bool store_settings_load(struct store *store, int64_t id, const char *kind, stru
         fine = store_row_check(store, &row, error);
     }
     sqlite3_finalize(statement);
-    out->settings.idgen.client_id = out->settings.is_idgen ? 1 : 0; /* each client of a run has its own */
+    out->settings.idgen.client_id =
+        out->settings.is_idgen ? 1 : 0; /* not stored: each client of a run has its own */
     if (fine && !can_be(&out->settings, known))
         fine = store_fail_damaged(store, "a strategy that cannot be", error);
     return fine;

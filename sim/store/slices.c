@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sizes of partitions over time, and what each node holds. */
+/* Stores and loads the sizes of partitions over time, and the load of each node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static bool take_slice(struct store_row *row, struct lab_slice *slice)
         sizes->most = (uint64_t)store_take_whole(row, UINT64_MAX);
         is_fine = is_fine && is_sound(sizes);
     }
-    /* What could not be read for want of memory is not damaged. */
+    /* A value that could not be read because memory ran out is not damaged. */
     return is_fine || row->is_out_of_memory;
 }
 

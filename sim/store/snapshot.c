@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* States in pieces, as SQLite takes no value of a gigabyte. */
+/* Stores states in pieces, since SQLite limits a value to a gigabyte. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ bool store_snapshot_put(struct store *store, const struct store_unfinished *unfi
     return fine;
 }
 
-/* Puts the pieces together; what is amiss with them, the state's own checksum finds. False when out of
+/* Appends a piece to its state; the state's own checksum detects missing or damaged pieces. False when out of
  * memory. */
 static bool take_piece(struct store_row *row, struct store_snapshot **items, size_t *count, size_t *capacity)
 {

@@ -16,9 +16,9 @@ struct store_sweep {
     const struct lab_sweep *sweep;
     const char *path, *version;
     int64_t number; /* 0: not in the database yet */
-    int64_t last;   /* jobs of runs up to this one are known */
+    int64_t last;   /* the jobs of runs up to this number were read */
     _Atomic unsigned char *is_done;
-    uint64_t *digests; /* of the runs of jobs that are done */
+    uint64_t *digests; /* digests of the runs of the jobs that are done */
     _Atomic uint64_t done;
 };
 
@@ -31,7 +31,7 @@ static bool check_version(const struct store_sweep *sweep, const char *version, 
                     sweep->store->path, version, sweep->version);
 }
 
-/* Sets the sweep's number, when it is there. */
+/* Sets the sweep's number, if it is in the database. */
 static bool find(struct store_sweep *sweep, struct sim_error *error)
 {
     sqlite3_stmt *statement;
@@ -57,7 +57,7 @@ static bool find(struct store_sweep *sweep, struct sim_error *error)
     return fine;
 }
 
-/* In the database jobs and points are numbered from 1, as people are told of them. */
+/* In the database, as in messages, jobs and points are numbered from 1. */
 static uint64_t take_job(const struct store_sweep *sweep, struct store_row *row)
 {
     uint64_t job = (uint64_t)store_take_whole(row, INT64_MAX) - 1;
@@ -72,7 +72,7 @@ static void know(struct store_sweep *sweep, uint64_t job, uint64_t digest)
         atomic_fetch_add(&sweep->done, 1);
 }
 
-/* The jobs that were done since the last look, by this program or another. Runs are numbered upwards. */
+/* Reads the jobs that this process or another has stored since the last call. The numbers of runs ascend. */
 static bool learn(struct store_sweep *sweep, struct sim_error *error)
 {
     static const char sql[] = "SELECT job, run, digest FROM sweep_job JOIN run USING (run) WHERE +sweep = ? "
@@ -142,7 +142,7 @@ int64_t store_sweep_number(const struct store_sweep *sweep)
     return sweep->number;
 }
 
-/* Whoever removes or replaces the file leaves us one that nobody finds any more. */
+/* Fails when the file was removed or replaced: this process would then write to a file without a name. */
 static bool check_place(const struct store_sweep *sweep, struct sim_error *error)
 {
     int has_moved = 0;
@@ -237,7 +237,7 @@ static bool keep_all(struct store_sweep *sweep, const struct store_job *jobs, si
     struct store *store = sweep->store;
     struct store_saver *saver = NULL;
     sqlite3_stmt *insert = NULL;
-    /* What another program did meanwhile is not done again. */
+    /* Jobs that another process has stored meanwhile are not stored again. */
     bool fine = find(sweep, error) && learn(sweep, error) && store_saver_make(store, &saver, error) &&
                 store_prepare(store, "INSERT INTO sweep_job (sweep, job, point, run) VALUES (?, ?, ?, ?)",
                               &insert, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run is judged by, a row for each term that is not the default. */
+/* Stores and loads the criteria by which a run is judged, with a row for each criterion that is not the
+ * default. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 static const struct term {
     const char *name;
-    size_t place; /* of a double in the result */
+    size_t place; /* offset of a double in the result */
     double missing;
 } terms[] = {
     {"over_limit_share", TERM(limits.over_limit_share), 0},
@@ -43,7 +44,7 @@ bool store_terms_save(struct store *store, sqlite3_stmt *statement, int64_t run,
     return true;
 }
 
-/* A term that is not known comes of a later program. */
+/* Ignores a name that is not known, which a later version of the program wrote. */
 static void take(struct lab_result *result, const char *name, double value)
 {
     for (size_t i = 0; i < TERM_COUNT; i++) {

@@ -15,11 +15,11 @@
     "snapshot.run = unfinished.run), (SELECT coalesce(sum(length(bytes)), 0) FROM snapshot WHERE "           \
     "snapshot.run = unfinished.run)"
 
-/* Its states go with it. */
+/* Its states are deleted with it. */
 static const char drop_text[] = "DELETE FROM unfinished WHERE run = ?1 AND attempt = ?2 AND ?3 >= 0";
 
-/* The number that the next run would have had: SQLite remembers those that were given, also when the run goes
- * again. */
+/* Reserves the number of the next run. SQLite (AUTOINCREMENT) never reuses a number, even after the run is
+ * deleted. */
 static bool reserve(struct store *store, int64_t *run, struct sim_error *error)
 {
     if (!store_execute(store,
@@ -172,7 +172,8 @@ static bool fail_taken(const struct store *store, const struct store_unfinished 
                     store->path, unfinished->run);
 }
 
-/* A statement with run, attempt and time so far, which must change the one row there is. */
+/* Executes a statement with the parameters run, attempt and elapsed time, which must change exactly one
+ * row. */
 static bool update(struct store *store, const char *sql, const struct store_unfinished *unfinished,
                    struct sim_error *error)
 {

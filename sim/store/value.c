@@ -9,7 +9,7 @@
 
 #include "private.h"
 
-#define WIDE_DIGITS_MAX 39 /* of 2^128 - 1 */
+#define WIDE_DIGITS_MAX 39 /* number of digits of 2^128 - 1 */
 #define DIGEST_DIGITS   16
 
 bool store_execute(struct store *store, const char *sql, struct sim_error *error)
@@ -82,7 +82,7 @@ void store_bind_digest(struct store_binder *binder, uint64_t digest)
 
 void store_bind_blob(struct store_binder *binder, const void *bytes, size_t size)
 {
-    /* NULL would be bound as NULL, not as a blob without bytes. */
+    /* A NULL pointer would be bound as NULL, not as an empty blob. */
     note(binder, sqlite3_bind_blob64(binder->statement, ++binder->index, size == 0 ? "" : bytes, size,
                                      SQLITE_STATIC));
 }
@@ -114,7 +114,7 @@ char *store_take_text(struct store_row *row)
 char *store_take_name(struct store_row *row)
 {
     char *text = store_take_text(row);
-    /* For want of memory it may be NULL as well, which is told first. */
+    /* The text is NULL when out of memory too; store_row_check() reports that first. */
     row->is_damaged = row->is_damaged || text == NULL;
     return text;
 }
@@ -201,7 +201,7 @@ const unsigned char *store_take_blob(struct store_row *row, size_t *size)
         row->is_damaged = true;
     const unsigned char *bytes = sqlite3_column_blob(row->statement, column);
     *size = (size_t)sqlite3_column_bytes(row->statement, column);
-    /* NULL stands for no bytes, and for no memory. */
+    /* NULL means an empty blob, or that memory ran out. */
     if (bytes == NULL && sqlite3_errcode(sqlite3_db_handle(row->statement)) == SQLITE_NOMEM)
         row->is_out_of_memory = true;
     return bytes;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Baselines: for each scenario, by its name, the run that later ones are compared with, and from where to
- * where its figures lie when the seed is another one. They are in a run database, with runs or alone. */
+/* Baselines: for each scenario, by its name, the run with which later runs are compared, and the range of
+ * each metric over other seeds. They are stored in a run database, which may have other runs too. */
 #ifndef STORE_BASELINE_H
 #define STORE_BASELINE_H
 
 #include "store/store.h"
 
-/* One figure over the seeds. */
+/* A metric over the seeds. */
 struct store_baseline_metric {
     char *label; /* of the strategy */
     char name[LAB_METRIC_NAME_SIZE];
-    uint64_t count; /* of the seeds that have it */
+    uint64_t count; /* number of seeds that have the metric */
     double mean, stddev;
     double low, high; /* -INFINITY and INFINITY: no bound */
 };
@@ -19,19 +19,19 @@ struct store_baseline {
     struct store_run_info info;
     struct lab_result *result;
     uint64_t seeds;
-    struct store_baseline_metric *metrics; /* loaded: by label, then name, in the order of bytes */
+    struct store_baseline_metric *metrics; /* after a load, sorted by label, then by name, as bytes */
     size_t metric_count;
 };
 
-/* Puts each in the place of the one that its scenario had, run included, in one transaction: all or none.
- * Sets info.run. */
+/* Stores the baselines in one transaction: all or none. Each replaces the baseline that its scenario had,
+ * together with its run. Sets info.run. */
 bool store_baselines_save(struct store *store, struct store_baseline *baselines, size_t count,
                           struct sim_error *error);
-/* *is_there: whether the scenario of this name has one; then the caller clears it. The strings of out->info
- * live until store_close() or the next load. */
+/* Sets *is_there to whether the scenario of this name has a baseline; if it has, the caller must clear *out.
+ * The strings of out->info live until store_close() or the next load. */
 bool store_baseline_load(struct store *store, const char *scenario, struct store_baseline *out,
                          bool *is_there, struct sim_error *error);
-/* Frees what is in it; a zeroed one is fine. */
+/* Frees the contents; a zeroed struct is allowed. */
 void store_baseline_clear(struct store_baseline *baseline);
 
 #endif

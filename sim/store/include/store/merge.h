@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Several run databases in one, without loss or double.
+/* Merges several run databases into one, without losing or duplicating runs.
  *
- * A job of a sweep is the same wherever it was run; another run is the same when all that is kept of it is,
- * wall clock and all. What is there already is not added, so that a merge may be repeated. Every table that
- * belongs to a run, by its references, goes along with it. */
+ * Two runs of the same job of a sweep count as the same run. Other runs are the same when everything stored
+ * about them is equal, including the wall clock time. A run that the target has already is not added, so a
+ * merge may be repeated. Rows of all tables that refer to a run, directly or indirectly, are copied with
+ * it. */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
 
@@ -11,13 +12,14 @@
 #include "store/store.h"
 
 struct store_merged {
-    uint64_t added, found; /* runs: that came in, and that were there already */
+    uint64_t added, found; /* number of runs that were added, and that were there already */
 };
 
-/* `into` is open for writing, the sources for reading; all are left open. One transaction: on failure `into`
- * is as it was. The sources are never changed. A source that is `into` itself, or a sweep of two versions of
- * the program, is SIM_ERROR_INPUT; a job with two digests SIM_ERROR_CHECK, a damaged source
- * SIM_ERROR_ENVIRONMENT. progress may be NULL; its `stop` ends the merge as SIM_ERROR_CHECK. */
+/* `into` must be open for writing and the sources for reading; all stay open. The merge is one transaction:
+ * on failure `into` is unchanged. The sources are never changed. Errors: SIM_ERROR_INPUT for a source that is
+ * `into` itself, and for a sweep of two versions of the program; SIM_ERROR_CHECK for a job with two different
+ * digests; SIM_ERROR_ENVIRONMENT for a damaged source. progress may be NULL; its `stop` ends the merge with
+ * SIM_ERROR_CHECK. */
 bool store_merge(struct store *into, struct store *const *sources, size_t count,
                  struct lab_progress *progress, struct store_merged *out, struct sim_error *error);
 
@@ -25,9 +27,9 @@ struct store_sweep_row {
     int64_t sweep;
     char *scenario_name;
     uint64_t identity, jobs, done;
-    uint64_t digest; /* over what is done, as lab_sweep_digest_add() says */
+    uint64_t digest; /* digest over the completed jobs: lab_sweep_digest_add() */
 };
-/* By number; freed by store_sweeps_free(). */
+/* Lists the sweeps in order of their numbers. The caller must free *out with store_sweeps_free(). */
 bool store_list_sweeps(struct store *store, struct store_sweep_row **out, size_t *count,
                        struct sim_error *error);
 void store_sweeps_free(struct store_sweep_row *rows, size_t count);

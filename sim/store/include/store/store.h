@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The run database: SQLite in WAL mode, STRICT tables, `user_version` for migrations.
  *
- * A run is written in one transaction or not at all. Views that a person can query in the sqlite3 shell:
+ * A run is written in one transaction or not at all. These views are meant for queries in the sqlite3 shell:
  * `runs`, `strategy_metrics` (run, label, metric, value), `partition_histogram` (run, label, state, unit,
- * size, partitions). Errors are SIM_ERROR_ENVIRONMENT with the database's name and a cure: locked, read-only,
- * not a database, made by a newer version, disk full, corrupt. A database that is refused is left untouched,
- * byte for byte. A store is one thread's at a time. */
+ * size, partitions). Errors are SIM_ERROR_ENVIRONMENT with the database's name and a remedy: locked,
+ * read-only, not a database, made by a newer version, disk full, corrupt. A database that is refused is not
+ * changed by a single byte. A store may be used by one thread at a time. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -19,37 +19,38 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,  /* must exist; never written */
-    STORE_WRITE, /* when missing made with its first run, when older migrated */
+    STORE_READ,  /* the database must exist, and is never written */
+    STORE_WRITE, /* a missing database is created with its first run; one of an older version is migrated */
 };
 
 bool store_open(const char *path, enum store_mode mode, struct store **out, struct sim_error *error);
-void store_close(struct store *store); /* NULL is fine */
+void store_close(struct store *store); /* store may be NULL */
 
 /* What the caller knows about a run in addition to its result. */
 struct store_run_info {
     int64_t run;    /* number; set by store_save_run() */
-    int64_t number; /* that it is to have, which was given to it before; 0: the next */
+    int64_t number; /* number that was reserved for the run; 0: the next free number */
     const char *scenario_path, *scenario_text, *overrides;
-    const char *version;    /* of the program */
-    int64_t created_unix_s; /* wall clock, for people */
+    const char *version;    /* version of the program */
+    int64_t created_unix_s; /* wall clock, only for display */
     int64_t elapsed_ms;
 };
 
-/* Stores a run whole; sets info->run. */
+/* Stores a run and sets info->run. */
 bool store_save_run(struct store *store, struct store_run_info *info, const struct lab_result *result,
                     struct sim_error *error);
-/* run 0: the newest. A missing run is SIM_ERROR_INPUT and names the runs there are. The result is the
- * caller's; the strings of *info live until store_close() or the next load. info may be NULL. */
+/* Loads a run. run: its number; 0: the newest run. A missing run is SIM_ERROR_INPUT, with a text that lists
+ * the existing runs. *out is owned by the caller. info may be NULL; its strings live until store_close() or
+ * the next load. */
 bool store_load_run(struct store *store, int64_t run, struct store_run_info *info, struct lab_result **out,
                     struct sim_error *error);
 
 struct store_tune;
-/* Stores the run of the front of `tune` and with it the answer (docs/cli.md), both or neither; sets
- * info->run. What was kept of this tune goes (store/outcomes.h). */
+/* Stores the run that `tune` made of the strategies on its front, and its answer as JSON (docs/cli.md), both
+ * or neither; sets info->run. Removes the stored outcomes of this tune (store/outcomes.h). */
 bool store_tune_save(struct store *store, const struct store_tune *tune, struct store_run_info *info,
                      const struct lab_result *result, const char *answer, struct sim_error *error);
-/* *answer is the caller's; NULL when the run has none. */
+/* Loads the answer of a run: *answer is owned by the caller, and NULL when the run has none. */
 bool store_tune_load(struct store *store, int64_t run, char **answer, struct sim_error *error);
 
 struct store_run_row {
@@ -60,12 +61,12 @@ struct store_run_row {
     int64_t strategy_count;
     int64_t expects, expects_failed;
     char *version;
-    int64_t sweep;      /* that the run is a job of; 0: of none */
-    int64_t sweep_runs; /* runs of this sweep in all */
+    int64_t sweep;      /* number of the sweep of which the run is a job; 0: none */
+    int64_t sweep_runs; /* number of runs of this sweep in the database */
 };
-/* Newest first. The rows are freed by store_runs_free(). */
+/* Lists the runs, newest first. The caller must free *out with store_runs_free(). */
 bool store_list_runs(struct store *store, struct store_run_row **out, size_t *count, struct sim_error *error);
-/* The same with one row a sweep, its newest run. */
+/* As store_list_runs(), with only the newest run of each sweep. */
 bool store_list_folded(struct store *store, struct store_run_row **out, size_t *count,
                        struct sim_error *error);
 void store_runs_free(struct store_run_row *rows, size_t count);
@@ -73,19 +74,20 @@ void store_runs_free(struct store_run_row *rows, size_t count);
 /* A run of a sample: the same scenario, overrides and version, and another seed. */
 struct store_seed {
     uint64_t seed;
-    int64_t run; /* of several with this seed the newest */
+    int64_t run; /* the newest run with this seed */
 };
-/* The sample that a run belongs to, itself included, in order of seeds; malloc'ed, the caller's. A scenario
- * that reads a trace is the same at the same path only. */
+/* Lists the runs of the sample to which a run belongs, including that run, in order of seeds. *out is
+ * malloc'ed and owned by the caller. Scenarios that read a trace are the same only when their files have the
+ * same path. */
 bool store_list_seeds(struct store *store, int64_t run, struct store_seed **out, size_t *count,
                       struct sim_error *error);
-/* The figures of one strategy of a run, added to *out, whose items are the caller's; none of a label that the
- * run does not have. */
+/* Appends the metrics of one strategy of a run to *out, whose items are owned by the caller; none when the
+ * run has no strategy with this label. */
 bool store_load_metrics(struct store *store, int64_t run, const char *label, struct lab_metrics *out,
                         struct sim_error *error);
 
-/* How many stored runs are looks of `watch` (lab/drift.h) at this strategy of this run. The database is
- * there. */
+/* Counts the stored runs of `watch` (lab/drift.h) that looked at this strategy of this run. The database must
+ * exist. */
 bool store_count_looks(struct store *store, int64_t run, const char *label, uint64_t *out,
                        struct sim_error *error);
 
