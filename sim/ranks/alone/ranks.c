@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A single rank. */
+/* The implementation for a single rank. */
 #define _DEFAULT_SOURCE
 #include "ranks/ranks.h"
 
@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many processes mpirun has started, when they are several. */
+/* The number of processes that mpirun started, as text, if there are several; otherwise NULL. */
 static const char *launched(void)
 {
     const char *count = getenv("OMPI_COMM_WORLD_SIZE");
     return count == NULL || strtoul(count, NULL, 10) <= 1 ? NULL : count;
 }
 
-/* Started by mpirun, each process would do all of the work, and write to the one database. */
+/* Refuses to run under mpirun: each process would do all of the work, and write to the same database. */
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error)
 {
     (void)program;
@@ -57,7 +57,7 @@ uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
     return online < 1 ? 1 : online > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)online;
 }
 
-/* There is nobody to serve, or to be called. */
+/* There is no other rank to serve or to call. */
 void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count)
 {
     (void)ranks;

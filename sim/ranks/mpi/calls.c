@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Calls, on the side of rank 0, and the tasks that they are on the other side. */
+/* Calls on rank 0, and the tasks that serve them on the other ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "kernel/thread.h"
 #include "ranks.h"
 
-/* How long a call waits before it asks whether it is to end, and then for what was called to end too. */
+/* How often a waiting call checks whether it is stopped, and how long a stopped call then waits for the
+ * service to end. */
 #define PATIENCE_NS INT64_C(50000000)
 #define FAREWELL_NS INT64_C(400000000)
 
@@ -32,15 +33,15 @@ static struct ranks_bytes copy_bytes(const struct ranks_bytes *bytes)
     return copy;
 }
 
-/* With the lock held. A message that is lost would leave the other side waiting for ever; one whose text
- * there was no memory for goes without. */
+/* Queues a message, with the lock held. A lost message would leave the other side waiting for ever, so the
+ * program ends when out of memory; but a message is sent without its text if there is no memory for that. */
 static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_message_head *head,
                          unsigned char *body)
 {
     struct ranks_message *message = calloc(1, sizeof *message);
     if (message == NULL) {
         fputs("out of memory; end other programs first\n", stderr);
-        _exit(SIM_ERROR_ENVIRONMENT); /* what is called at an exit may want the lock */
+        _exit(SIM_ERROR_ENVIRONMENT); /* not exit(), since an atexit() handler may take the lock */
     }
     message->rank = rank;
     message->head = *head;
@@ -55,8 +56,8 @@ static void send_message(struct ranks *ranks, uint32_t rank, const struct ranks_
     pthread_cond_signal(&ranks->queued);
 }
 
-/* One who is stopped waits a little, so that as a rule nothing is under way any more. NULL: none will come.
- */
+/* Returns NULL when no answer will arrive. A stopped call still waits for a short time, so that usually the
+ * service has ended when it returns. */
 static struct ranks_message *wait_for_answer(struct ranks *ranks, struct open_call *open)
 {
     const struct ranks_call *call = open->call;
@@ -120,7 +121,7 @@ bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks
                      : sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped before the end; nothing was stored");
 }
 
-/* What nobody waits for any more is dropped. */
+/* An answer for which no call waits any more is dropped. */
 static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
 {
     struct open_call *open = ranks->calls;
@@ -148,7 +149,7 @@ static void deliver_to_call(struct ranks *ranks, struct ranks_message *message)
     ranks_free_message(message);
 }
 
-/* With the lock held: passes on whether the task is to stop, and how far it is. */
+/* With the lock held: calls the task's watch function, and reports its progress to rank 0. */
 static void tell(struct ranks_task *task)
 {
     uint64_t done = 0, rows = 0;
@@ -223,7 +224,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Takes the message over. */
+/* Takes ownership of the message. */
 static void begin_task(struct ranks *ranks, struct ranks_message *message)
 {
     pthread_t thread;
@@ -344,7 +345,7 @@ void ranks_send(struct ranks *ranks, uint32_t rank, const struct ranks_message_h
     pthread_mutex_unlock(&ranks->lock);
 }
 
-/* Who is not rank 0 has nobody to tell, and leaves. */
+/* A rank other than 0 cannot report the failure, and leaves. */
 void ranks_break(struct ranks *ranks, const char *text)
 {
     if (ranks->own != 0)

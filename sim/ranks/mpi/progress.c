@@ -12,7 +12,7 @@
 
 #define TAG        1
 #define PART_BYTES ((uint64_t)1 << 26)
-/* A look costs about so much, and so much time passes at least, and at most, until the next one. */
+/* The cost of a poll, and the shortest and the longest time between two polls. */
 #define LOOK_NS      4000
 #define WAIT_LEAST   INT64_C(50000)
 #define WAIT_MOST    INT64_C(2000000)
@@ -22,15 +22,15 @@
 
 struct progress {
     struct ranks *ranks;
-    /* One part is on its way at a time. */
+    /* One part of one message is being sent at a time. */
     struct ranks_message *sending;
     bool has_request, is_head_sent;
     MPI_Request request;
     uint64_t sent;
-    /* By rank: a message whose body has not come as a whole. */
+    /* For each rank, the message whose body has not arrived completely. */
     struct ranks_message **coming;
     uint64_t *received;
-    int64_t message_ns, gap_ns; /* when the last message came, and how long it is to the next, as a rule */
+    int64_t message_ns, gap_ns; /* when the last message arrived, and the typical time between two messages */
     int64_t after_ns, parent_ns;
 };
 
@@ -145,8 +145,8 @@ static bool receive_one(struct progress *progress, bool *is_busy)
            receive_part(progress, status.MPI_SOURCE, size);
 }
 
-/* What another rank sends late must still be taken in: a large message that nobody takes keeps its sender
- * from leaving, and MPI then keeps us. Who was never called has nothing to send. */
+/* Late messages of other ranks must still be received: a large message that is not received prevents its
+ * sender from leaving, and MPI then blocks this rank too. A rank that was never called sends nothing. */
 static bool is_all_done(struct progress *progress)
 {
     struct ranks *ranks = progress->ranks;
@@ -170,23 +170,23 @@ static void look_around(struct progress *progress, int64_t now_ns)
         progress->parent_ns = now_ns;
         if (getppid() != ranks->parent) {
             ranks_break(ranks, "mpirun has gone; start the same command again");
-            kill(getpid(), SIGTERM); /* as mpirun itself ends a job */
+            kill(getpid(), SIGTERM); /* the signal with which mpirun ends a job */
         }
     }
 }
 
-/* Looking too often costs time, and so does a message that lies about: half the wait, as a rule. The sum is
- * least where both are equal. */
+/* The time to wait between polls. Frequent polls cost time, and so does a message that waits for the next
+ * poll, on average half the interval. The sum of both is smallest when they are equal. */
 static int64_t wait_of(int64_t gap_ns)
 {
     int64_t wait_ns = WAIT_LEAST;
-    gap_ns = gap_ns < GAP_MOST ? gap_ns : GAP_MOST; /* so that the product fits */
+    gap_ns = gap_ns < GAP_MOST ? gap_ns : GAP_MOST; /* so that the product does not overflow */
     while (wait_ns < WAIT_MOST && wait_ns * wait_ns < 2 * LOOK_NS * gap_ns)
         wait_ns += wait_ns / 4;
     return wait_ns;
 }
 
-/* Sends and receives what there is, or sleeps. False when the thread ends. */
+/* Sends and receives pending messages, or sleeps. Returns false when the thread must end. */
 static bool work(struct progress *progress)
 {
     struct ranks *ranks = progress->ranks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Joining and leaving. */
+/* Joins and leaves the group of processes. */
 #define _GNU_SOURCE
 #include "ranks/ranks.h"
 
@@ -14,7 +14,7 @@
 #include "kernel/thread.h"
 #include "ranks.h"
 
-/* MPI takes its time to begin, which a program that was started by itself does not spend. */
+/* Whether mpirun launched this process. If not, MPI is not initialised, since that takes long. */
 static bool is_launched(void)
 {
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMIX_RANK") != NULL ||
@@ -27,7 +27,8 @@ static uint32_t online(void)
     return count < 1 ? 1 : count > (long)RANKS_THREADS_MAX ? RANKS_THREADS_MAX : (uint32_t)count;
 }
 
-/* Its part of the host's processors, or those that mpirun has bound it to when these are fewer. */
+/* The rank's share of the host's processors, or the processors to which mpirun has bound it if these are
+ * fewer. */
 static uint32_t own_threads(void)
 {
     MPI_Comm host;
@@ -112,7 +113,8 @@ bool ranks_begin(const char *program, struct ranks **out, struct sim_error *erro
     ranks_condition(&ranks->queued);
     ranks_condition(&ranks->changed);
     *out = ranks;
-    /* Signals are for the program's own threads: those that MPI makes, and the progress thread, take none. */
+    /* Signals must be handled by the program's own threads, so they are blocked in the threads that MPI
+     * creates and in the progress thread. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -125,8 +127,8 @@ void ranks_end(struct ranks *ranks, int code)
 {
     if (ranks == NULL)
         return;
-    /* Without a progress thread nothing can be said, and others would wait for it: MPI ends a job of which
-     * one leaves like this. */
+    /* Without a progress thread this rank cannot send anything, and the others would wait for it. MPI ends
+     * the whole job when a rank exits like this. */
     if (!ranks->has_progress_thread && ranks->count != 1) {
         fflush(NULL);
         _exit(code);
@@ -140,7 +142,7 @@ void ranks_end(struct ranks *ranks, int code)
     pthread_cond_signal(&ranks->queued);
     bool is_broken = ranks->is_broken;
     pthread_mutex_unlock(&ranks->lock);
-    /* One that was interrupted, or has lost another, does not wait for those that may be gone. */
+    /* A rank that was interrupted, or has lost another rank, does not wait for ranks that may have ended. */
     if (is_broken || code > 128) {
         fflush(NULL);
         _exit(code);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processes that work together, perhaps on several machines.
+/* Processes (ranks) that work together, possibly on several machines.
  *
- * Rank 0 is the program: it reads, prints and stores. The other ranks serve it. Rank 0 calls a service by its
- * number with some bytes, and gets bytes or an error back; it may have many calls under way at once, from
- * threads of its own. A service that divides its work asks the caller for one share after the other, so
- * that faster ranks do more. Results must not depend on which rank does the work, nor on the order of
- * calls.
+ * Rank 0 is the program: it reads, prints and stores. The other ranks serve it. Rank 0 calls a service of
+ * another rank by its number, with a request of bytes, and gets bytes or an error back; it may have many
+ * calls under way, from different threads. A service that divides its work requests one share after another
+ * from the caller, so that faster ranks do more. Results must not depend on which rank does the work, nor on
+ * the order of calls.
  *
- * There are two implementations: one of a single rank, and one over MPI. Nothing else knows of MPI. Calls
- * below take NULL for a single rank, except where they say otherwise. */
+ * There are two implementations: for a single rank, and for MPI. No other code uses MPI. Functions below
+ * accept NULL for a single rank, unless stated otherwise. */
 #ifndef RANKS_RANKS_H
 #define RANKS_RANKS_H
 
@@ -29,54 +29,59 @@ struct ranks_bytes {
     size_t size;
 };
 
-/* A service runs on a thread of its own, several at once. The request is its caller's to free; *answer, empty
- * on entry, is taken over, also on false. */
+/* Each call of a service runs on its own thread, several at the same time. The request is freed by the caller
+ * of serve(). *answer is empty on entry; the caller takes ownership of it, even when serve() returns
+ * false. */
 struct ranks_service {
     bool (*serve)(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
                   struct sim_error *error);
 };
 
 struct ranks_call {
-    uint32_t rank; /* that is called; not 0 */
+    uint32_t rank; /* the called rank; not 0 */
     uint32_t service;
     const struct ranks_bytes *request;
     void *context;
-    /* These three may be NULL. Whether the call should end soon; called now and then. */
+    /* The three functions may be NULL. is_stopped() is called periodically, and returns whether the call
+     * should end soon. */
     bool (*is_stopped)(const void *context);
-    /* The progress so far, as totals. Called with a lock held, so neither function may call anything of
-     * this header. */
+    /* note() is called with the totals of the progress so far. A lock is held during is_stopped(), note() and
+     * share(), so none of them may call a function of this header. */
     void (*note)(void *context, uint64_t done, uint64_t rows);
-    /* The next share of the work for the called rank, [*begin, *end); empty: nothing is left. */
+    /* share() sets the next share of the work for the called rank, [*begin, *end); it is empty when no work
+     * is left. */
     void (*share)(void *context, uint64_t *begin, uint64_t *end);
 };
 
 /* Joins the processes that were started together. Must be the first call, on the first thread. `program` must
- * be the same text in all of them. False with an empty text: another rank reports the error. *out may be NULL
- * for a single rank; it must be given to ranks_end() in any case. */
+ * be the same text in all of them. When it returns false with an empty error text, another rank reports the
+ * error. *out may be NULL for a single rank; it must be passed to ranks_end() in any case. */
 bool ranks_begin(const char *program, struct ranks **out, struct sim_error *error);
-/* Leaves the processes, as the last call, with the program's exit code. When rank 0 leaves, so do the
- * others. */
+/* Leaves the group of processes, with the program's exit code. Must be the last call. When rank 0 leaves, the
+ * others leave too. */
 void ranks_end(struct ranks *ranks, int code);
 
 uint32_t ranks_count(const struct ranks *ranks);
 uint32_t ranks_own(const struct ranks *ranks);
-/* How many threads a rank has processors for: those of its host, divided by the ranks there; at most
- * RANKS_THREADS_MAX. */
+/* The number of threads for which a rank has processors: the processors of its host, divided by the number of
+ * ranks there; at most RANKS_THREADS_MAX. */
 uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank);
 
-/* Not rank 0: serves until rank 0 leaves. */
+/* Serves calls until rank 0 leaves. Not for rank 0. */
 void ranks_serve(struct ranks *ranks, const struct ranks_service *services, size_t count);
 
-/* Rank 0, any thread. An error of the service comes with its class and text, and the rank behind it. Stopped:
+/* Calls a service and waits for its answer. Only for rank 0, on any thread. An error of the service is
+ * returned with its class and its text, followed by the rank. A call that was stopped is
  * SIM_ERROR_ENVIRONMENT. On false the answer is empty. */
 bool ranks_call(struct ranks *ranks, const struct ranks_call *call, struct ranks_bytes *answer,
                 struct sim_error *error);
 
-/* Within a service, on one thread at a time. The next share of the work; false: nothing is left, or the
- * call should end. */
+/* For a service, on one thread at a time: gets the next share of the work. Returns false when no work is
+ * left, or when the call should end. */
 bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end);
-/* From now until the service ends, or watch is NULL again: `watch` is called now and then with a lock held.
- * It is told whether the call should end soon, and returns the progress. */
+/* Registers a function that is called periodically, with a lock held, until the service ends or registers
+ * NULL. Its argument is_stopped says whether the call should end soon; it sets *done and *rows to the
+ * progress so far. */
 typedef void ranks_watch_function(void *context, bool is_stopped, uint64_t *done, uint64_t *rows);
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context);
 
