@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The regimes of a strategy: which settings hold from when on. */
+/* Makes the regimes of a strategy: which settings apply from which date on. */
 #include "lab/change.h"
 
 bool lab_regimes_make(const struct lab_strategy *strategy, int64_t start_ns, struct lab_regimes *out)

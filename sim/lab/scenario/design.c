@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The design of a table: its columns, and which of them are in the partition key. */
+/* The default design of a table, and queries about the columns of a design. */
 #include "lab/design.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Parses an expectation such as "partitions.max.rows < 1000" or "tune.recommended == time-1h", and judges it.
- */
+/* Parses an expectation such as "partitions.max.rows < 1000" or "tune.recommended == time-1h", and evaluates
+ * it. */
 #include "lab/expect.h"
 
 #include <stddef.h>
@@ -24,7 +24,8 @@ static bool is_operator(char c)
     return c == '<' || c == '>' || c == '=' || c == '!';
 }
 
-/* A plain number, a size in bytes, or a duration, which is told in milliseconds as the metrics are. */
+/* Parses a plain number, a size in bytes, or a duration, which becomes milliseconds, the unit of the
+ * metrics. */
 static const char *parse_value(const char *text, double *out)
 {
     char value[VALUE_SIZE];
@@ -74,7 +75,8 @@ const char *lab_expect_parse(const char *text, struct lab_expect *out)
 {
     static const char *const operators[] = {"<", "<=", ">", ">=", "==", "!="};
     *out = (struct lab_expect){0};
-    /* From the right: a number holds no operator, while a label may hold anything. */
+    /* Searches for the operator from the right, since a number contains none, while a label may contain
+     * anything. */
     size_t size = strlen(text), after = size;
     while (after > 0 && !is_operator(text[after - 1]))
         after--;
@@ -151,7 +153,7 @@ bool lab_expect_is_of_tune(const char *text)
     return strncmp(text, RECOMMENDED, strlen(RECOMMENDED)) == 0 || strncmp(text, BEST, strlen(BEST)) == 0;
 }
 
-/* The kind behind "tune.best."; BK_KIND_COUNT: none has that name. */
+/* The kind whose name follows "tune.best."; BK_KIND_COUNT: no kind has this name. */
 static enum bk_kind kind_of(const char *name, size_t size)
 {
     int kind = 0;

@@ -4,7 +4,7 @@
 
 #include "kernel/time.h"
 
-/* A mean never draws more; a chance of e^-64 is cut. */
+/* The largest draw, as a multiple of the mean; larger ones have a probability of e^-64. */
 #define MEANS_MAX 64
 
 /* Rounded down, also before 1970, where a trace may begin. */

@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 
 /* Durations and sizes are whole numbers of a small unit, so they are computed in integers: "0.1s" is exactly
- * 100000000 ns. Eighteen digits times the largest unit stay far below 2^127. */
+ * 100000000 ns. Eighteen digits times the largest unit are far below 2^127. */
 __extension__ typedef __int128 wide;
 
 #define DIGITS_MAX   18
@@ -38,8 +38,8 @@ static const char not_whole[] =
 static const char too_large[] = "the number is beyond 2^64 - 1; make it smaller";
 static const char negative[] = "a quantity cannot be negative; remove the sign";
 
-/* Reads digits[.digits][e[+-]digits] without a sign; *rest is what follows. Returns NULL or one of the texts
- * above, `unreadable` when no number stands there. */
+/* Parses digits[.digits][e[+-]digits] without a sign; *rest is the text after it. Returns NULL or one of the
+ * texts above, `unreadable` when there is no number. */
 static const char *scan(const char *text, struct decimal *out, const char **rest)
 {
     *out = (struct decimal){0};
@@ -74,7 +74,7 @@ static const char *scan(const char *text, struct decimal *out, const char **rest
             power = power < 1000 ? power * 10 + (*e - '0') : power;
         out->exponent += is_negative ? -power : power;
     }
-    /* With eighteen digits in front, a double can still hold it. */
+    /* With up to eighteen digits, the number is still within the range of a double. */
     if (out->exponent > EXPONENT_MAX || out->exponent < -EXPONENT_MAX)
         return too_far;
     if ((size_t)(c - text) >= sizeof out->text)
@@ -84,7 +84,7 @@ static const char *scan(const char *text, struct decimal *out, const char **rest
     return NULL;
 }
 
-/* A space may part the number from its unit. */
+/* Finds a unit by its name; a space may precede it. */
 static const struct unit *find_unit(const struct unit *units, const char *name)
 {
     name += strspn(name, " ");
@@ -95,7 +95,7 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
     return NULL;
 }
 
-/* number * unit as a whole number of at most `most`; false when it is larger, or has a fraction. */
+/* Computes number * unit as a whole number of at most `most`; false when it is larger or not whole. */
 static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide *out, bool *is_fraction)
 {
     wide value = (wide)number->mantissa * unit;
@@ -113,7 +113,7 @@ static bool to_whole(const struct decimal *number, int64_t unit, wide most, wide
     return value <= most;
 }
 
-/* "k", "M" or "G" of a count: a thousand, a million, a thousand million. 1 when none stands there. */
+/* Consumes "k", "M" or "G", and returns its factor of 10^3, 10^6 or 10^9; 1 when there is none. */
 static int64_t take_thousands(const char **rest)
 {
     static const struct unit units[] = {
@@ -242,7 +242,7 @@ const char *lab_quantity_rate(const char *text, double *out_per_s)
     return NULL;
 }
 
-/* "1/1000": one in so many. */
+/* Parses the part after "1/": "1/1000" is one in a thousand. */
 static const char *one_in(const char *text, const char *many, double *out)
 {
     uint64_t count;
@@ -304,7 +304,7 @@ const char *lab_quantity_number(const char *text, double *out)
     return NULL;
 }
 
-/* "20k", "1.5M": whole numbers in thousands. */
+/* Parses a whole number with a factor: "20k", "1.5M". */
 static const char *read_thousands(const char *text, uint64_t *out)
 {
     struct decimal number;

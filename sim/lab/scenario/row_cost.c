@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What differs from row to row and from partition to partition of what they weigh. */
+/* The part of the size of rows and partitions that differs between them. */
 #include "lab/row_cost.h"
 
 #include "kernel/time.h"
 
-#define VINTS 9 /* sizes of a vint */
+#define VINTS 9 /* possible sizes of a vint in bytes */
 #define US    INT64_C(1000)
 
 static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
@@ -16,8 +16,8 @@ static int64_t later_or_end(int64_t start_ns, uint64_t after, int64_t unit_ns)
     return sum;
 }
 
-/* Two sequences of times at which a vint grows, merged: of microseconds, and with a time to live of seconds.
- */
+/* Merges two sequences of times at which a vint grows: that of the timestamp in microseconds and, with a time
+ * to live, that of the expiry in seconds. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns)
 {
     int64_t start_us_ns = start_ns - ((start_ns % US) + US) % US;
@@ -43,7 +43,7 @@ void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *
     out->until_ns[out->count - 1] = INT64_MAX;
 }
 
-/* The line, within what so many cells can have. */
+/* The value of the regression line, limited to the possible range. */
 static double on_line(double mean, double slope, double apart, double least, double most)
 {
     double value = mean + slope * apart;
@@ -72,14 +72,15 @@ uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t paylo
     return cost->head + cass_vint_size(body + before) + before + body;
 }
 
-/* Written and deleted within the same class of times; the clock's seconds take as much as a time to live's.
- */
+/* Assumes that the row was written and deleted within the same class of times; the deletion time in seconds
+ * takes as many bytes as that of a time to live. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp)
 {
     return cost->is_payload ? 0 : cost->head + 2 + stamp + 4;
 }
 
-/* The first row holds the size of what stands before it, and nothing holds the last one's. */
+/* Each row stores the size of the preceding one: the first row stores the size of the partition's header, and
+ * the size of the last row is not stored. */
 uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes)
 {
     if (cost->is_payload)

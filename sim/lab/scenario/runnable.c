@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Checks of a whole scenario against what the engines can hold. */
+/* Checks a whole scenario against the limits of the engines. */
 #include "lab/runnable.h"
 
 #include <inttypes.h>
@@ -7,12 +7,12 @@
 #include "lab/change.h"
 #include "workload/rows.h"
 
-/* Each key under way keeps a cell per bucket. */
+/* Each key in progress has a cell per bucket. */
 #define HASH_BUCKETS_MAX (UINT32_C(1) << 20)
-/* Where rows come late, each key under way keeps all of its windows. */
+/* If rows arrive late, each key in progress keeps all of its windows. */
 #define WINDOWS_MAX (INT64_C(1) << 22)
 
-/* Readers of each regime may come at its end, or after it when agents take up the next one late. */
+/* Readers of a regime may read up to its end, or longer if agents get the next one late. */
 static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_t end_ns)
 {
     struct bk_history_reader reader;
@@ -24,16 +24,17 @@ static bool can_walk(const struct lab_regimes *regimes, int64_t birth_ns, int64_
     return true;
 }
 
-/* A late row may open any window of the run, and of the time before it that rows still come from. */
+/* A late row may open any window of the run, and of the time before it up to the largest lateness. */
 static bool check_windows(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                           struct sim_error *error)
 {
     const struct wl_workload *workload = &scenario->workload;
     int64_t window_ns = strategy->settings.strategy.of.time.window_ns;
     if (!wl_has_own_times(workload) || window_ns == 0 || workload->is_late_trace)
-        return true; /* of a trace a key has no more of them than lines */
+        return true; /* a key of a trace has at most one window per line */
     int64_t windows = workload->duration_ns / window_ns + wl_late_most_ns(workload) / window_ns;
-    /* Nor has a key more of them than rows; bursts and spikes may bring twice the mean. */
+    /* A key has at most one window per row, and at most twice the mean number of rows, with bursts and
+     * spikes. */
     double rows = workload->rate_per_s * (double)workload->duration_ns +
                   workload->backfill_rate_per_s * (double)workload->backfill_before_ns;
     rows *= 2e-9 * sim_zipf_share(&workload->popularity, 0);

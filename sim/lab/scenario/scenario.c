@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scenario's text from its file, and the end of a scenario's life. */
+/* Reads a scenario's text from its file, and destroys scenarios. */
 #include "lab/scenario.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define FILE_SIZE_MAX ((size_t)1 << 20)
 
-/* Whether a line is fields between commas or the like, and no field of a scenario. */
+/* Whether a line consists of fields between delimiters, and is not a field of a scenario. */
 static bool is_row(const char *line, size_t size, char delimiter)
 {
     for (size_t i = 0; i < size; i++) {
@@ -21,7 +21,7 @@ static bool is_row(const char *line, size_t size, char delimiter)
     return size > 0 && memchr(line, delimiter, size) != NULL && strchr("#{[-%", line[0]) == NULL;
 }
 
-/* Rows of a trace: two lines of CSV or of JSON objects, or data that are compressed. */
+/* Whether the text is a trace: two lines of CSV or of JSON objects, or compressed data. */
 static bool is_rows(const char *text, size_t size)
 {
     static const char delimiters[] = ",;\t|";

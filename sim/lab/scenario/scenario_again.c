@@ -14,7 +14,7 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-/* Ends each line of text in place and points at it; there are no empty ones. */
+/* Terminates each line of the text in place, and points at it; there are no empty lines. */
 static void split_lines(char *text, struct lab_override *lines)
 {
     while (*text != '\0') {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* agents: the processes of the application, their caches and clocks. */
+/* Reads `agents`: the processes of the application, their caches and clocks. */
 #include "kernel/time.h"
 #include "lab/scenario_part.h"
 
 #define AGENTS(member) offsetof(struct lab_scenario, agents.member)
-/* A time on an agent's clock stays far from the ends of int64. */
+/* Keeps times of agents' clocks far from the ends of int64. */
 #define SPAN_MAX    (365.0 * (double)SIM_DAY)
 #define SPAN_RANGE  "a duration from 0s to 365d"
 #define TRIES_MAX   1000
@@ -79,8 +79,8 @@ const struct lab_table lab_agents_table = {
 
 void lab_agents_default(struct lab_agents *agents)
 {
-    /* Member by member: all is 0 before, also what lies between them, so that alike scenarios are alike in
-     * each byte. */
+    /* Assigned member by member to a zeroed struct, so that the padding is 0 and equal scenarios are equal
+     * byte by byte. */
     agents->cache_ttl_ns = 5 * SIM_SECOND;
     agents->cache_entries = 100000;
     agents->retries = 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cluster: the ring, its nodes and the network between them. */
+/* Reads `cluster`: the ring, its nodes and the network between them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@
 
 static const struct lab_choice paxos_variants[] = {
     {"paxos-v1", CASS_PAXOS_V1}, {"paxos-v2", CASS_PAXOS_V2}, {NULL, 0}};
-/* ANY is first: reads do not have it. */
+/* ANY is first, so that the levels of reads are the rest of the list. */
 static const struct lab_choice write_levels[] = {{"ANY", CASS_ANY},
                                                  {"ONE", CASS_ONE},
                                                  {"TWO", CASS_TWO},
@@ -179,7 +179,7 @@ static bool read_latency(struct lab_reader *reader, const struct lab_field *fiel
     if (form == NULL)
         return false;
     distribution->kind = strcmp(form->name, "uniform") == 0 ? SIM_SIZE_UNIFORM : SIM_SIZE_LOGNORMAL;
-    /* The fields' ranges leave nothing to refuse here. */
+    /* Cannot fail, since the ranges of the fields were checked. */
     return sim_size_prepare(distribution) == 0 ||
            lab_fail_at(
                &reader->tree, &node->place,
@@ -209,7 +209,8 @@ static const struct lab_table timeouts_table = {.fields = (const struct lab_fiel
                                                     {.name = NULL},
                                                 }};
 
-/* A network partition names datacenters as it does `agents`, `agent 3` and `node 3`. */
+/* A datacenter's name must not be like `agents`, `agent 3` or `node 3`, since a network partition may name
+ * any of these. */
 static bool check_datacenter_name(struct lab_reader *reader, const struct lab_node *node)
 {
     static const char signs[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -305,7 +306,7 @@ static bool check_ring(struct lab_reader *reader, const struct lab_node *node)
     return true;
 }
 
-/* With `datacenters`, each has its own figures. */
+/* With `datacenters`, the settings of each datacenter are given there. */
 static bool check_forms(struct lab_reader *reader, const struct lab_node *node)
 {
     static const char *const others[] = {"nodes", "replication_factor"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which engine runs the scenario, and what the cluster engine asks of it. */
+/* Chooses the engine of a scenario, and checks what the cluster engine requires. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ _Static_assert((size_t)CASS_CLUSTER_NODES_MAX *(CASS_CLUSTER_NODES_MAX + LAB_AGE
                    CASS_CLUSTER_PAIRS_MAX,
                "nodes and agents within their own bounds are few enough together");
 
-/* Which only the drawn rows tell. */
+/* Whether an expectation is about peaks, which are known only when rows are drawn. */
 static bool expects_peaks(const struct lab_scenario *scenario)
 {
     for (size_t i = 0; i < scenario->expect_count; i++) {
@@ -144,7 +144,8 @@ static bool check_level(struct lab_reader *reader, const struct lab_node *cluste
     return true;
 }
 
-/* A level that no cluster of this kind ever meets would make a run of refusals. */
+/* Refuses a consistency level that this cluster can never meet, since every operation of the run would be
+ * refused. */
 static bool check_levels(struct lab_reader *reader, const struct lab_node *cluster)
 {
     const struct lab_consistency *consistency = &reader->scenario->consistency;
@@ -158,7 +159,7 @@ static bool check_cluster(struct lab_reader *reader, const struct lab_node *root
 {
     const struct lab_cluster *figures = &reader->scenario->cluster;
     const struct lab_node *cluster = lab_node_find(root, "cluster");
-    /* Beyond the bounds, figures were given. */
+    /* Numbers out of range can only have been given by the user. */
     if (figures->nodes > CASS_CLUSTER_NODES_MAX)
         return lab_fail_at(&reader->tree, &cluster->place,
                            "%u nodes are more than the cluster engine runs; give at most %u", figures->nodes,

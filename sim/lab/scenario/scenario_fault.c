@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* faults: what goes wrong, when, and where. Each element of the list is one kind with its figures; the places
- * that it names are looked up when all of the scenario has been read. */
+/* Reads `faults`. Each element of the list is one kind of fault with its settings; the nodes, agents and keys
+ * that it names are looked up when the whole scenario was read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define BY_DEFAULT     (2 * SIM_SECOND)
 #define MEAN_DEFAULT   (30 * SIM_SECOND)
 #define KIND(name)     (UINT32_C(1) << LAB_FAULT_##name)
-/* Of `random` without `kinds`: those that a cluster is to survive. */
+/* The kinds of `random` without `kinds`: those that a cluster must survive. */
 #define USUAL_KINDS  ((UINT32_C(1) << LAB_FAULT_AGENT_PAUSE) - 1)
 #define CHANCE_KINDS (KIND(LOST_MESSAGE) | KIND(DUPLICATE_MESSAGE))
 #define KEY_KINDS    (KIND(STATE_LOST) | KIND(STATE_RESTORED))
@@ -103,7 +103,7 @@ static const struct lab_table delay_table = {
 static const struct lab_table hint_loss_table = {
     .fields = (const struct lab_field[]){NODE_FIELD, AT_FIELD, {.name = NULL}}};
 
-/* Either at random, for any agent, or on the timetable, for one. */
+/* A crash is either at random times, for any agent, or at a given time, for one agent. */
 static bool check_agent_crash(struct lab_reader *reader, const struct lab_node *mapping, void *target)
 {
     const struct lab_node *rate = lab_node_find(mapping, "rate");
@@ -238,7 +238,7 @@ static const struct lab_table random_table = {
         {.name = NULL},
     }};
 
-/* In the order of enum lab_fault_kind, `random` behind them. */
+/* In the order of enum lab_fault_kind, followed by `random`. */
 static const struct lab_table fault_table = {
     .fields = (const struct lab_field[]){
         {"node_down", lab_read_mapping, 0, LAB_OPTIONAL, 0, 0, NULL, &node_for_a_time_table},
@@ -265,7 +265,7 @@ const char *lab_fault_kind_name(enum lab_fault_kind kind)
     return fault_table.fields[kind].name;
 }
 
-/* Of the kinds whose figures are not those of all others. */
+/* Sets the defaults of the kinds that differ from the others. */
 static void set_defaults(const struct lab_node *only, struct lab_fault *fault)
 {
     bool has_chance = lab_node_find(only, "chance") != NULL;
@@ -338,7 +338,7 @@ bool lab_read_faults(struct lab_reader *reader, const struct lab_field *field, c
     return true;
 }
 
-/* The one field of an element that set_kind() has seen to be one. */
+/* The only field of an element, as checked by set_kind(). */
 static const struct lab_node *kind_node(const struct lab_node *item)
 {
     const struct lab_node *node = item->first;
@@ -347,7 +347,7 @@ static const struct lab_node *kind_node(const struct lab_node *item)
     return node;
 }
 
-/* What has a place on the timetable has it within the run; how long it lasts is its own affair. */
+/* A fault at a given time must begin within the run; it may end later. */
 static bool check_times(struct lab_reader *reader, const struct lab_node *node, struct lab_fault *fault)
 {
     const struct lab_scenario *scenario = reader->scenario;
@@ -362,7 +362,7 @@ static bool check_times(struct lab_reader *reader, const struct lab_node *node, 
                               "after the run's end; lower it, leave it out, or make duration longer");
     if (fault->kinds == UINT32_C(1) << LAB_FAULT_AGENT_CRASH && fault->lasts_ns == INT64_MAX)
         fault->lasts_ns = scenario->agents.restart_ns;
-    /* Its end would overflow a timestamp. */
+    /* The end would overflow a timestamp. */
     if (fault->lasts_ns > INT64_MAX - scenario->workload.start_ns - fault->at_ns)
         fault->lasts_ns = INT64_MAX;
     return true;
@@ -381,7 +381,7 @@ static bool check_number(struct lab_reader *reader, const struct lab_node *node,
     return lab_fail_value(reader, node, problem);
 }
 
-/* Only keys that are made are known by number before the run. */
+/* Only synthetic keys have numbers before the run. */
 static bool check_key(struct lab_reader *reader, const struct lab_node *node, const struct lab_fault *fault)
 {
     const struct lab_scenario *scenario = reader->scenario;
@@ -415,7 +415,7 @@ static bool fail_group(struct lab_reader *reader, const struct lab_node *node)
     return lab_fail_value(reader, node, problem);
 }
 
-/* "agents", "agent 3", "node 3" or the name of a datacenter. */
+/* Parses "agents", "agent 3", "node 3" or the name of a datacenter. */
 static bool find_group(struct lab_reader *reader, const struct lab_node *node, struct lab_group *out)
 {
     const struct lab_scenario *scenario = reader->scenario;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* deletes, and what a time to live asks of the rest of the scenario. */
+/* Reads `deletes`, and checks what a time to live requires of the rest of the scenario. */
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "lab/scenario_part.h"
@@ -16,9 +16,9 @@ const struct lab_table lab_deletes_table = {
         {.name = NULL},
     }};
 
-/* The stream engine knows what a reader meets where rows go in the order in which they came, which is that of
- * a partition's rows. The mock forgets which second a row expires in, so one that is deleted as well would go
- * twice. */
+/* The stream engine computes what a reader finds only if rows expire in the order in which they arrived,
+ * which is the order of a partition's rows. The mock does not store in which second a row expires, so a row
+ * that is deleted too would be removed twice. */
 static bool check_stream(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* identifiers, and the strategy idgen: what its clients lease, under which lock, and how they wait for it. */
+/* Reads `identifiers`, and the strategy idgen: what its clients lease, under which lock, and how they wait
+ * for the lock. */
 #include <stdio.h>
 
 #include "kernel/time.h"
@@ -37,7 +38,7 @@ static bool stands_alone(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-/* Else a closed loop would go round for ever within one moment. */
+/* Checks that taking identifiers takes time; otherwise the closed loop would never advance the clock. */
 static bool takes_time(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;
@@ -51,7 +52,7 @@ static bool takes_time(struct lab_reader *reader, const struct lab_node *root)
                        "network a latency");
 }
 
-/* Either rows or identifiers. */
+/* A scenario has either rows or identifiers. */
 bool lab_identifiers_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cluster.node: how fast a node works, as the scenario says or as a measured file does.
- *
- * The file is what tests/cassandra5/latency.py writes, of which the mapping `node` alone is read; it has the
- * same fields. JSON is YAML. What the scenario says itself goes before it. */
+/* Reads `cluster.node`: how fast a node works, from the scenario or from a file of measurements. Such a file
+ * is written by tests/cassandra5/latency.py; only its mapping `node` is read, which has the same fields as
+ * the scenario. The file is JSON, which is YAML. Fields in the scenario take precedence. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,7 @@
         name, lab_read_duration, NETWORK(member), LAB_OPTIONAL, 0, SPAN_MAX, SPAN_RANGE, NULL                \
     }
 
-/* It is read before all others: below. */
+/* This field is read before all others, below. */
 static bool pass_over(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
 {

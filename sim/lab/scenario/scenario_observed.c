@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy observed: which file tells its sizes. It places no rows. */
+/* Reads the strategy `observed`: the file with its sizes. It places no rows. */
 #include <string.h>
 
 #include "lab/scenario_part.h"
@@ -11,7 +11,7 @@ const struct lab_node *lab_placing(const struct lab_node *item)
     return item;
 }
 
-/* Without a strategy that places rows, what makes or spreads them is a mistake. */
+/* Without a strategy that places rows, settings that make or distribute rows are a mistake. */
 static bool check_alone(struct lab_reader *reader, const struct lab_node *root)
 {
     static const char *const others[] = {"keys",    "arrivals", "trace", "row",      "deletes",

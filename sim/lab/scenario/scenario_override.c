@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One --set argument, PATH=VALUE, applied to the tree before it is checked.
- *
- * PATH is names joined by dots; [i] takes an element of a list, and so does, in the list of strategies, a
- * label or a kind: strategies.guarded.bits, strategies[3].probabilistic.bits. What is missing on the way is
- * made. VALUE is YAML. */
+/* Applies one --set argument, PATH=VALUE, to the tree before it is checked. PATH is a list of names joined by
+ * dots. [i] selects an element of a list; in the list of strategies a label or a kind does so too:
+ * strategies.guarded.bits, strategies[3].probabilistic.bits. Missing mappings along the path are created.
+ * VALUE is YAML. */
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 struct path {
     struct lab_tree *tree;
     struct lab_place place;
-    const char *at, *end; /* what is left of PATH */
+    const char *at, *end; /* the rest of PATH */
 };
 
 static struct lab_node *child_by_name(struct path *path, struct lab_node *mapping)
@@ -32,7 +31,7 @@ static struct lab_node *child_by_name(struct path *path, struct lab_node *mappin
         return NULL;
     }
     if (mapping->kind == LAB_NODE_SCALAR) {
-        /* A single value, or none, gives way to a mapping. */
+        /* A scalar or a missing value is replaced by a mapping. */
         struct lab_node *next = mapping->next;
         *mapping = (struct lab_node){.kind = LAB_NODE_MAPPING,
                                      .name = mapping->name,
@@ -53,7 +52,7 @@ static struct lab_node *child_by_name(struct path *path, struct lab_node *mappin
     return child;
 }
 
-/* At '['; check_path() has seen that a number and ']' follow. */
+/* The path is at '['; check_path() made sure that a number and ']' follow. */
 static struct lab_node *element_by_index(struct path *path, struct lab_node *list)
 {
     char digits[INDEX_SIZE] = "";
@@ -78,7 +77,7 @@ static struct lab_node *element_by_index(struct path *path, struct lab_node *lis
     return element;
 }
 
-/* The length of name when the path resumes it, as a whole segment; else 0. */
+/* The length of the name if it is the next segment of the path; else 0. */
 static size_t match(const struct path *path, const char *name)
 {
     size_t size = strlen(name), left = (size_t)(path->end - path->at);
@@ -106,7 +105,8 @@ static const char *label_of(const struct lab_node *item)
     return label != NULL && label->kind == LAB_NODE_SCALAR ? label->text : NULL;
 }
 
-/* The settings of the strategy with that label, the longest one that fits; failing that, of that kind. */
+/* The settings of the strategy whose label is the next part of the path (the longest matching label), or else
+ * of the strategy of that kind. */
 static struct lab_node *settings_by_label(struct path *path, struct lab_node *list)
 {
     struct lab_node *by_label = NULL, *by_kind = NULL;
@@ -143,7 +143,7 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     }
     path->at += by_label != NULL ? label_size : kind_size;
     path->at += path->at < path->end && *path->at == '.';
-    /* A label that stands next to the kind is set there. */
+    /* A label that is next to the kind is set there. */
     if (match(path, "label") == strlen("label") && lab_node_find(item, "label") != NULL)
         return item;
     for (struct lab_node *child = item->first; child != NULL; child = child->next) {
@@ -153,7 +153,7 @@ static struct lab_node *settings_by_label(struct path *path, struct lab_node *li
     return item;
 }
 
-/* Names that are not empty, and whole indices; so that every step moves on. */
+/* Checks that names are not empty and that indices are whole numbers, so that every step advances. */
 static bool check_path(struct path *path)
 {
     static const char cure[] =
@@ -204,7 +204,7 @@ bool lab_override_apply(struct lab_tree *tree, struct lab_node *root, const char
     struct lab_node *value;
     if (!lab_tree_read(tree, argument, equals + 1, strlen(equals + 1), node->name, &value))
         return false;
-    /* The node stays in its place among its neighbours; all else is the value's. */
+    /* The node keeps its place in the list of its siblings; everything else comes from the value. */
     struct lab_node *next = node->next;
     *node = *value;
     node->next = next;

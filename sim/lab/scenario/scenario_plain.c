@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the plain part of YAML, which is what drawn scenarios, values of --set and most files are written in,
- * by recursive descent: block mappings and lists, flow collections within one line, plain scalars of ASCII,
- * comments that have a line of their own. What else there is, or is wrong, is left to the library, which also
- * finds the words for it. */
+/* Parses a subset of YAML by recursive descent, in which generated scenarios, values of --set and most files
+ * are written: block mappings and lists, flow collections within one line, plain scalars of ASCII, comments
+ * on separate lines. Everything else, and every error, is left to the YAML library, which reports errors. */
 #include <string.h>
 
 #include "lab/scenario_tree.h"
@@ -13,7 +12,7 @@ struct plain {
     const char *at, *end, *line_begin;
     int line;
     bool is_out_of_memory;
-    int indent; /* of the line, whose first character is not a blank; -1: there are no more lines */
+    int indent; /* column of the line's first character that is not a space; -1: there are no more lines */
 };
 
 static bool is_letter(char c)
@@ -41,8 +40,8 @@ static struct lab_place here(const struct plain *plain)
     return (struct lab_place){plain->argument, plain->line, (int)(plain->at - plain->line_begin) + 1};
 }
 
-/* To the first character of the next line that has more than a comment; false where one has no plain comment.
- */
+/* Advances to the first character of the next line that is not empty or a comment; false for a comment
+ * outside of the subset. */
 static bool next_line(struct plain *plain)
 {
     for (;;) {
@@ -63,7 +62,7 @@ static bool next_line(struct plain *plain)
     }
 }
 
-/* Nothing but the line's end follows. */
+/* Checks that nothing follows in the line. */
 static bool end_line(struct plain *plain)
 {
     if (peek(plain) != '\n')
@@ -74,7 +73,7 @@ static bool end_line(struct plain *plain)
     return next_line(plain);
 }
 
-/* A scalar, or the name of a field, which ends before ": " or the colon at the line's end. */
+/* Reads a scalar, or the name of a field, which ends before ": " or before a colon at the end of the line. */
 static const char *read_text(struct plain *plain, bool is_flow)
 {
     const char *begin = plain->at, first = peek(plain);
@@ -152,7 +151,7 @@ static bool read_flow_item(struct plain *plain, struct lab_node *parent, bool is
     return true;
 }
 
-/* Brackets, or a scalar, from their first character on. */
+/* Reads a flow collection or a scalar, from its first character on. */
 static bool read_flow(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
                       struct lab_node **out)
 {
@@ -187,7 +186,8 @@ static bool read_flow(struct plain *plain, const char *name, const struct lab_pl
 static bool read_block(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
                        struct lab_node **out);
 
-/* What follows a name's colon: within the line, or in lines that stand further in than `indent`. */
+/* Reads the value after the colon of a name: within the line, or in lines with more indentation than
+ * `indent`. */
 static bool read_value(struct plain *plain, int indent, const char *name, const struct lab_place *name_place,
                        int depth, struct lab_node **out)
 {
@@ -208,7 +208,7 @@ static bool read_value(struct plain *plain, int indent, const char *name, const 
     return end_line(plain) && plain->indent <= indent;
 }
 
-/* The fields that begin in the column of the first one. */
+/* Reads the fields that begin in the column of the first one. */
 static bool read_fields(struct plain *plain, struct lab_node *mapping, int column, int depth)
 {
     do {
@@ -227,7 +227,8 @@ static bool read_fields(struct plain *plain, struct lab_node *mapping, int colum
     return plain->indent < column;
 }
 
-/* Elements behind dashes: in brackets, a scalar, or fields of which the first follows the dash. */
+/* Reads the elements after dashes: flow collections, scalars, or mappings whose first field follows the
+ * dash. */
 static bool read_items(struct plain *plain, struct lab_node *list, int depth)
 {
     int column = plain->indent;
@@ -255,7 +256,7 @@ static bool read_items(struct plain *plain, struct lab_node *list, int depth)
     return plain->indent < column;
 }
 
-/* From the first character of its first line on. */
+/* Reads a block from the first character of its first line on. */
 static bool read_block(struct plain *plain, const char *name, const struct lab_place *name_place, int depth,
                        struct lab_node **out)
 {

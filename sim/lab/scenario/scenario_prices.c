@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* prices: what operations cost. They reach no event, and no digest. */
+/* Reads `prices`: the cost of operations, which affects no event and no digest. */
 #include "lab/prices.h"
 
 #include <string.h>
@@ -10,8 +10,10 @@
 #define PRICES(member) (offsetof(struct lab_scenario, prices) + offsetof(struct lab_prices, member))
 #define MOST           1e12
 
-/* Inserts a second by operations a second of one node with 128 in flight; a row scanned: a thousand rows less
- * a hundred. docs/mock.md has the figures, and tests/cli/prices_test.py holds these against the recording. */
+/* Each default is the inserts per second divided by the operations per second of one node with 128 operations
+ * in flight; that of a scanned row is the difference between reads of a thousand and of a hundred rows.
+ * docs/mock.md has the measurements, and tests/cli/prices_test.py checks these numbers against the
+ * recording. */
 const struct lab_price lab_price_table[] = {
     {"counter_increment", "writes.counter_increments", PLACE(counter_increment), 2.3},
     {"state_read", "writes.state_reads", PLACE(state_read), 0.87},
@@ -77,7 +79,7 @@ const struct lab_table lab_prices_table = {
         {.name = NULL},
     }};
 
-/* In money: what is given is divided by an insert's. */
+/* Prices in money are divided by the price of an insert. */
 bool lab_prices_complete(struct lab_reader *reader, const struct lab_node *root)
 {
     struct lab_scenario *scenario = reader->scenario;

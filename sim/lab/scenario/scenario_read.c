@@ -10,7 +10,7 @@
 #include "lab/scenario_part.h"
 
 #define NAME_MAX_SIZE 128
-/* What stands in place of a field that was left out; docs/scenario.md lists them. */
+/* The defaults of fields; docs/scenario.md lists them. */
 #define SEED_DEFAULT      1
 #define ROW_BYTES_DEFAULT 1000
 
@@ -142,7 +142,8 @@ static bool read_tree(struct lab_reader *reader, const struct lab_override *over
     return true;
 }
 
-/* The file's name without folder and ending; what cannot stand in a name becomes '?'. */
+/* The file's name without folder and extension; characters that a name must not contain are replaced by
+ * '?'. */
 static char *stem_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
@@ -177,7 +178,7 @@ static bool resolve_paths(struct lab_reader *reader)
     return ok;
 }
 
-/* What tune is to answer takes rows and a limit. */
+/* Expectations about tune's answer need rows and a limit. */
 static bool check_tune_expects(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;
@@ -191,7 +192,7 @@ static bool check_tune_expects(struct lab_reader *reader, const struct lab_node 
                has_rows ? "limits: {partition_bytes: 100MB}" : "a strategy that places rows");
 }
 
-/* Each expectation begins with the label of a strategy; its metric is looked up when the run has ended. */
+/* Checks that each expectation begins with the label of a strategy; its metric is looked up after the run. */
 static bool check_expects(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_scenario *scenario = reader->scenario;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reads: which of them come how often, by which plan, and what a strategy says otherwise for its own. */
+/* Reads `reads`: the rate and the plan of each kind of read, and what a strategy specifies differently. */
 #include <string.h>
 
 #include "kernel/time.h"
@@ -97,7 +97,7 @@ const struct lab_table lab_reads_table = {
         },
     .check = check_reads};
 
-/* A strategy that says how it is read has its own plan. */
+/* Checks that the plan fits every strategy that does not specify its own plan. */
 static bool check_plans(struct lab_reader *reader, const struct lab_node *read, enum bk_plan plan)
 {
     const struct lab_scenario *scenario = reader->scenario;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* row.columns: what the values of a row are, and what the row weighs by that. */
+/* Reads `row.columns`: the types and sizes of a row's values, from which the size of the row follows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static const struct lab_table column_table = {
         {.name = NULL},
     }};
 
-/* Without a table the columns stand in the place of the default one's `data`. */
+/* Without a table, the columns replace the column `data` of the default design. */
 static struct lab_column *column_of(struct lab_reader *reader, const struct lab_node *node)
 {
     struct lab_design *design = &reader->scenario->design;
@@ -103,7 +103,7 @@ static struct lab_column *column_of(struct lab_reader *reader, const struct lab_
     return found;
 }
 
-/* A counter's value holds what each node has counted that was asked to. */
+/* A counter's value has a shard for each node that coordinated an increment. */
 static bool check_counter(struct lab_reader *reader, const struct lab_node *node,
                           const struct lab_column *column)
 {
@@ -144,7 +144,7 @@ static bool read_column(struct lab_reader *reader, const struct lab_node *node)
                                                   : read_type(reader, NULL, node, column);
     if (!is_read)
         return false;
-    /* Cassandra keeps the lengths of these with each value, though they are always the same. */
+    /* Cassandra stores a length with each value of these types, although it is always the same. */
     if (column->type == CASS_TINYINT || column->type == CASS_SMALLINT)
         column->bytes = column->type == CASS_TINYINT ? 1 : 2;
     if (column->type == CASS_COUNTER && column->bytes == 0)
@@ -152,7 +152,7 @@ static bool read_column(struct lab_reader *reader, const struct lab_node *node)
     return check_column(reader, node, column);
 }
 
-/* A table of counters has nothing else but its primary key. */
+/* A table with counters has no other columns except its primary key. */
 static bool check_counters(struct lab_reader *reader, const struct lab_node *columns)
 {
     const struct lab_design *design = &reader->scenario->design;
@@ -169,7 +169,7 @@ static bool check_counters(struct lab_reader *reader, const struct lab_node *col
                        "the type counter, or none");
 }
 
-/* Where every column has a size of its own, the row has none left to share. */
+/* If every column has its own size, row.bytes has no column to share it. */
 static bool settle_bytes(struct lab_reader *reader, const struct lab_node *columns)
 {
     struct lab_scenario *scenario = reader->scenario;
@@ -210,7 +210,7 @@ bool lab_row_complete(struct lab_reader *reader, const struct lab_node *root)
             return lab_fail_at(&reader->tree, &columns->place,
                                "'columns' takes names and types; write it as {level: tinyint, body: text}");
         if (!scenario->design.is_given)
-            scenario->design.column_count--; /* data, which stands last */
+            scenario->design.column_count--; /* removes `data`, which is the last column */
         for (const struct lab_node *column = columns->first; column != NULL; column = column->next) {
             if (!column->is_null && !read_column(reader, column))
                 return false;

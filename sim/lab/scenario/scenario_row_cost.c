@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What rows of a checked scenario weigh, from its table and its columns. Where columns are missing in some
- * rows, nobody draws which: the bytes in addition to a row's values (flags, lengths, the bits that say which
- * columns are there) are estimated from its payload by the line of least squares, whose coefficients follow
- * from the columns' sizes and shares. Of counters that is exact, as the payload says how many there are. */
+/* Computes the sizes of rows of a checked scenario, from its table and its columns. If columns are missing in
+ * some rows, it is not drawn which: the bytes in addition to a row's values (flags, lengths, the bits that
+ * say which columns are present) are estimated from its payload by least squares, whose coefficients follow
+ * from the columns' sizes and shares. For counters the estimate is exact, since the payload determines how
+ * many there are. */
 #include <string.h>
 
 #include "lab/scenario_part.h"
@@ -11,7 +12,7 @@
 #define ID_BYTES     16u
 #define BUCKET_BYTES 8u
 
-/* Of a text that is one of so many values: as it is said, or as a number is written. */
+/* The bytes of a text that is one of a number of values: as given, or the number of digits. */
 static uint64_t one_of_values(const struct lab_column *column)
 {
     uint64_t count = 1;
@@ -22,7 +23,7 @@ static uint64_t one_of_values(const struct lab_column *column)
     return count;
 }
 
-/* A column of the clustering, behind its bits in the header. */
+/* The bytes of a clustering column, without its bits in the header. */
 static uint64_t clustering_bytes(const struct lab_column *column)
 {
     switch (column->feed) {
@@ -33,11 +34,11 @@ static uint64_t clustering_bytes(const struct lab_column *column)
     case LAB_FEED_VALUES:
         return cass_vint_size(one_of_values(column)) + one_of_values(column);
     default:
-        return 0; /* the key: its length is not known yet */
+        return 0; /* the key, whose length is not known yet */
     }
 }
 
-/* The bytes of a value that a column has by itself; 0: it shares the row's. */
+/* The size of a column's value; 0: the column has a share of the row's bytes. */
 static uint64_t own_value(const struct lab_column *column)
 {
     uint32_t fixed = cass_type_size(column->type);
@@ -89,14 +90,14 @@ static void add_columns(struct lab_row_cost *out, const struct lab_scenario *sce
             out->own_values += column->feed == LAB_FEED_DATA ? own_value(column) : 0;
         }
     }
-    /* Without columns of its own a table has as many as the row has cells. */
+    /* Without row.columns, the table has as many columns as row.cells. */
     if (!scenario->has_row_columns && scenario->workload.row_cells > out->shares)
         out->shares = (uint32_t)scenario->workload.row_cells;
     if (!scenario->has_row_columns && out->shares == 0)
         out->shares = 1;
 }
 
-/* Columns of a kind in the order of an sstable, by name; returns how many. */
+/* Lists the columns of a kind in the order of an sstable, by name; returns their number. */
 static size_t sort_columns(const struct lab_design *design, bool is_static, const struct lab_column **out)
 {
     size_t count = 0;
@@ -119,8 +120,8 @@ struct moments {
     double cells, cells_payload;
 };
 
-/* What is in the payload, and what is in the cell in addition; a column that shares has its part later.
- */
+/* Adds a column's contribution to the payload, and to the overhead of its cell. Columns that share the row's
+ * bytes are added later. */
 static void add_cell(struct moments *out, const struct lab_column *column)
 {
     double present = 1 - column->missing, spread = present * column->missing;
@@ -134,7 +135,8 @@ static void add_cell(struct moments *out, const struct lab_column *column)
     out->cells_payload += spread * value;
 }
 
-/* One bit a column that is missing, none where all are there: the last one missing says how many bytes. */
+/* The bitmap of missing columns has a bit per column, and is left out when no column is missing; the last
+ * missing column determines its number of bytes. */
 static void add_bits(struct moments *out, const struct lab_column *const *columns, size_t count)
 {
     double above_present = 1, above = 0, below = 0, mean = 0, product = 0;
@@ -154,7 +156,7 @@ static void add_bits(struct moments *out, const struct lab_column *const *column
     out->beside_payload += product - mean * out->payload;
 }
 
-/* Where columns share the payload it says how large they are, and not how many. */
+/* If columns share the payload, the payload depends on their sizes, and not on how many are present. */
 static void add_estimate(struct lab_row_cost *out, const struct lab_design *design)
 {
     const struct lab_column *columns[LAB_COLUMNS_MAX];
@@ -172,8 +174,8 @@ static void add_estimate(struct lab_row_cost *out, const struct lab_design *desi
     out->cells_most = (double)count;
 }
 
-/* A static row is there in each partition of a table that has static columns: flags twice, two sizes, and in
- * each cell its time of writing, as it is no row by INSERT: 6 bytes are 50 days. */
+/* Every partition of a table with static columns has a static row: two bytes of flags, two sizes, and in each
+ * cell the time of its write, since the row was not written by INSERT; 6 bytes last for 50 days. */
 static uint64_t static_row_bytes(const struct lab_design *design)
 {
     const struct lab_column *columns[LAB_COLUMNS_MAX];
@@ -188,7 +190,7 @@ static uint64_t static_row_bytes(const struct lab_design *design)
     return 2 + cass_vint_size(body + 1) + 1 + body;
 }
 
-/* The key's two bytes of length and its end, where it is one of several components. */
+/* If the key is one of several components, it has two bytes of length and one byte at its end. */
 static uint64_t partition_key_bytes(const struct lab_design *design)
 {
     uint64_t bytes = 0, each = design->partition_count > 1 ? 3 : 0;

@@ -13,7 +13,7 @@
 
 #define SETTINGS(member) (offsetof(struct lab_strategy, settings) + offsetof(struct lab_settings, member))
 
-/* It may be next to the kind or among its settings. */
+/* A label may be next to the kind or among its settings. */
 bool lab_read_label(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                     void *out)
 {
@@ -23,7 +23,7 @@ bool lab_read_label(struct lab_reader *reader, const struct lab_field *field, co
     return lab_read_text(reader, field, node, out);
 }
 
-/* m/n, two whole numbers; out: the one behind the other. */
+/* Reads m/n, two whole numbers, into two consecutive members. */
 static bool read_chance(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                         void *out)
 {
@@ -59,7 +59,7 @@ static bool read_flag(struct lab_reader *reader, const struct lab_field *field, 
     return true;
 }
 
-/* out: the struct bk_idgen_config, whose kind of back-off is the field's name. */
+/* out: the struct bk_idgen_config; the kind of back-off is the field's name. */
 static bool read_wait(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                       void *out)
 {
@@ -89,7 +89,7 @@ static const struct lab_table *find_group(const char *path)
     return group_tables[i];
 }
 
-/* How a field of the setting's type is read, and where it goes unless it is its place. */
+/* Sets the reader of a field by the setting's type, and its offset if it differs from the setting's. */
 static void set_reader(const struct lab_setting *setting, uint32_t kinds, struct lab_field *out)
 {
     static lab_field_reader *const readers[] = {[LAB_SETTING_U32] = lab_read_whole32,
@@ -157,7 +157,7 @@ void lab_setting_fields(const struct lab_table *table, struct lab_field *made)
     made[count] = (struct lab_field){.name = NULL};
 }
 
-/* The node of a setting below that of its kind; NULL: it was not given. */
+/* The node of a setting, below that of its kind; NULL: it was not given. */
 static const struct lab_node *node_of(const struct lab_node *kind, const char *path)
 {
     char name[NAME_SIZE];
@@ -169,7 +169,7 @@ static const struct lab_node *node_of(const struct lab_node *kind, const char *p
     return group == NULL ? NULL : lab_node_find(group, point + 1);
 }
 
-/* "'lead' applies only to coordination: three-state; add that, or remove this". */
+/* Fails with, for example, "'lead' applies only to coordination: three-state; add that, or remove this". */
 static bool fail_needs(struct lab_reader *reader, const struct lab_node *node, enum bk_kind kind,
                        const struct lab_setting_rule *rule)
 {
@@ -204,7 +204,7 @@ bool lab_settings_complete(struct lab_reader *reader, const struct lab_node *nod
     return true;
 }
 
-/* By the core, which has the last word. */
+/* Makes the strategy with the core's constructor, which makes the final checks. */
 static enum bk_status make(const struct bk_strategy *asked, struct bk_strategy *out)
 {
     switch (asked->kind) {
@@ -275,7 +275,7 @@ bool lab_strategy_make(struct lab_reader *reader, const struct lab_node *node, s
                                           bk_status_text(status));
 }
 
-/* Of an element of `then`, whose kind is set. */
+/* The check of an element of `then`, whose kind is set. */
 static bool check_change(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct lab_change *change = target;

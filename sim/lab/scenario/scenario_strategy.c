@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategies: each element of the list is one kind with its settings, and perhaps a label. */
+/* Reads `strategies`: each element of the list is one kind with its settings, and optionally a label. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ static bool check_lead(struct lab_reader *reader, const struct lab_node *node,
                        node->name);
 }
 
-/* Few tables have a number in each row, so that source is asked for by name. Before, it was the default. */
+/* Few tables have a number in each row, so the external source must be named. It was the default in earlier
+ * versions. */
 static bool is_named(struct lab_reader *reader, const struct lab_node *node,
                      const struct lab_settings *settings)
 {
@@ -47,7 +48,7 @@ static bool is_named(struct lab_reader *reader, const struct lab_node *node,
                        "scan or memory");
 }
 
-/* How often rows are counted, in rows or in time. */
+/* Checks how often rows are counted, in rows or in time. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *node,
                          struct lab_settings *settings)
 {
@@ -62,7 +63,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *node,
     return true;
 }
 
-/* The age holds for all eras. */
+/* The greatest age applies to all eras. */
 static bool check_max_age(struct lab_reader *reader, const struct lab_node *node,
                           struct lab_settings *settings)
 {
@@ -82,7 +83,7 @@ static bool check_max_age(struct lab_reader *reader, const struct lab_node *node
                "only 'counter: external' has one, and without 'agents'; use that, 'probabilistic' or 'time'");
 }
 
-/* Of a kind of the core. */
+/* The check of the settings of one of the core's kinds. */
 static bool check_settings(struct lab_reader *reader, const struct lab_node *node, void *target)
 {
     struct lab_settings *settings = &((struct lab_strategy *)target)->settings;
@@ -96,7 +97,7 @@ static bool check_settings(struct lab_reader *reader, const struct lab_node *nod
            check_max_age(reader, node, settings) && lab_reading_check(reader, node, settings);
 }
 
-/* Of one kind, whose settings fill a struct lab_strategy. */
+/* The table of one kind, whose settings fill a struct lab_strategy. */
 #define OF(kind)                                                                                             \
     {                                                                                                        \
         .kinds = 1u << (kind), .scope = LAB_OF_STRATEGY, .check = check_settings,                            \
@@ -134,7 +135,7 @@ static bool read_one(struct lab_reader *reader, const struct lab_node *item, str
     if (item->kind != LAB_NODE_MAPPING)
         return lab_fail_at(&reader->tree, &item->place,
                            "a strategy is its kind and settings; write it as 'hash: {buckets: 256}'");
-    /* Of two kinds in one element each would judge what the other has read. */
+    /* Two kinds in one element are refused first, since each would check what the other has read. */
     const struct lab_node *kind =
         lab_only_field(reader, item, "label", "an element of 'strategies'",
                        "unbucketed, time, count, probabilistic, weighted, hash, idgen or observed");

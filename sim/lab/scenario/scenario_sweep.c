@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the section `sweep`. Every command checks its form; only `sweep` makes points of it. */
+/* Reads the section `sweep`. Every command checks its form; only `sweep` makes points from it. */
 #include "lab/scenario_sweep.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static int by_size(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* *out: the second of two equal seeds; NULL when all differ. False when out of memory. */
+/* Sets *out to the second of two equal seeds; NULL when all differ. Returns false when out of memory. */
 static bool find_twice(const struct lab_sweep_seeds *seeds, const struct lab_node *list,
                        const struct lab_node **out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* table: the columns, and which of them make the primary key. */
+/* Reads `table`: the columns, and which of them are the primary key. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "lab/gone.h"
 #include "lab/scenario_part.h"
 
-/* The values of a primary key in one number. */
+/* The values of a primary key must fit into one number. */
 #define COMBINATIONS_MAX (UINT64_C(1) << 62)
 
 #define DESIGN(member) offsetof(struct lab_scenario, design.member)
@@ -49,7 +49,7 @@ static bool read_name(struct lab_reader *reader, const struct lab_field *field, 
     return true;
 }
 
-/* Columns come first, wherever they stand in the file: see check_design(). */
+/* Read after the columns, wherever it is in the file: see check_design(). */
 static bool read_later(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        void *out)
 {
@@ -74,7 +74,7 @@ static bool check_column_name(struct lab_reader *reader, const struct lab_node *
                        LAB_COLUMN_NAME_MAX);
 }
 
-/* A row has one key, one bucket, one time and one id. */
+/* Checks that at most one column each is the key, the bucket, the time and the id. */
 static bool check_feed(struct lab_reader *reader, const struct lab_node *node,
                        const struct lab_design *design, enum lab_feed feed)
 {
@@ -193,7 +193,7 @@ static bool read_partition_key(struct lab_reader *reader, const struct lab_node 
     return true;
 }
 
-/* Each element is a name, or {name: asc} or {name: desc}. */
+/* Reads the clustering columns; each element is a name, {name: asc} or {name: desc}. */
 static bool read_clustering(struct lab_reader *reader, const struct lab_node *node, struct lab_design *design)
 {
     static const struct lab_choice orders[] = {{"asc", 0}, {"desc", 1}, {NULL, 0}};
@@ -255,8 +255,8 @@ const struct lab_table lab_design_table = {
         },
     .check = check_design};
 
-/* Without a bucket column nothing of what a strategy decides is stored; buckets of two eras are not the same.
- */
+/* Without a bucket column, the table does not store what a strategy decides. Buckets of different eras are
+ * not comparable. */
 static bool check_strategies(struct lab_reader *reader, const struct lab_node *table)
 {
     const struct lab_scenario *scenario = reader->scenario;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `then` under a strategy: the same kind with other settings, from a date on. */
+/* Reads `then` of a strategy: the same kind with other settings, from a date on. */
 #include <string.h>
 
 #include "lab/change.h"
@@ -33,7 +33,8 @@ bool lab_read_then(struct lab_reader *reader, const struct lab_field *field, con
     return true;
 }
 
-/* Where a count of other settings begins one writer keeps, or a state row that all agents read. */
+/* The row at which a count with other settings begins must be known to the only writer, or stored in a state
+ * row that all agents read. */
 static bool check_count(struct lab_reader *reader, const struct lab_node *list, enum bk_source source,
                         bool is_cluster)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* trace: a file of rows, and how it is to be read. */
+/* Reads `trace`: a file of rows, and how to read it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define COLUMN(member) offsetof(struct wl_trace_columns, member)
 #define COLUMN_RANGE   "the name of a column, or its number from 1"
 
-/* One name, or a list of them. */
+/* Reads one name, or a list of names. */
 static bool read_names(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,
                        char **names, size_t *count)
 {

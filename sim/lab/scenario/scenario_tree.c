@@ -21,7 +21,7 @@ struct lab_chunk {
     alignas(max_align_t) char memory[];
 };
 
-/* The stream of libfyaml's events under way; the current one is `event`. */
+/* The stream of libfyaml's events; the current one is `event`. */
 struct yaml {
     struct lab_tree *tree;
     struct fy_parser *parser;
@@ -118,7 +118,7 @@ static bool read_list(struct yaml *yaml, struct lab_node *list, int depth)
     }
 }
 
-/* Escapes in a quoted scalar can produce bytes that the file itself may not hold. */
+/* Escapes in a quoted scalar can produce bytes that the file itself must not contain. */
 static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const char **out, bool *is_plain)
 {
     struct fy_token *token = yaml->event->scalar.value;
@@ -138,7 +138,7 @@ static bool read_scalar(struct yaml *yaml, const struct lab_place *place, const 
     return *out != NULL;
 }
 
-/* The library marks what follows a quote, * or &; a reader looks for the sign itself. */
+/* The library's mark is after a quote, * or &; messages should point at that character. */
 static struct lab_place place_at(const struct yaml *yaml, const struct fy_mark *mark, const char *sign)
 {
     struct lab_place place = {yaml->argument, 0, 0};
@@ -222,7 +222,7 @@ static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
     }
 }
 
-/* Reads the value whose first event is the current one; afterwards its last event is. */
+/* Reads the value whose first event is the current one; afterwards its last event is the current one. */
 static bool read_node(struct yaml *yaml, const char *name, const struct lab_place *name_place, int depth,
                       struct lab_node **out)
 {
@@ -249,7 +249,7 @@ static bool read_node(struct yaml *yaml, const char *name, const struct lab_plac
         if (!read_scalar(yaml, &place, &node->text, &is_plain))
             return false;
         node->is_empty = is_plain && node->text[0] == '\0';
-        /* For an empty document, versions of the library name different places. */
+        /* For an empty document, the place depends on the version of the library. */
         if (node->is_empty)
             node->place = *name_place;
         node->is_null = is_plain && (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
@@ -274,7 +274,7 @@ static bool read_document(struct yaml *yaml, const char *name, struct lab_node *
                            "nothing in it; write a scenario, or let 'bucketlab init' write one");
     if (!next_event(yaml) || !read_node(yaml, name, &place, 0, out))
         return false;
-    /* The end of the document, then that of the stream. */
+    /* Reads the end of the document, then the end of the stream. */
     if (!next_event(yaml) || !next_event(yaml))
         return false;
     place = place_of(yaml);

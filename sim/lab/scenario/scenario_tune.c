@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tune: what `bucketlab tune` asks of a setting. A run does not look at it. */
+/* Reads `tune`: the requirements of `bucketlab tune` on a setting. Runs ignore it. */
 #include <string.h>
 
 #include "kernel/text.h"

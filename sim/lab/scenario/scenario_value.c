@@ -85,7 +85,7 @@ static bool check(struct lab_reader *reader, const struct lab_field *field, cons
     return lab_fail_value(reader, node, text);
 }
 
-/* A single value in a unit of its own: parsed, compared with the field's range, stored. */
+/* Defines a reader of a single value: it is parsed, compared with the field's range, and stored. */
 #define READER(name, type, parse)                                                                            \
     bool name(struct lab_reader *reader, const struct lab_field *field, const struct lab_node *node,         \
               void *out)                                                                                     \

@@ -10,7 +10,7 @@
 #include "lab/scenario_part.h"
 
 #define SPIKES_MAX 500
-/* Larger figures are typing errors; within these the engines' sums cannot overflow. */
+/* Larger numbers are typing errors; within these limits the engines' sums cannot overflow. */
 #define RATE_MIN   1e-9
 #define RATE_MAX   1e9
 #define FACTOR_MIN 1e-6
@@ -145,7 +145,7 @@ static const struct lab_table backfill_table = {
         {.name = NULL},
     }};
 
-/* A share of the keys, or so many. */
+/* Reads the keys of a spike: a share of the keys, or a number of keys. */
 static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *field,
                              const struct lab_node *node, void *out)
 {
@@ -214,7 +214,7 @@ const struct lab_table lab_arrivals_table = {
 static const struct lab_choice row_formats[] = {
     {"nb", LAB_ROW_NB}, {"da", LAB_ROW_DA}, {"payload", LAB_ROW_PAYLOAD}, {NULL, 0}};
 
-/* Columns are read once the table is known: scenario_row.c. */
+/* Columns are read after the table: scenario_row.c. */
 static bool read_columns(struct lab_reader *reader, const struct lab_field *field,
                          const struct lab_node *node, void *out)
 {
@@ -296,12 +296,12 @@ const struct lab_table lab_row_table = {
         {.name = NULL},
     }};
 
-/* Either a trace, or keys and arrivals for a duration. */
+/* Checks that there is either a trace, or keys and arrivals for a duration. */
 static bool check_source(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct lab_node *trace = lab_node_find(root, "trace");
     if (lab_node_find(root, "identifiers") != NULL)
-        return true; /* and no rows */
+        return true; /* identifiers have no rows */
     static const char *const made[] = {"keys", "arrivals", "duration"};
     for (size_t i = 0; i < 3; i++) {
         const struct lab_node *node = lab_node_find(root, made[i]);
@@ -318,7 +318,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *root)
     return true;
 }
 
-/* Without `start` a trace's duration counts from its first row, which only the engine knows. */
+/* Without `start`, a trace's duration is counted from its first row, which only the engine knows. */
 static bool check_end(struct lab_reader *reader, const struct lab_node *root)
 {
     const struct wl_workload *workload = &reader->scenario->workload;
@@ -394,7 +394,7 @@ static bool make_popularity(struct lab_reader *reader, struct wl_workload *workl
     return true;
 }
 
-/* The largest product of factors of overlapping spikes, as if they struck the same key. */
+/* The largest product of the factors of overlapping spikes, as if they affected the same key. */
 static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
 {
     double product = 1;
@@ -406,7 +406,8 @@ static double spikes_product(const struct wl_workload *workload, int64_t at_ns)
     return product;
 }
 
-/* Limits: a key's rows are at least a nanosecond apart on average, and a run's rows can be counted. */
+/* Checks that a key's rows are at least a nanosecond apart on average, and that the number of rows of a run
+ * does not overflow. */
 static bool check_amounts(struct lab_reader *reader, const struct lab_node *arrivals)
 {
     const struct wl_workload *workload = &reader->scenario->workload;
@@ -447,7 +448,7 @@ bool lab_workload_complete(struct lab_reader *reader, const struct lab_node *roo
         scenario->row_bytes_line = bytes->name_place.line;
         scenario->row_bytes_column = bytes->name_place.column;
     }
-    /* The fields' ranges leave nothing to refuse here. */
+    /* Cannot fail, since the ranges of the fields were checked. */
     if (sim_size_prepare(&workload->row_bytes) != 0)
         return lab_fail_at(
             &reader->tree, &bytes->place,

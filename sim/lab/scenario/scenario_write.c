@@ -20,7 +20,7 @@ static bool reserve(struct lab_writer *writer, size_t size)
     return !writer->out_of_memory;
 }
 
-/* Whether the node, written in brackets, still fits into the line that has begun. */
+/* Whether the node in flow style fits into the current line. */
 static bool fits(struct lab_writer *writer, const struct lab_node *node)
 {
     if (!reserve(writer, 0))
@@ -38,7 +38,7 @@ static bool fits(struct lab_writer *writer, const struct lab_node *node)
 
 static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent);
 
-/* Whether YAML takes it for text (or a number, which is the same here) without quotes, wherever it stands. */
+/* Whether YAML reads the text as a scalar without quotes, in any position. */
 static bool is_plain(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -77,7 +77,7 @@ static void write_text(struct lab_writer *writer, const char *text)
     lab_writer_add(writer, "\"");
 }
 
-/* Fields one below the other; the first one's line may have begun, behind the dash of a list. */
+/* Writes fields on separate lines; the line of the first one may have begun with the dash of a list. */
 static void write_fields(struct lab_writer *writer, const struct lab_node *mapping, size_t indent,
                          bool is_first_placed)
 {
@@ -91,8 +91,8 @@ static void write_fields(struct lab_writer *writer, const struct lab_node *mappi
     }
 }
 
-/* What stands behind "name:", with the end of the line. Lists at the top are long ones, and have a line an
- * element. */
+/* Writes the value after "name:", with the end of the line. Lists at the top level are long, and have a line
+ * per element. */
 static void write_value(struct lab_writer *writer, const struct lab_node *node, size_t indent)
 {
     bool is_top_list = node->kind == LAB_NODE_LIST && indent == 0 && node->count > 0;
@@ -150,7 +150,7 @@ static void write_scalar(struct lab_writer *writer, const struct lab_node *node)
     if (node->is_null)
         lab_writer_add(writer, "null");
     else if (node->is_empty)
-        lab_writer_add(writer, "{}"); /* "unbucketed:" alone may stand so, and means the same */
+        lab_writer_add(writer, "{}"); /* an empty mapping, as after "unbucketed:" */
     else
         write_text(writer, node->text);
 }

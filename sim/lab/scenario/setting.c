@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the table of settings says of a strategy's settings: places, rules, and values as text. */
+/* Evaluates the table of settings for a strategy's settings: offsets, rules, and values as text. */
 #include "lab/setting.h"
 
 #include <assert.h>
@@ -67,7 +67,7 @@ const char *lab_setting_name(enum bk_kind kind, const char *path, int value)
     return lab_setting_word(setting->words, value);
 }
 
-/* As a number; a text is 1 when it is there. */
+/* The value as a number; a text is 1 if it is set. */
 static uint64_t number_of(const struct lab_setting *setting, const void *value)
 {
     switch (setting->type) {
@@ -162,7 +162,7 @@ void lab_setting_text(const struct lab_setting *setting, const void *value, char
     snprintf(buffer, LAB_SETTING_TEXT_SIZE, "%" PRIu64, number_of(setting, value));
 }
 
-/* The name within the group whose path is so long; NULL when it is not in it, or in one of its own. */
+/* The setting's name within a group; NULL when it is not in the group, or in a nested group. */
 static const char *name_in(const struct lab_setting *setting, const char *group)
 {
     size_t length = strlen(group);
@@ -194,7 +194,7 @@ static void add_value(struct text *text, const char *name, const char *value)
     add(text, value, strlen(value));
 }
 
-/* Those that stand by themselves, in a group or in a change. */
+/* Adds the settings that are written by themselves, in a group or in a change. */
 static void add_plain(struct text *text, const struct lab_settings *settings, const char *group,
                       uint32_t change)
 {
@@ -261,7 +261,7 @@ size_t lab_settings_text(const struct lab_settings *settings, char *buffer, size
     return text.used;
 }
 
-/* The template with the value in place of %s, and the s of a plural unless `is_one`. */
+/* Adds the template with the value for %s, and with the s of a plural unless `is_one`. */
 static void add_told(struct text *text, const char *template, const char *value, bool is_one)
 {
     if (text->used > 0 && template[0] != ' ')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the core's text of a setting keeps of a strategy's settings. */
+/* Converts a strategy's settings to those that the core's text of a setting has. */
 #include <string.h>
 
 #include "lab/setting.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What kind of strategy settings are of, and by which protocol it gets its agents to agree. */
+/* The kind of a strategy's settings, and the protocol by which its agents agree. */
 #include "lab/settings.h"
 
 #include <assert.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings that change in the middle of a run, as the histories that are in force.
+/* Settings that change during a run, as the histories that apply at each time.
  *
- * A change that keeps the old settings is an era of the core's history, known to all from the start by its
- * date. One that forgets them begins a regime of its own: from then on writers and readers know the new
- * settings alone, as a team that edits a constant and deploys. */
+ * A change that keeps the old settings adds an era to the core's history; all agents know the era and its
+ * date from the start. A change that forgets the old settings begins a new regime: from its date on, writers
+ * and readers know only the new settings, as when a team edits a constant and deploys. */
 #ifndef LAB_CHANGE_H
 #define LAB_CHANGE_H
 
@@ -13,7 +13,7 @@
 #include "lab/scenario.h"
 
 struct lab_regime {
-    int64_t from_ns; /* of the first INT64_MIN */
+    int64_t from_ns; /* start of the regime; INT64_MIN for the first */
     struct bk_history history;
 };
 
@@ -22,10 +22,10 @@ struct lab_regimes {
     struct lab_regime items[LAB_CHANGES_MAX + 1];
 };
 
-/* Of a strategy in a run that starts at start_ns. False: a date overflows a timestamp, or the changes cannot
- * be made; the scenario's checks let none of these through. */
+/* Makes the regimes of a strategy in a run that starts at start_ns. Returns false when a date overflows a
+ * timestamp, or when the core refuses a change; a checked scenario has neither. */
 bool lab_regimes_make(const struct lab_strategy *strategy, int64_t start_ns, struct lab_regimes *out);
-/* The newest that has begun by then. */
+/* The index of the regime that applies at time_ns. */
 uint32_t lab_regime_at(const struct lab_regimes *regimes, int64_t time_ns);
 
 #endif

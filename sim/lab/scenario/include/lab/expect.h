@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An expectation: "LABEL.METRIC OP NUMBER", OP being one of < <= > >= == !=. */
+/* An expectation: "LABEL.METRIC OP NUMBER", where OP is one of < <= > >= == !=. */
 #ifndef LAB_EXPECT_H
 #define LAB_EXPECT_H
 
@@ -11,32 +11,32 @@ enum lab_compare { LAB_LESS, LAB_LESS_EQUAL, LAB_GREATER, LAB_GREATER_EQUAL, LAB
 
 struct lab_expect {
     char *text;   /* as written */
-    char *metric; /* with the label in front; the label's strategy is found by the longest label that fits */
+    char *metric; /* "LABEL.METRIC"; the strategy is the one with the longest matching label */
     enum lab_compare compare;
-    double
-        value; /* a plain number, or bytes or a duration with its unit: then in bytes, or in milliseconds */
+    double value; /* a plain number; a size in bytes; or a duration in milliseconds */
     int line, column;
 };
 
-/* "tune.recommended == LABEL" or "tune.best.KIND != LABEL": of tune's answer, which no run has. */
+/* An expectation about the answer of `tune`: "tune.recommended == LABEL" or "tune.best.KIND != LABEL". Runs
+ * ignore it. */
 struct lab_tune_expect {
     char *text, *label;
-    enum bk_kind kind; /* the best of it; BK_KIND_COUNT: what is recommended */
+    enum bk_kind kind; /* the kind of "tune.best.KIND"; BK_KIND_COUNT: "tune.recommended" */
     bool is_unequal;
 };
 
-/* The one text of lab_expect_parse() that is not the writer's fault; compare the pointers. */
+/* The text that lab_expect_parse() returns when out of memory. Compare the pointers. */
 extern const char LAB_EXPECT_NO_MEMORY[];
 
-/* Splits one expectation. Returns NULL, or a constant text "what; cure". On success the strings are
- * malloc'ed. */
+/* Parses one expectation. Returns NULL, or a constant text "problem; remedy". On success the caller must free
+ * *out with lab_expect_clear(). */
 const char *lab_expect_parse(const char *text, struct lab_expect *out);
-/* Whether a line speaks of tune's answer. */
+/* Whether the text is an expectation about tune's answer. */
 bool lab_expect_is_of_tune(const char *text);
-/* As lab_expect_parse(), of such a line. */
+/* As lab_expect_parse(), for an expectation about tune's answer; free it with lab_tune_expect_clear(). */
 const char *lab_tune_expect_parse(const char *text, struct lab_tune_expect *out);
 void lab_tune_expect_clear(struct lab_tune_expect *expect);
-/* label: of the recommended setting, or of the best of the kind; NULL: there is none. */
+/* label: the label of the recommended setting, or of the best setting of the kind; NULL: there is none. */
 bool lab_tune_expect_holds(const struct lab_tune_expect *expect, const char *label);
 void lab_expect_clear(struct lab_expect *expect);
 bool lab_expect_holds(const struct lab_expect *expect, double actual);

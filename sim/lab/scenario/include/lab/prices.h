@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What operations cost, in units of one insert, so that strategies that make unlike ones can be compared. */
+/* The cost of operations, in units of one insert, so that strategies with different operations can be
+ * compared. */
 #ifndef LAB_PRICES_H
 #define LAB_PRICES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All 0: each operation costs as much as an insert, and a row that is scanned nothing. */
+/* All 0: each operation costs as much as an insert, and scanning a row costs nothing. */
 struct lab_prices {
     double counter_increment, state_read, state_write, lwt, lock, row_scanned;
     double partition_read;
 };
 
-/* One row a price, in that order. */
+/* One row per price, in the order of struct lab_prices. */
 struct lab_price {
-    const char *name;   /* in a scenario */
-    const char *metric; /* how many there were of it; NULL: partitions that reads ask */
+    const char *name;   /* name in a scenario */
+    const char *metric; /* metric that counts these operations; NULL: the partitions that reads query */
     size_t place;       /* in struct lab_prices */
-    double
-        measured; /* the default: the inserts that one node makes in its time, by tests/cassandra5/latency */
+    double measured;    /* the default: the number of inserts that a node performs in the time of one such
+                           operation, measured by tests/cassandra5/latency */
 };
 extern const struct lab_price lab_price_table[];
 extern const size_t lab_price_count;

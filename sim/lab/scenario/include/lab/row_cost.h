@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bytes of the scenario's rows and partitions in an sstable, in O(1) per row: the sizes of
- * cassandra/sstable.h for a row written by INSERT with all of its columns, with everything precomputed that
- * is equal for all rows.
+ * cassandra/sstable.h for a row that an INSERT with all of its columns wrote. Everything that is equal for
+ * all rows is precomputed.
  *
- * A row's bytes depend on its payload and on when it was written: times are differences from the sstable's
- * first, in 1 to 9 bytes (struct lab_row_stamps). One simplification: each row stores the size of the
- * previous row, and here its own size is taken instead. So a partition's size is exact where the sizes of
- * its rows have vints of one length; otherwise it is off by one byte for each row near 2^7, 2^14 ... bytes.
- */
+ * A row's bytes depend on its payload and on the time of its write: times are stored as differences from the
+ * sstable's first time, in 1 to 9 bytes (struct lab_row_stamps). One simplification: each row stores the size
+ * of the previous row, instead of which its own size is used here. So a partition's size is exact if the
+ * sizes of all its rows have vints of the same length; otherwise it is wrong by one byte for each row near
+ * 2^7, 2^14 and so on bytes. */
 #ifndef LAB_ROW_COST_H
 #define LAB_ROW_COST_H
 
@@ -23,28 +23,29 @@ extern "C" {
 
 enum lab_row_format { LAB_ROW_NB, LAB_ROW_DA, LAB_ROW_PAYLOAD };
 
-/* scenario_row_cost.c makes it of a checked scenario. */
+/* The precomputed sizes, which lab_row_cost_make() derives from a checked scenario. */
 struct lab_row_cost {
-    bool is_payload;      /* a row's size is its payload and a partition has no overhead, unlike any
-                             database */
-    uint32_t shares;      /* columns that share what is left of the payload */
-    uint64_t own_values;  /* bytes of the values of columns with sizes of their own */
-    uint64_t own_cells;   /* the same as cells */
-    uint64_t head;        /* of a row: flags and clustering, without a key in it */
-    uint64_t partition;   /* of a partition, without the key's bytes: header, bucket, static row, end */
-    bool clusters_by_key; /* the key stands in each row's clustering */
+    bool
+        is_payload; /* a row's size is its payload, and a partition has no overhead, unlike in any database */
+    uint32_t shares;     /* number of columns that share the rest of the payload equally */
+    uint64_t own_values; /* total bytes of the values of columns with a fixed size */
+    uint64_t own_cells;  /* total bytes of the cells of these columns */
+    uint64_t head;       /* bytes of a row's flags and clustering, without the key */
+    uint64_t
+        partition; /* bytes of a partition without its rows and its key: header, bucket, static row, end */
+    bool clusters_by_key; /* the key is a clustering column, so each row contains it */
     bool partitions_by_key;
-    int64_t ttl_ns; /* 0: rows stay */
-    /* Columns are missing in some rows, or are counters, each with its own time of writing. The bytes in
-     * addition to the values, and how many cells there are, in a row of the mean payload and for each byte
-     * more.
-     */
+    int64_t ttl_ns; /* 0: rows do not expire */
+    /* is_estimated: columns are missing in some rows, or are counters, each with its own time of writing. A
+     * row's bytes are then estimated by regression on its payload: `beside` and `cells` are the overhead in
+     * bytes and the number of cells of a row with the mean payload; the slopes are their increases per byte
+     * of payload. */
     bool is_estimated, is_counter;
-    double shares_present; /* of `shares`, on average */
+    double shares_present; /* mean number of those of the `shares` columns that are present in a row */
     double payload_mean, beside, beside_slope, cells, cells_slope, cells_most;
 };
 
-/* The bytes of a row's times, by the time of its write: bytes[i] before until_ns[i]. */
+/* The number of bytes of a row's times, by the time of its write: bytes[i] up to until_ns[i]. */
 #define LAB_ROW_STAMPS_MAX 16u
 struct lab_row_stamps {
     uint32_t count;
@@ -52,10 +53,10 @@ struct lab_row_stamps {
     uint32_t bytes[LAB_ROW_STAMPS_MAX];
 };
 
-/* The sstable's first row is written at start_ns. */
+/* start_ns: when the sstable's first row is written. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns);
 
-/* The bytes of a write time from 9.5 hours to 50 days after the first one. */
+/* The number of bytes of a write time from 9.5 hours to 50 days after the first one. */
 #define LAB_STAMP_USUAL 6u
 
 static inline uint32_t lab_row_stamp_class(const struct lab_row_stamps *stamps, int64_t time_ns)
@@ -71,10 +72,11 @@ static inline uint32_t lab_row_stamp(const struct lab_row_stamps *stamps, int64_
     return stamps->bytes[lab_row_stamp_class(stamps, time_ns)];
 }
 
-/* lab_row_bytes() where it is estimated. */
+/* lab_row_bytes() for is_estimated. */
 uint64_t lab_estimated_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp);
 
-/* A row of that payload; the key's bytes within its clustering not included. */
+/* The bytes of a row with this payload, without the bytes of a key in its clustering. stamp: lab_row_stamp()
+ * of its time of writing. */
 static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t payload, uint32_t stamp)
 {
     if (cost->is_payload)
@@ -95,11 +97,11 @@ static inline uint64_t lab_row_bytes(const struct lab_row_cost *cost, uint64_t p
     uint32_t before = cass_vint_size(cost->head + body + 2);
     return cost->head + cass_vint_size(body + before) + before + body;
 }
-/* The tombstone that stands for a deleted row: its clustering and its deletion. */
+/* The bytes of the tombstone of a deleted row: its clustering and its deletion time. */
 uint64_t lab_tombstone_bytes(const struct lab_row_cost *cost, uint32_t stamp);
-/* The overhead of a partition with so many rows, and so many bytes of rows. */
+/* The overhead of a partition with `rows` rows of `bytes` bytes in all. */
 uint64_t lab_partition_bytes(const struct lab_row_cost *cost, size_t key_size, uint64_t rows, uint64_t bytes);
-/* In each row of a table that clusters by the key: the key with its length. */
+/* The bytes of the key in each row, in a table that clusters by the key: the key with its length. */
 static inline uint64_t lab_key_in_row_bytes(const struct lab_row_cost *cost, size_t key_size)
 {
     return cost->clusters_by_key && !cost->is_payload ? cass_vint_size(key_size) + key_size : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `tune` in a scenario: the demands on a recommended setting, and which settings compete. */
+/* `tune` in a scenario: the requirements on a recommended setting, and which kinds of strategies compete. */
 #ifndef LAB_TUNE_H
 #define LAB_TUNE_H
 
@@ -7,17 +7,18 @@
 #include <stdint.h>
 
 struct lab_tune {
-    double share; /* limits.over_limit_share: the share of partitions that may be over a limit */
-    double risk;  /* as share; if that is 0, the chance that a sample without any must exclude */
-    double tiny;  /* the share of closed partitions that may be tiny; negative, the default: any */
-    double partitions_per_read; /* the most at p99; 0, the default: any */
-    double confidence;          /* the confidence of statements about other seeds; default 95 % */
-    uint32_t seeds;             /* the most that a setting is run with; default 8 */
-    uint32_t kinds;             /* bit k: kind k competes; default all */
+    double share; /* limits.over_limit_share: the share of partitions that may exceed a limit */
+    double risk; /* equal to share; if that is 0, the share that a sample without partitions over a limit must
+                    exclude */
+    double tiny; /* the share of closed partitions that may be tiny; negative, the default: any */
+    double partitions_per_read; /* the largest allowed p99; 0, the default: any */
+    double confidence;          /* confidence of statements about other seeds; default 95 % */
+    uint32_t seeds;             /* the most seeds with which a setting is run; default 8 */
+    uint32_t kinds;             /* bit k: strategies of kind k compete; default: all kinds */
 };
 
 #define LAB_TUNE_SEEDS_MAX  1000u
 #define LAB_TUNE_CONFIDENCE 0.95
-#define LAB_TUNE_RISK       0.001 /* when no partition may be over a limit */
+#define LAB_TUNE_RISK       0.001 /* when no partition may exceed a limit */
 
 #endif
