@@ -53,7 +53,8 @@ static bool grow(struct lab_histogram *histogram)
 
 static void round_all(struct lab_histogram *histogram);
 
-/* Up to the next number with no more significant bits, so that P(size <= N) never claims too much. */
+/* Rounds up to the next number with this many significant bits, so that P(size <= N) is never
+ * overestimated. */
 static uint64_t round_up(uint64_t size, unsigned significant_bits)
 {
     if (size >> significant_bits == 0)
@@ -133,7 +134,7 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
     add_bin(histogram, &bin);
 }
 
-/* Into one without slots. */
+/* Copies into a histogram without slots. */
 static void copy_slots(struct lab_histogram *into, const struct lab_histogram *from)
 {
     if (from->slot_count == 0)
@@ -197,8 +198,8 @@ bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned signif
     return false;
 }
 
-/* Radix sort from the lowest byte up to the highest of `most`; each pass goes from one array into the other.
- * Returns the one in which they are in order. */
+/* Radix sort from the lowest byte to the highest byte of `most`; each pass moves the bins from one array to
+ * the other. Returns the array with the sorted bins. */
 static struct lab_bin *sort_bins(struct lab_bin *bins, struct lab_bin *spare, size_t count, uint64_t most)
 {
     for (unsigned shift = 0; shift < 64 && most >> shift > 0; shift += RADIX_BITS) {
@@ -226,7 +227,7 @@ struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size
         return NULL;
     struct lab_bin *bins = malloc(histogram->used * sizeof *bins);
     struct lab_bin *spare = malloc(histogram->used * sizeof *spare), *sorted = NULL;
-    uint64_t most = 0; /* rounded up, it may be above the largest size */
+    uint64_t most = 0; /* the largest slot, which may be above the largest size because of rounding */
     for (size_t i = 0; bins != NULL && spare != NULL && i < histogram->slot_count; i++) {
         if (histogram->slots[i].count == 0)
             continue;

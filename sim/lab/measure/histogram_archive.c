@@ -2,8 +2,8 @@
 /* Saves and loads a histogram. */
 #include "lab/histogram.h"
 
-/* A search ends at a free slot, so there must be one; what the slots hold adds up, so that none wraps around.
- */
+/* Checks a loaded histogram: there must be a free slot, since a search ends there, and the counts of the
+ * slots must add up to the total. */
 static bool is_sound(const struct lab_histogram *histogram)
 {
     size_t used = 0;

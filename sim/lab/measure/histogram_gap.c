@@ -17,7 +17,7 @@ static bool sorted(const struct lab_histogram *histogram, bool is_rounded, struc
     return *out != NULL;
 }
 
-/* In whole numbers: a share of one times all of the other. */
+/* Compares cumulative shares in whole numbers, each multiplied by the total of the other histogram. */
 static void compare(const struct lab_bin *one, size_t one_count, lab_wide one_total,
                     const struct lab_bin *other, size_t other_count, lab_wide other_total,
                     struct lab_gap *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When reads happen, and what each of them asks for. */
+/* Computes when reads occur, and what each of them requests. */
 #include "lab/reads.h"
 
 #include <string.h>
@@ -54,19 +54,19 @@ void lab_read_query(const struct lab_scenario *scenario, const struct lab_strate
     out->birth_ns = birth_ns;
     out->until_ns = lab_before(now_ns, read->age_ns);
     if (out->until_ns == INT64_MIN)
-        out->until_ns++; /* no row is there; but a range has to have some length */
+        out->until_ns++; /* there is no row in this range, but a range must not be empty */
     out->from_ns = lab_before(out->until_ns, read->span_ns);
     out->partitions_max = scenario->reads.limit;
 }
 
-/* A clock that jumps, and a history that is loaded, reach far from the years that a scenario may name. */
+/* Saturates, since clocks that jump and backfills reach far beyond the dates that a scenario may specify. */
 int64_t lab_before(int64_t time_ns, int64_t span_ns)
 {
     return time_ns < INT64_MIN + span_ns ? INT64_MIN : time_ns - span_ns;
 }
 
-/* What a lazy read found stands in no order when it is of several buckets, and the newest rows may be in
- * those that it did not ask. */
+/* Rows that a lazy read found in several buckets are in no order, and the newest rows may be in buckets that
+ * it did not query. */
 void lab_read_count(struct lab_read_tally *tally, const struct lab_read_done *done, uint64_t times)
 {
     lab_histogram_add(&tally->partitions, done->partitions, times, 1);

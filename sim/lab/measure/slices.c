@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gathers a timeline: a coarse histogram of partition sizes for each slice of time. */
+/* Collects a timeline: a coarse histogram of partition sizes for each slice of time. */
 #include "lab/slices.h"
 
 #include <assert.h>
@@ -10,13 +10,13 @@
 #include "lab/histogram.h"
 
 #define BINS_AN_OCTAVE 8u
-#define BINS_MAX       (62 * BINS_AN_OCTAVE) /* of all sizes up to 2^64 - 1 */
+#define BINS_MAX       (62 * BINS_AN_OCTAVE) /* bins for all sizes up to 2^64 - 1 */
 
-/* Of a unit: the bins between the smallest and the largest octave that was met. */
+/* The bins of one unit, from the smallest to the largest octave that occurred. */
 struct bins {
     uint64_t least, most;
     uint64_t *counts;
-    uint32_t from, width; /* multiples of an octave; width 0: none was met, and least is UINT64_MAX */
+    uint32_t from, width; /* multiples of an octave; width 0: no size was added, and least is UINT64_MAX */
 };
 
 struct lab_slice_cell {
@@ -34,8 +34,8 @@ static uint64_t one_two_five(uint64_t at_least, uint64_t unit)
     }
 }
 
-/* The shortest one that a clock or a calendar would have, so that slices of a run that begins at midnight
- * begin at times that people name. */
+/* The shortest sufficient length that is common on clocks and calendars, so that the slices of a run that
+ * begins at midnight begin at round times. */
 static uint64_t round_length(uint64_t at_least_ns)
 {
     static const uint64_t seconds[] = {1,   2,    5,    10,   15,   20,    30,    60,    120,   300,  600,
@@ -57,7 +57,7 @@ void lab_slices_begin(struct lab_slices *slices, int64_t start_ns, int64_t end_n
     slices->slice_ns = round_length(span_ns / LAB_SLICES_MAX + (span_ns % LAB_SLICES_MAX != 0));
     slices->count = (uint32_t)(span_ns / slices->slice_ns + (span_ns % slices->slice_ns != 0));
     if (slices->count == 0)
-        slices->count = 1; /* a trace of one moment */
+        slices->count = 1; /* a trace whose rows all have the same time */
     assert(slices->count <= LAB_SLICES_MAX);
     slices->inverse = slices->slice_ns > 1 ? UINT64_MAX / slices->slice_ns : UINT64_MAX;
 }
@@ -70,8 +70,8 @@ static bool need_cells(struct lab_slices *slices)
     return slices->cells != NULL;
 }
 
-/* A division by a product: this is done for every partition. What is taken for 2^64 / slice_ns is too small
- * by less than 2, so the quotient by less than 2 too. */
+/* Divides by multiplication, since this is done for every partition. The value used for 2^64 / slice_ns is
+ * too small by less than 2, and so is the quotient. */
 static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_ns)
 {
     uint64_t slice = (uint64_t)((lab_wide)since_ns * slices->inverse >> 64);
@@ -83,7 +83,7 @@ static inline uint64_t slice_of(const struct lab_slices *slices, uint64_t since_
     return slice;
 }
 
-/* Sizes below 16 have a bin of their own. */
+/* Each size below 16 has its own bin. */
 static inline uint32_t bin_of(uint64_t size)
 {
     if (size < 2 * BINS_AN_OCTAVE)
@@ -92,7 +92,7 @@ static inline uint32_t bin_of(uint64_t size)
     return shift * BINS_AN_OCTAVE + (uint32_t)(size >> shift);
 }
 
-/* So that the bins from `from` to `last` are there. */
+/* Ensures that the bins from `from` to `last` exist. */
 static bool widen(struct bins *bins, uint32_t from, uint32_t last)
 {
     uint32_t end = last - last % BINS_AN_OCTAVE + BINS_AN_OCTAVE, old_end = bins->from + bins->width;
@@ -241,7 +241,7 @@ bool lab_slices_timeline(const struct lab_slices *slices, struct lab_timeline *o
     return true;
 }
 
-/* Those of a cell that has partitions. */
+/* Archives the bins of a cell that has partitions. */
 static void archive_bins(struct bins *bins, struct sim_archive *archive)
 {
     size_t width = bins->width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a table keeps of the rows that a strategy writes, counted by the partition key of the table. */
+/* Counts what a table stores of the rows that a strategy writes, by the partition key of the table. */
 #include "lab/stored.h"
 
 #include <assert.h>
@@ -15,10 +15,12 @@
 
 #define KEY_SIZE_MAX 8192u
 
-/* The words of the tuples: a primary key, or a partition with a time of its rows. What does not stand in the
- * table's key is 0. Of `values` see stored_values.h; of a partition those of the partition key alone. */
+/* The words of a tuple: a primary key, or a partition with a time of its rows. A word that is not part of the
+ * table's key is 0. WORD_VALUES is a combination of stored_values.h; for a partition, only that of the
+ * partition key's columns. */
 enum word { WORD_KEY, WORD_BUCKET, WORD_TIME, WORD_VALUES };
-/* What is known of a partition. Second and minute: the latest, where one key alone writes to it. */
+/* The values stored for a partition. Second and minute are the latest ones, if only one key writes to the
+ * partition. */
 enum of_partition {
     PART_TOKEN,
     PART_WRITTEN,
@@ -29,12 +31,12 @@ enum of_partition {
     PART_IN_SECOND,
     PART_MINUTE,
     PART_IN_MINUTE,
-    PART_FIRST, /* the time of its first row */
+    PART_FIRST, /* time of its first row */
     PART_KEY_SIZE,
     PART_COUNT
 };
-/* Of a primary key: whose row it is, the latest; of equal times the one of the higher key, and of that the
- * later one. */
+/* The values stored for a primary key: its latest row. Of rows with equal times it is the row of the higher
+ * key, and of these the later one. */
 enum of_row { ROW_TIME, ROW_KEY, ROW_NUMBER, ROW_BYTES, ROW_COUNT };
 enum of_minute { MINUTE_ROWS, MINUTE_MOST, MINUTE_COUNT };
 
@@ -42,17 +44,17 @@ struct lab_stored {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     const struct cass_ring *ring;
-    bool has_key;    /* in the partition key: no two keys meet in a partition */
+    bool has_key;    /* the key is in the partition key, so each partition has rows of only one key */
     bool has_bucket; /* there is a bucket column */
     bool is_unique;  /* no row replaces another */
     bool primary_has_key, primary_has_time;
     struct lab_values values;
     struct lab_tuples partitions, rows;
-    struct lab_tuples seconds; /* rows of (partition, second), where keys meet in a partition */
+    struct lab_tuples seconds; /* rows per (partition, second), if partitions have rows of several keys */
     struct lab_tuples minutes;
-    struct lab_tuples ends; /* current bucket of each key that has ended, where has_key */
-    int64_t least_current;  /* of all keys that have ended */
-    struct lab_tally found; /* partitions that are done with, limits, load, peak */
+    struct lab_tuples ends; /* current bucket of each key that has ended, if has_key */
+    int64_t least_current;  /* the smallest current bucket of all keys that have ended */
+    struct lab_tally found; /* finished partitions, limits, load, peak */
     struct lab_stored_figures figures;
 };
 
@@ -166,7 +168,8 @@ static int64_t floor_div(int64_t value, int64_t by)
     return value / by - (value % by < 0);
 }
 
-/* A partition of one key gets its rows in order; in one where keys meet they are known at the end. */
+/* The rows of a partition with one key arrive in order; if several keys share a partition, its rows per
+ * second are known only at the end. */
 static void add_time(struct lab_stored *stored, uint64_t *partition, int64_t bucket, uint64_t values,
                      int64_t time_ns)
 {
@@ -257,7 +260,7 @@ void lab_stored_rows(struct lab_stored *stored, const struct lab_key_name *key, 
     add_minutes(stored, batch->times_ns + from, to - from);
 }
 
-/* When nobody who may write to it does so any more. */
+/* Whether no key can write to the partition any more. */
 static bool is_closed(const struct lab_stored *stored, const uint64_t *tuple)
 {
     int64_t current = stored->least_current;
@@ -293,7 +296,7 @@ static void finish_partition(struct lab_stored *stored, const uint64_t *tuple, c
         stored->figures.most_written = partition[PART_WRITTEN];
 }
 
-/* Of all rows that were added so far; then forgets them. */
+/* Finishes the partitions of all rows added so far, and removes them. */
 static void finish_partitions(struct lab_stored *stored)
 {
     struct lab_tuples *partitions = &stored->partitions;
@@ -305,7 +308,7 @@ static void finish_partitions(struct lab_stored *stored)
                                                                  stored->values.partition_combinations};
         uint64_t *partition = lab_tuples_find(partitions, tuple);
         if (partition == NULL)
-            continue; /* lost for want of memory, which the run is told */
+            continue; /* lost when out of memory, which is reported to the run */
         partition[PART_ROWS]++;
         lab_bytes_add(&partition[PART_BYTES], row[LAB_TUPLE_WORDS + ROW_BYTES]);
     }
@@ -400,7 +403,8 @@ void lab_stored_archive(struct lab_stored *stored, struct sim_archive *archive)
     sim_archive_u64(archive, &stored->figures.minute_most);
 }
 
-/* Where keys meet: the busiest second of a partition, and the busiest partition of each minute. */
+/* For partitions with several keys: the busiest second of a partition, and the busiest partition of each
+ * minute. */
 static void finish_seconds(struct lab_stored *stored)
 {
     struct lab_tuples in_minute;
@@ -453,7 +457,8 @@ bool lab_stored_settle(struct lab_stored *stored, struct lab_tally *tally)
     tally->over_limit_rows = found->over_limit_rows;
     tally->over_limit_bytes = found->over_limit_bytes;
     tally->tiny = found->tiny;
-    memset(tally->largest, 0, sizeof tally->largest); /* the keys' partitions are not the table's */
+    memset(tally->largest, 0,
+           sizeof tally->largest); /* partitions (key, bucket) are not those of the table */
     tally->peak_rows_per_s = found->peak_rows_per_s;
     struct cass_node_load *nodes = tally->nodes;
     tally->nodes = found->nodes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The values of a table's columns that have N different ones: drawn for each row of a key by itself, the same
- * under every strategy, and put together into one number. */
+/* Values of the columns with LAB_FEED_VALUES: drawn independently for each row of a key, equal under every
+ * strategy, and combined into one number. */
 #ifndef LAB_STORED_VALUES_H
 #define LAB_STORED_VALUES_H
 
@@ -12,23 +12,24 @@
 
 struct lab_value_column {
     uint32_t values;
-    uint32_t column;     /* its position among the table's columns */
-    const double *up_to; /* share of the values up to each; NULL: all as often */
+    uint32_t column;     /* its index among the table's columns */
+    const double *up_to; /* cumulative shares of the values; NULL: all values are equally frequent */
 };
 
 struct lab_values {
-    struct lab_value_column columns[LAB_COLUMNS_MAX]; /* those of the partition key first */
+    struct lab_value_column columns[LAB_COLUMNS_MAX]; /* columns of the partition key come first */
     size_t count;
     uint64_t partition_combinations;
-    double *distributions; /* what up_to points into */
+    double *distributions; /* memory to which up_to points */
 };
 
-/* False when out of memory; lab_values_clear() is due in any case. */
+/* Returns false when out of memory; lab_values_clear() must be called in any case. */
 bool lab_values_init(struct lab_values *values, const struct lab_design *design);
 void lab_values_clear(struct lab_values *values);
-/* Of the key's row with this number. The remainder by partition_combinations is that of the partition. */
+/* The combination of values of the key's row with this number. Its remainder modulo partition_combinations is
+ * the combination of the partition key's columns. */
 uint64_t lab_values_of_row(const struct lab_values *values, uint64_t seed, uint64_t key_hash, uint64_t row);
-/* The value of the column at this position, of such a number. */
+/* The value of one column in such a combination. */
 uint64_t lab_values_of_column(const struct lab_values *values, uint64_t combination, uint32_t column);
 
 #endif

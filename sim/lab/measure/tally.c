@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Adds up what one strategy did: partitions, operations, reads, the largest partitions. */
+/* Adds partitions and keys to a tally, and records the largest partitions. */
 #include "lab/tally.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, 
         size_t size = key->size;
         if (size >= sizeof largest->key) {
             size = sizeof largest->key - 1;
-            /* Not within a character: its bytes after the first are 10xxxxxx. */
+            /* Not within a character, whose bytes after the first are 10xxxxxx. */
             while (size > 0 && ((unsigned char)key->text[size] & 0xc0) == 0x80)
                 size--;
         }

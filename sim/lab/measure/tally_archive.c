@@ -73,7 +73,7 @@ void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uin
         archive_largest(&tally->largest[unit], archive);
     sim_archive_bool(archive, &tally->out_of_memory);
     sim_archive_bytes(archive, tally->nodes, nodes * sizeof *tally->nodes);
-    /* Whether there is one follows from the scenario; the tally was made for the same. */
+    /* The tally was made for the same scenario, which determines whether it has `stored`. */
     bool has_stored = tally->stored != NULL;
     sim_archive_bool(archive, &has_stored);
     if (has_stored == (tally->stored != NULL) && has_stored)

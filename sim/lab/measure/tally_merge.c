@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Merges the tallies of several workers, and clears one, both with what its table keeps. */
+/* Merges and clears tallies, including what their tables store. */
 #include <stdlib.h>
 #include <string.h>
 

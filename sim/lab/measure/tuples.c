@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A hash table from tuples of numbers to a number. */
+/* A hash table from tuples of numbers to values. */
 #include "lab/tuples.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ void lab_tuples_init(struct lab_tuples *tuples, uint32_t values)
     tuples->most = LAB_TUPLES_MAX;
 }
 
-/* Where the tuple stands, or the free slot where it would. */
+/* The tuple's slot, or the free slot into which it would be inserted. */
 static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
 {
     uint64_t hash = 0;
@@ -31,7 +31,8 @@ static uint32_t slot_of(const struct lab_tuples *tuples, const uint64_t *tuple)
     return slot;
 }
 
-/* For one more: entries grow by half, slots are at least twice as many. */
+/* Makes room for one more tuple: entries grow by half, and there are at least twice as many slots as
+ * entries. */
 static bool make_room(struct lab_tuples *tuples)
 {
     tuples->is_full = tuples->is_full || tuples->count >= tuples->most;
@@ -82,13 +83,13 @@ uint64_t *lab_tuples_find(const struct lab_tuples *tuples, const uint64_t *tuple
     return number == 0 ? NULL : lab_tuples_at(tuples, number - 1) + LAB_TUPLE_WORDS;
 }
 
-/* What is left behind by many entries is cheaper to free slot by slot than as a whole, when they were few. */
+/* When there are few entries, freeing their slots one by one is cheaper than clearing all slots. */
 void lab_tuples_empty(struct lab_tuples *tuples)
 {
     if (tuples->count > tuples->slot_count / 8) {
         memset(tuples->slots, 0, tuples->slot_count * sizeof *tuples->slots);
     } else {
-        /* Last come, first gone: so no entry that is still to be found loses its way. */
+        /* In reverse order of insertion, so that the probe sequences of the remaining entries stay intact. */
         for (uint32_t i = tuples->count; i > 0; i--)
             tuples->slots[slot_of(tuples, lab_tuples_at(tuples, i - 1))] = 0;
     }
@@ -102,7 +103,7 @@ void lab_tuples_clear(struct lab_tuples *tuples)
     lab_tuples_init(tuples, tuples->values);
 }
 
-/* The entries; slots follow from them. */
+/* Only the entries are archived, since the slots follow from them. */
 void lab_tuples_archive(struct lab_tuples *tuples, struct sim_archive *archive)
 {
     size_t words = (size_t)tuples->count * (LAB_TUPLE_WORDS + tuples->values);

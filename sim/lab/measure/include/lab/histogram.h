@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A histogram of sizes that merges: exact while it holds at most LAB_HISTOGRAM_EXACT different sizes; from
- * then on a size above 4096 is rounded up to 12 significant bits (at most 0.05 % more).
+/* A mergeable histogram of sizes. It is exact while it has at most LAB_HISTOGRAM_EXACT distinct sizes; beyond
+ * that, a size above 4096 is rounded up to 12 significant bits (by at most 0.05 %).
  *
- * Whether it is exact depends on the set of sizes alone, so histograms of parts merge to that of the whole,
- * whatever the split and the order. Count, sums, least and most stay exact always. Each size carries a count
- * of partitions and a weight (their rows), which makes the row-weighted distribution of the same partitions
- * free. */
+ * Whether it is exact depends only on the set of sizes, so the histograms of parts merge to the histogram of
+ * the whole, however it was split and in whatever order. Count, sums, least and most are always exact. Each
+ * size has a count of partitions and a weight (their rows), so the histogram has the row-weighted
+ * distribution too. */
 #ifndef LAB_HISTOGRAM_H
 #define LAB_HISTOGRAM_H
 
@@ -30,39 +30,42 @@ struct lab_histogram {
     size_t slot_count;     /* 0 or a power of two */
     size_t used;
     bool is_rounded;
-    bool out_of_memory; /* sticky: an add was lost */
+    bool out_of_memory; /* set once an add was lost, and never cleared */
     uint64_t count, weight;
     uint64_t least, most;                           /* 0 while empty */
     lab_wide sum, sum_of_squares;                   /* over partitions */
-    lab_wide weighted_sum, weighted_sum_of_squares; /* over rows; saturates at 2^128 - 1 */
+    lab_wide weighted_sum, weighted_sum_of_squares; /* over rows; saturating at 2^128 - 1 */
 };
 
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
-/* A copy to be kept, in few bins: sizes rounded up to so many significant bits, 1 to 12, the figures exact;
- * what are copies of parts merge to the copy of the whole. On failure *out is empty. Not of one that lost an
- * add. */
+/* Makes a copy with fewer bins, for storing: sizes are rounded up to 1 to 12 significant bits; count, sums,
+ * least and most stay exact. Copies of parts merge to the copy of the whole. The histogram must not have lost
+ * an add. On failure *out is empty. */
 bool lab_histogram_coarse(const struct lab_histogram *histogram, unsigned significant_bits,
                           struct lab_histogram *out);
-/* The bins in order of size, malloc'ed, the caller's; NULL when empty or when out of memory. *count is their
- * number. */
+/* Returns the bins in order of size, and sets *count to their number. The caller must free them. NULL when
+ * the histogram is empty or when out of memory. */
 struct lab_bin *lab_histogram_sorted(const struct lab_histogram *histogram, size_t *count);
-/* Rebuilds one from sorted or unsorted bins and the exact figures that were kept with them. */
+/* Rebuilds a histogram from its bins, in any order, and from the exact count, sums, least and most in
+ * `figures`. */
 bool lab_histogram_restore(struct lab_histogram *histogram, const struct lab_bin *bins, size_t bin_count,
                            const struct lab_histogram *figures);
 
-/* Both ways; loading takes one that was initialised, and leaves it empty in trouble. */
+/* Saves or loads. Loading needs an initialised histogram, and leaves it empty on errors. */
 void lab_histogram_archive(struct lab_histogram *histogram, struct sim_archive *archive);
 
-/* Where two distributions of sizes lie furthest apart: the distance of Kolmogorov and Smirnov. */
+/* The largest distance between two distributions of sizes (Kolmogorov-Smirnov distance), and the size at
+ * which it occurs. */
 struct lab_gap {
-    double distance;   /* 0: the same distribution; 1: all of one are smaller than any of the other */
-    uint64_t size;     /* the least size at which it is so large; 0 when it is 0 */
-    double one, other; /* the shares of both that are no larger than that */
+    double distance; /* 0: equal distributions; 1: all sizes of one are smaller than all sizes of the other */
+    uint64_t size;   /* the smallest size at which the distance is largest; 0 when the distance is 0 */
+    double one, other; /* the shares of sizes up to this one in both distributions */
 };
-/* Exact; where either is rounded, both are taken as rounded. Neither is empty. False when out of memory. */
+/* Computes the exact distance; if one histogram is rounded, the other is rounded likewise. Neither may be
+ * empty. Returns false when out of memory. */
 bool lab_histogram_gap(const struct lab_histogram *one, const struct lab_histogram *other,
                        struct lab_gap *out);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a strategy's largest partition stands, so that whoever finds a limit passed knows the key. */
+/* A strategy's largest partition, with its key and bucket, so that a user who sees that a limit is exceeded
+ * can find the partition. */
 #ifndef LAB_LARGEST_H
 #define LAB_LARGEST_H
 
@@ -10,15 +11,16 @@ enum lab_size_unit { LAB_IN_ROWS, LAB_IN_BYTES, LAB_SIZE_UNITS };
 
 #define LAB_KEY_NAME_SIZE 256
 
-/* Of several equally large ones that of the first key, and of its first bucket. */
+/* The largest partition; of several equally large ones, that of the lowest key index, and of its lowest
+ * bucket. */
 struct lab_largest {
-    char key[LAB_KEY_NAME_SIZE]; /* a longer name is cut short between two characters */
+    char key[LAB_KEY_NAME_SIZE]; /* a longer name is truncated between two characters */
     uint64_t key_index;
     int64_t bucket;
-    uint64_t size; /* in the unit asked for; 0: there is none */
+    uint64_t size; /* in rows or bytes; 0: there is no partition */
 };
 
-/* A total order, so that the parts of several workers merge to one answer. */
+/* A total order, so that the results of several workers merge to the same result in any order. */
 static inline bool lab_is_larger(uint64_t size, uint64_t key_index, int64_t bucket,
                                  const struct lab_largest *other)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a strategy has done so far: sizes of partitions as histograms, costs, reads, digest. Each worker has
- * one for each strategy; tallies merge by addition. */
+/* A tally: the statistics of one strategy, such as histograms of partition sizes, costs, reads and the
+ * digest. Each worker has one per strategy; tallies merge by addition. */
 #ifndef LAB_TALLY_H
 #define LAB_TALLY_H
 
@@ -19,40 +19,44 @@
 
 struct lab_stored;
 
-/* What a strategy has done so far on the keys of one worker. */
+/* The statistics of a strategy over the keys of one worker. */
 struct lab_tally {
     struct lab_histogram closed_rows, open_rows, closed_bytes, open_bytes;
-    struct lab_read_tally reads, reads_of[LAB_READ_KINDS]; /* the latter of several kinds only */
+    struct lab_read_tally reads,
+        reads_of[LAB_READ_KINDS]; /* reads_of: per kind, if there are several kinds */
     struct lab_slices slices;
     uint64_t over_limit, over_limit_rows, over_limit_bytes, tiny;
     struct lab_largest largest[LAB_SIZE_UNITS];
     struct cass_partition
-        key_most;           /* the most rows of a key, and the most bytes, as one partition would have them */
-    uint64_t payload_bytes; /* of the rows' values alone */
+        key_most;           /* the most rows and the most bytes of a key, as if each key were one partition */
+    uint64_t payload_bytes; /* bytes of the rows' values only */
     uint64_t rows, counter_increments, state_reads, state_writes;
-    uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* of a cluster run */
+    uint64_t lwt, lock_ops, rows_scanned, retried, duplicated, misrouted; /* only in a cluster run */
     uint64_t peak_rows_per_s;
-    /* With a time to live, or deletes: of each partition the live rows and the tombstones at the end. */
+    /* With a time to live or deletes: the live rows and the tombstones of each partition at the end of the
+     * run. */
     struct lab_histogram live_rows, tombstones;
     uint64_t rows_deleted, rows_expired, emptied;
-    uint64_t tombstones_read, tombstone_warnings, reads_failed, deletes_lost; /* of a cluster run */
-    uint64_t late_rows;                  /* that came later than their own time says */
-    uint64_t rows_into_closed, reopened; /* rows put into closed partitions; such partitions */
+    uint64_t tombstones_read, tombstone_warnings, reads_failed, deletes_lost; /* only in a cluster run */
+    uint64_t late_rows; /* rows that arrived after their own time */
+    uint64_t rows_into_closed,
+        reopened; /* number of rows written to closed partitions, and number of these partitions */
     uint64_t placement_digest;
     struct cass_node_load *nodes; /* one for each node of the ring */
-    struct lab_stored *stored;    /* what the table keeps of it (stored.h), where the scenario has one */
-    bool out_of_memory;           /* sticky */
+    struct lab_stored *stored;    /* what the table stores (stored.h), if the scenario has a table */
+    bool out_of_memory;           /* never cleared */
 };
 
-/* Who the key is, and what a lane needs of the run. */
+/* A key: its name and its index. */
 struct lab_key_name {
     const char *text;
     size_t size;
     uint64_t index;
 };
 
-/* A row of a partition came in this second, which the number of the key's first row in it stands for; `last`
- * and `rows` are the partition's own. */
+/* Counts a row of a partition towards its peak of rows per second. `second`: identifies the second, by the
+ * number of the key's first row in it. *last and *rows are the partition's last second and its rows in that
+ * second. */
 static inline void lab_watch_second(uint64_t second, uint64_t *last, uint32_t *rows, struct lab_tally *tally)
 {
     if (*last != second)
@@ -62,28 +66,30 @@ static inline void lab_watch_second(uint64_t second, uint64_t *last, uint32_t *r
         tally->peak_rows_per_s = *rows;
 }
 
-/* A sum beyond 2^64 - 1 stays there: over every limit, rather than small again. */
+/* Adds with saturation at 2^64 - 1, which exceeds every limit, instead of wrapping around. */
 static inline void lab_bytes_add(uint64_t *sum, uint64_t bytes)
 {
     *sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
 }
 
-/* Without `stored`, and without the run's span for `slices`. */
+/* Initialises a tally; `stored` is NULL, and `slices` must still be begun. Returns false when out of
+ * memory. */
 bool lab_tally_init(struct lab_tally *tally, uint32_t nodes);
 void lab_tally_merge(struct lab_tally *into, const struct lab_tally *from, uint32_t nodes);
-/* A partition as it is at the end: its sizes, and the limits that it passes. first_ns: of its first row. */
+/* Adds a partition as it is at the end of the run: its sizes, and the limits that it exceeds. first_ns: time
+ * of its first row. */
 void lab_tally_partition(struct lab_tally *tally, const struct lab_limits *limits,
                          const struct cass_partition *partition, int64_t first_ns, bool is_closed);
-/* Keeps it when it is the largest so far. */
+/* Records the partition if it is the largest so far. */
 void lab_tally_largest(struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                        const struct cass_partition *partition);
-/* All rows of a key, and what they would weigh in one partition. */
+/* Adds a key: all of its rows, and their size if they were in one partition. */
 void lab_tally_key(struct lab_tally *tally, const struct cass_partition *whole);
 void lab_tally_clear(struct lab_tally *tally);
-/* Both ways; loading takes one that was made for the same scenario, and lab_tally_clear() is due in any case.
- */
+/* Saves or loads. Loading needs a tally that was made for the same scenario; lab_tally_clear() must be called
+ * even after a failure. */
 void lab_tally_archive(struct lab_tally *tally, struct sim_archive *archive, uint32_t nodes);
-/* What is left of a partition at the end. */
+/* Adds the live rows and the tombstones that a partition has at the end. */
 void lab_tally_left(struct lab_tally *tally, uint64_t live, uint64_t tombstones);
 
 #endif
