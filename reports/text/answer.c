@@ -115,6 +115,16 @@ static const char *replaced_text(const struct telling *telling)
                        report_grouped(telling->arena, (uint64_t)rows));
 }
 
+/* Rows that the agents of the chosen strategy did not store; " " first, empty when there are none. */
+static const char *refused_text(const struct telling *telling)
+{
+    const double refused = figure(telling->result, telling->chosen, "writes.refused");
+    return refused > 0 ? report_text(telling->arena, " It refused %s of %s rows.",
+                                     report_grouped(telling->arena, (uint64_t)refused),
+                                     report_grouped(telling->arena, telling->result->rows))
+                       : "";
+}
+
 /* Whether another strategy within the limits costs as much as the chosen one. */
 static bool is_peer(const struct telling *telling, size_t index)
 {
@@ -586,9 +596,9 @@ void report_answer(const struct lab_result *result, struct report_arena *arena, 
         out->beware = "Its recommendation rests on all seeds: bucketlab report RUN --format html.";
     } else if (out->chosen != SIZE_MAX) {
         out->verdict = tell_chosen(&telling);
-        const char *required = tell_requirements(&telling);
-        out->beware = required[0] == 0 ? tell_rivals(&telling)
-                                       : report_text(arena, "%s %s", required + 1, tell_rivals(&telling));
+        const char *text = report_text(arena, "%s%s", refused_text(&telling), tell_requirements(&telling));
+        out->beware = text[0] == 0 ? tell_rivals(&telling)
+                                   : report_text(arena, "%s %s", text + 1, tell_rivals(&telling));
     } else if (has_limits(result)) {
         out->verdict = tell_refused(&telling);
         out->beware = tell_nearest(&telling);

@@ -149,6 +149,20 @@ class OraclesTest(ProgramTest):
         for name in ORACLES if SHARE == 1 else ():
             self.assertGreater(sums[name], 0, name)
 
+    # Rows that come later than a lead are refused by three states. No column of the table has that oracle.
+    def test_oracles_without_a_column_are_told_below_the_table(self):
+        self.write("late.yaml", (
+            "duration: 5m\nkeys: {count: 2}\narrivals: {rate: 10/s, late: {share: 30%, by: 30s}}\nagents: {count: 2}\n"
+            "strategies:\n  - {label: dated, probabilistic: {bits: 1, threshold: 5, coordination: three-state, lead: 3s}}\n"
+            "  - {label: guarded, probabilistic: {bits: 1, threshold: 5, coordination: guarded}}\n"))
+        metrics = {strategy["label"]: strategy["metrics"] for strategy in
+                   self.good_json("run", "late.yaml", "--json", "--no-charts", "--quiet")["strategies"]}
+        found = {label: int(of["oracle.available.violations"]) for label, of in metrics.items()}
+        self.assertGreater(found["dated"], 0)
+        self.assertEqual(found["guarded"], 0)
+        out = self.good("run", "late.yaml", "--no-charts", "--quiet")
+        self.assertEqual(re.findall(r"also violated by .*", out), [f"also violated by dated: available {found['dated']:,}"])
+
 
 if __name__ == "__main__":
     unittest.main()

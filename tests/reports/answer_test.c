@@ -154,6 +154,24 @@ static void test_rows_that_were_replaced_are_told(void **state)
     lab_result_destroy(result);
 }
 
+/* The cheapest of all that stay within the limits may have left rows out. */
+static void test_rows_that_were_refused_are_told(void **state)
+{
+    (void)state;
+    struct lab_result *result = fixture_result("sensors", "synthetic");
+    result->rows = 86760;
+    set(add_count(result, "dated", 500, 10), "writes.refused", 49);
+    set(add_count(result, "expensive", 500, 30), "writes.refused", 1);
+    struct told told;
+    tell(result, &told);
+    assert_int_equal(told.answer.chosen, 0);
+    assert_string_equal(told.answer.beware,
+                        "It refused 49 of 86,760 rows. expensive, the next that stays within "
+                        "the limits, costs 3 times as much.");
+    report_arena_free(&told.arena);
+    lab_result_destroy(result);
+}
+
 static void test_a_limit_passed_by_little_is_passed(void **state)
 {
     (void)state;
@@ -435,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_none_of_those_that_are_as_even_is_said_to_be_more_so),
         cmocka_unit_test(test_what_tune_has_chosen_is_not_chosen_again),
         cmocka_unit_test(test_rows_that_were_replaced_are_told),
+        cmocka_unit_test(test_rows_that_were_refused_are_told),
         cmocka_unit_test(test_a_limit_passed_by_little_is_passed),
         cmocka_unit_test(test_passed_limits_are_named_with_their_shares),
         cmocka_unit_test(test_nearest_of_observed_ones_that_hold_is_nearest_to_the_limit),

@@ -51,6 +51,27 @@ static bool lacks_live(const struct lab_result *result)
     return false;
 }
 
+/* Violations of the oracles that have no column, one line per strategy that has some. */
+static void print_others(const struct lab_strategy_result *strategy)
+{
+    const char *join = ": ";
+    for (int i = SHOWN_COUNT; i < LAB_ORACLE_COUNT; i++) {
+        double value = 0;
+        char number[CLI_NUMBER_SIZE];
+        if (!find(strategy, (enum lab_oracle)i, &value) || value <= 0)
+            continue;
+        if (join[0] == ':') {
+            printf("also violated by ");
+            cli_print_text(stdout, strategy->label);
+        }
+        cli_grouped((uint64_t)value, number);
+        printf("%s%s %s", join, lab_oracle_name((enum lab_oracle)i), number);
+        join = ", ";
+    }
+    if (join[0] == ',')
+        putchar('\n');
+}
+
 void cli_print_oracles(const struct lab_result *result)
 {
     if (!has_verdict(result))
@@ -73,6 +94,8 @@ void cli_print_oracles(const struct lab_result *result)
            "bounded, conserved, live (docs/oracles.md). newst: rows stored after which a\n"
            "reader gets others than the newest; gaps: buckets; bound: partitions; consv:\n"
            "differences; live: keys; else rows. -: not judged for that strategy\n");
+    for (size_t i = 0; i < result->strategy_count; i++)
+        print_others(&result->strategies[i]);
     if (lacks_live(result))
         printf("live is not judged: settings change, or too little is left after the last fault\n");
 }
