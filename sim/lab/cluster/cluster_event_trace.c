@@ -17,10 +17,10 @@ static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "las
 static const char *const number_names[BK_COLUMN_COUNT] = {"bucket", "counter", "first", "next_change"};
 static const char *const lock_names[] = {"owner", "until"};
 
-bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
+bool lab_event_trace_is_asked(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_event_trace *trace = run->context->event_trace;
-    if (trace == NULL || (trace->line == NULL && trace->event == NULL) || trace->is_record)
+    if ((trace->line == NULL && trace->event == NULL) || trace->is_record)
         return false;
     return run->traced_key == LAB_NO_KEY || key == LAB_NO_KEY || key == run->traced_key;
 }

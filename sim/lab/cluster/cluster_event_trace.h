@@ -13,7 +13,12 @@ struct lab_told {
 /* A moment of an agent, or of LAB_EVENT_NOBODY. */
 #define LAB_TOLD(kind, key, agent)                                                                           \
     ((struct lab_told){LAB_EVENT_OF_##kind, key, agent, LAB_EVENT_NOBODY, 0, LAB_EVENT_MOMENT})
-bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key);
+/* Of a run that somebody listens to; and of any. */
+bool lab_event_trace_is_asked(const struct lab_cluster_run *run, uint32_t key);
+static inline bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
+{
+    return run->context->event_trace != NULL && lab_event_trace_is_asked(run, key);
+}
 void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* An operation that its agent, which crashed, has forgotten. */

@@ -187,6 +187,17 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     lab_agent_take(run, chosen, key_index, &row);
 }
 
+static void tell_taken(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
+{
+    const struct lab_host_operation *operation = &run->agents[agent].operations[number];
+    bool is_told_to_fire = operation->fires && run->config.source == BK_SOURCE_EXTERNAL;
+    struct lab_told told = LAB_TOLD(ROWS, operation->key, agent);
+    told.phase = LAB_EVENT_BEGINS;
+    told.operation = number;
+    lab_event_trace_add(run, told, "agent %u takes row %llu%s", agent, (unsigned long long)operation->row,
+                        is_told_to_fire ? ", which fires" : "");
+}
+
 void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
                     const struct bk_row *taken)
 {
@@ -196,12 +207,13 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     int64_t now_ns = chosen == UINT32_MAX ? row.time_ns : lab_agent_clock(run, chosen), time_ns = row.time_ns;
     if (number == 0 || (wl_has_own_times(&run->scenario->workload) && time_ns < key->birth_ns))
         key->birth_ns = time_ns;
-    lab_record_row(run, chosen, key_index, number, &row);
+    if (lab_record_wants(run))
+        lab_record_row(run, chosen, key_index, number, &row);
     uint32_t operation_number = 0;
     enum bk_status status = BK_ERROR_BUSY;
     if (chosen != UINT32_MAX)
         status = bk_agent_write(run->agents[chosen].agent, now_ns, key_index, &row, &operation_number);
-    if (chosen != UINT32_MAX)
+    if (chosen != UINT32_MAX && run->agents[chosen].twin != NULL)
         lab_twin_write(run, chosen, now_ns, key_index, &row, status, operation_number);
     if (status == BK_ERROR_BUSY) {
         run->refused++;
@@ -217,9 +229,9 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     assert(status == BK_OK);
     run->agents[chosen].has_heard = run->agents[chosen].is_paused;
     struct lab_host_operation *operation = lab_agent_begun(run, chosen, operation_number, key_index);
-    operation->weight = run->config.source == BK_SOURCE_COUNTER
-                            ? 1
-                            : bk_weight(lab_agent_strategy(run, chosen, time_ns), &row);
+    operation->weight = run->config.source == BK_SOURCE_COUNTER;
+    if (lab_rows_fire(run))
+        operation->weight = bk_weight(lab_agent_strategy(run, chosen, time_ns), &row);
     operation->fires = operation->weight > 0;
     operation->row = number;
     operation->row_time_ns = time_ns;
@@ -227,15 +239,11 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
     lab_lines_begun(run, key_index, time_ns);
-    struct lab_told told = LAB_TOLD(ROWS, key_index, chosen);
-    told.phase = LAB_EVENT_BEGINS;
-    told.operation = operation_number;
     if (lab_event_trace_wants(run, key_index))
-        lab_event_trace_add(run, told, "agent %u takes row %llu%s", chosen, (unsigned long long)number,
-                            operation->fires && run->config.source == BK_SOURCE_EXTERNAL ? ", which fires"
-                                                                                         : "");
+        tell_taken(run, chosen, operation_number);
     lab_agent_pump(run, chosen);
-    lab_parked_begins(run, chosen, operation);
+    if (operation->is_awaited)
+        lab_parked_begins(run, chosen, operation);
 }
 
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -250,31 +258,34 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
-    struct bk_outcome outcome = operation->outcome;
-    lab_record_outcome(run, agent, number);
-    if (outcome.kind == BK_OUTCOME_APPLIED) {
+    const struct bk_outcome *outcome = &operation->outcome;
+    int64_t clock_ns = lab_agent_clock(run, agent);
+    if (lab_record_wants(run))
+        lab_record_outcome(run, agent, number);
+    if (outcome->kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
         lab_read_step_done(operation);
     }
     if (lab_event_trace_wants(run, operation->key))
-        lab_event_trace_outcome(run, agent, operation, number, &outcome);
-    lab_watch_outcome(run, operation, outcome.kind);
+        lab_event_trace_outcome(run, agent, operation, number, outcome);
+    lab_watch_outcome(run, operation, outcome->kind);
     /* A missing start is requested again, like one that could not be read. */
     operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
-    lab_lock_heard(run, agent, operation);
-    lab_copies_heard(run, agent, operation);
-    lab_empties_heard(run, agent, operation);
+    const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
     enum bk_action_kind kind = operation->action;
     uint32_t key = operation->key;
-    const struct lab_known_bucket known = lab_known_bucket(run, agent, operation);
-    bk_agent_outcome(run->agents[agent].agent, lab_agent_clock(run, agent), number, &outcome);
-    lab_known_heard(run, agent, operation, &known);
-    lab_twin_heard(run, agent, lab_agent_clock(run, agent), number, &outcome);
+    bk_agent_outcome(run->agents[agent].agent, clock_ns, number, outcome);
+    if (known.is_known)
+        lab_known_heard(run, agent, operation, &known);
+    if (run->agents[agent].twin != NULL)
+        lab_twin_heard(run, agent, clock_ns, number, outcome);
     lab_agent_pump(run, agent);
-    lab_parked_begins(run, agent, operation);
-    lab_parked_heard(run, agent, key, kind);
+    if (operation->is_awaited)
+        lab_parked_begins(run, agent, operation);
+    if (run->agents[agent].parked > 0)
+        lab_parked_heard(run, agent, key, kind);
 }
 
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
@@ -495,7 +506,7 @@ static bool is_possible(const struct lab_cluster_run *run, const struct lab_host
 static void place_row(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                       int64_t bucket)
 {
-    if (operation->bucket != bucket)
+    if (operation->bucket != bucket && run->oracles.lives != NULL)
         lab_lives_placed(run, operation->key, operation->begun_ns);
     if (operation->bucket == LAB_UNPLACED) {
         lab_oracles_placed(run, operation->key, operation->row, operation->row_time_ns, bucket, agent);
@@ -554,7 +565,7 @@ static void ask_elsewhere(struct lab_cluster_run *run, uint32_t agent, const str
     bool is_changing;
     if (run->config.strategy.kind == BK_TIME)
         again.bucket = lab_current_bucket(run, (uint32_t)action->key, now_ns);
-    else if (bk_kind_fires(run->config.strategy.kind) &&
+    else if (lab_rows_fire(run) &&
              bk_agent_view(run->agents[agent].agent, now_ns, action->key, &bucket, &is_changing))
         again.bucket = bucket;
     ask(run, agent, &again);
@@ -564,11 +575,14 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
 {
     operation->is_acknowledged = true;
     run->keys[operation->key].acknowledged++;
-    lab_reads_acknowledged(run, operation);
+    if (run->acknowledged != NULL)
+        lab_reads_acknowledged(run, operation);
     lab_reads_stored(run, agent, operation);
-    lab_lives_acknowledged(run, operation->key, operation->begun_ns);
+    if (run->oracles.lives != NULL)
+        lab_lives_acknowledged(run, operation->key, operation->begun_ns);
     lab_oracles_acknowledged(run, operation);
-    lab_delete_plan(run, operation);
+    if (run->scenario->deletes.share > 0)
+        lab_delete_plan(run, operation);
     lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
                       (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
 }
@@ -598,14 +612,7 @@ static void perform(struct lab_cluster_run *run, uint32_t agent, const struct bk
     }
     if (lab_event_trace_wants(run, operation->key))
         lab_event_trace_action(run, agent, action);
-    if (operation->is_awaited)
-        lab_waits_acted(run, agent, operation, action);
-    lab_faults_acted(run, agent, operation->key);
-    lab_steps_acted(run, agent, operation, action);
-    lab_lock_acted(run, agent, operation, action);
-    lab_copies_acted(run, agent, operation, action);
-    lab_route_acted(run, agent, operation, action);
-    lab_reads_acted(run, agent, operation, action);
+    lab_oracles_acted(run, agent, operation, action);
     if (action->kind == BK_ACT_ACK)
         acknowledge(run, agent, operation);
     else if (action->kind == BK_ACT_DONE)
@@ -636,14 +643,17 @@ static void set_tick(struct lab_cluster_run *run, uint32_t number)
 void lab_agent_pump(struct lab_cluster_run *run, uint32_t number)
 {
     struct bk_action action;
-    if (run->agents[number].is_paused)
+    const struct lab_host_agent *agent = &run->agents[number];
+    if (agent->is_paused)
         return;
-    while (bk_agent_next(run->agents[number].agent, &action)) {
-        lab_twin_acted(run, number, &action);
+    while (bk_agent_next(agent->agent, &action)) {
+        if (agent->twin != NULL)
+            lab_twin_acted(run, number, &action);
         perform(run, number, &action);
     }
-    lab_twin_rests(run, number);
+    if (agent->twin != NULL)
+        lab_twin_rests(run, number);
     set_tick(run, number);
-    if (run->agents[number].wants_checkpoint)
+    if (agent->wants_checkpoint)
         lab_agent_keep(run, number);
 }

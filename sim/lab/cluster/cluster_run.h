@@ -259,10 +259,16 @@ struct lab_cluster_run {
     bool is_damaged;           /* and was not */
 };
 
+/* bk_kind_fires() of the strategy, without a call: this is asked many times a row. */
+static inline bool lab_rows_fire(const struct lab_cluster_run *run)
+{
+    return run->config.strategy.kind == BK_PROBABILISTIC || run->config.strategy.kind == BK_WEIGHTED;
+}
+
 /* Whether each key has a state row; a counter column alone is none. */
 static inline bool lab_keeps_state(const struct lab_cluster_run *run)
 {
-    return bk_kind_fires(run->config.strategy.kind) || run->config.source > BK_SOURCE_COUNTER;
+    return lab_rows_fire(run) || run->config.source > BK_SOURCE_COUNTER;
 }
 
 static inline bool lab_has_failed(enum bk_outcome_kind outcome)
@@ -286,7 +292,7 @@ static inline uint64_t lab_numbers_at_once(const struct lab_cluster_run *run)
 static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
 {
     return run->config.source == BK_SOURCE_COUNTER ||
-           (run->config.counter == BK_COUNTER_COLUMN && bk_kind_fires(run->config.strategy.kind));
+           (run->config.counter == BK_COUNTER_COLUMN && lab_rows_fire(run));
 }
 
 /* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */

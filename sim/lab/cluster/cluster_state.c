@@ -151,10 +151,8 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     }
 }
 
-int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
+int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key)
 {
-    if (lab_keeps_state(run))
-        return run->oracles.keys[key].state_bucket;
     uint64_t rows = run->keys[key].rows;
     if (run->config.source == BK_SOURCE_COUNTER)
         rows = (uint64_t)cass_counter_total(run->cluster, key);

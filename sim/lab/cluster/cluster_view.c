@@ -15,21 +15,13 @@
 #define START_BIT   (UINT64_C(1) << 63)
 static_assert(LAB_CLUSTER_KEYS_MAX <= UINT64_C(1) << (62 - BUCKET_BITS), "a key and a bucket fit");
 
-int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t number)
-{
-    return lab_agent_clock_at(run, number, sim_queue_now(&run->queue));
-}
-
 /* Offset and drift are disciplined so that what is shown, rounded down, stays within the bound; a jump leaves
  * it. */
-int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
+int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
 {
     __extension__ typedef __int128 wide;
     const struct lab_host_agent *agent = &run->agents[number];
     int64_t bound_ns = run->scenario->agents.clock_bound_ns;
-    bool is_right = (agent->offset_ns | agent->drift_ppb | agent->jump_ns) == 0;
-    if (is_right && run->scenario->agents.clock_resolution_ns == 0)
-        return now_ns;
     int64_t since_ns = now_ns - run->start_ns, drifted = 0;
     /* The product as seconds and the rest of one, so that no division is wide. */
     if (agent->drift_ppb != 0)

@@ -6,9 +6,20 @@
 
 #include "cluster_run.h"
 
-int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent);
-/* At that time, unless it has jumped since. */
-int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns);
+/* What a clock shows at that time that is off, drifts, or has a resolution. */
+int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns);
+/* At that time, unless it has jumped since; and now. */
+static inline int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    int64_t off = host->offset_ns | host->drift_ppb | host->jump_ns;
+    bool is_right = (off | run->scenario->agents.clock_resolution_ns) == 0;
+    return is_right ? time_ns : lab_agent_shows_at(run, agent, time_ns);
+}
+static inline int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_t agent)
+{
+    return lab_agent_clock_at(run, agent, sim_queue_now(&run->queue));
+}
 /* The most by which the host may wake it later than it asked to, after such a wait. */
 int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns);
 /* The agent's strategy for rows of that time. */
@@ -43,6 +54,10 @@ int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int
  */
 int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
 /* Where a reader that comes now begins, of a strategy that is read by walking down. */
-int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key);
+int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key);
+static inline int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
+{
+    return lab_keeps_state(run) ? run->oracles.keys[key].state_bucket : lab_routed_newest(run, key);
+}
 
 #endif

@@ -51,7 +51,7 @@ void lab_views_sample(struct lab_cluster_run *run, int64_t now_ns)
 void lab_views_change(struct lab_cluster_run *run, uint32_t key, int64_t now_ns, int64_t until_ns)
 {
     struct lab_views *views = &run->views;
-    if (views->key != NULL || key != run->views_key || !bk_kind_fires(run->config.strategy.kind))
+    if (views->key != NULL || key != run->views_key || !lab_rows_fire(run))
         return;
     char name[256];
     lab_rows_key_name(run->rows, key, name, sizeof name);

@@ -131,6 +131,16 @@ void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t 
     histogram->weighted_sum += (lab_wide)size * bin.weight;
     histogram->weighted_sum_of_squares =
         add_saturating(histogram->weighted_sum_of_squares, multiply_saturating(square, bin.weight));
+    /* Mostly its bin is there. */
+    if (histogram->slot_count > 0) {
+        struct lab_bin *slot =
+            find(histogram, histogram->is_rounded ? round_up(size, SIGNIFICANT_BITS) : size);
+        if (slot->count > 0) {
+            slot->count += count;
+            slot->weight += bin.weight;
+            return;
+        }
+    }
     add_bin(histogram, &bin);
 }
 

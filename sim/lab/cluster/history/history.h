@@ -14,7 +14,11 @@
 #define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
 
 /* --- record.c: what a run of the lab writes; nothing where no history is asked for. */
-bool lab_record_wants(const struct lab_cluster_run *run);
+static inline bool lab_record_wants(const struct lab_cluster_run *run)
+{
+    const struct lab_event_trace *trace = run->context->event_trace;
+    return trace != NULL && trace->is_record && run->replay == NULL;
+}
 void lab_record_begins(struct lab_cluster_run *run);
 void lab_record_ends(struct lab_cluster_run *run);
 void lab_record_row(struct lab_cluster_run *run, uint32_t agent, uint32_t key, uint64_t number,

@@ -15,11 +15,6 @@
 static const char *const action_names[] = {LAB_ACTION_NAMES};
 static const char *const outcome_names[] = {LAB_OUTCOME_NAMES};
 
-bool lab_record_wants(const struct lab_cluster_run *run)
-{
-    return run->context->event_trace != NULL && run->context->event_trace->is_record && run->replay == NULL;
-}
-
 static void add(const struct lab_cluster_run *run, uint32_t key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void add(const struct lab_cluster_run *run, uint32_t key, const char *format, ...)

@@ -23,8 +23,15 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
                              bool is_counted, bool is_refused);
 /* From now on only copies of rows are heard of. */
 void lab_copies_alone(struct lab_cluster_run *run);
-/* The partition, or LAB_NO_PARTITION. */
-uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
+/* The partition, or LAB_NO_PARTITION: in the table; mostly it is the one that was asked for last. */
+uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, int64_t bucket);
+static inline uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
+{
+    uint32_t recent = oracles->keys[key].recent;
+    if (recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket)
+        return recent;
+    return lab_partition_search(oracles, key, bucket);
+}
 /* Makes the table again, for the partitions as they are; false when out of memory. */
 bool lab_partitions_enter(struct lab_oracles *oracles);
 /* Whether the bucket of a row, or of a key's state, is one that the run can have come to by now. */

@@ -6,6 +6,7 @@
 #include "oracle_types.h"
 #include "oracles.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,13 +73,10 @@ static bool table_grow(struct lab_oracles *oracles)
     return true;
 }
 
-static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+static uint32_t partition_add(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {
     static const struct lab_extreme none = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
     struct lab_oracles *oracles = &run->oracles;
-    uint32_t found = lab_partition_find(oracles, key, bucket);
-    if (found != LAB_NO_PARTITION)
-        return found;
     if (oracles->partition_count == oracles->partition_capacity) {
         uint32_t capacity = oracles->partition_capacity == 0 ? 64 : oracles->partition_capacity * 2;
         struct lab_partition *grown = sim_memory_grow(
@@ -111,6 +109,12 @@ static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_
         link_partition(oracles, index);
     oracles->keys[key].recent = index;
     return index;
+}
+
+static uint32_t partition_need(struct lab_cluster_run *run, uint32_t key, int64_t bucket)
+{
+    uint32_t found = lab_partition_find(&run->oracles, key, bucket);
+    return found != LAB_NO_PARTITION ? found : partition_add(run, key, bucket);
 }
 
 /* A copy has a weight of its own for each replica, 1, 3, 5 and so on, so that no other one makes up for it.
@@ -157,7 +161,8 @@ static void row_stored(void *context, uint64_t key, int64_t bucket, uint64_t row
     partition->last_unhealthy_ns = lab_health_unhealthy_ns(run);
     partition->last_stored_ns = sim_queue_now(&run->queue);
     oracles->keys[key].stored++;
-    lab_lives_stored(run, (uint32_t)key);
+    if (oracles->lives != NULL)
+        lab_lives_stored(run, (uint32_t)key);
     balance_add(partition, row, true);
     copies_fall_due(oracles, partition, row);
     if (partition->higher != LAB_NO_PARTITION && oracles->is_linked)
@@ -170,7 +175,8 @@ static void row_copied(void *context, uint64_t key, int64_t bucket, uint64_t row
                        int64_t order, uint32_t replica)
 {
     struct lab_cluster_run *run = context;
-    lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
+    if (lab_record_wants(run))
+        lab_record_stored(run, (uint32_t)key, bucket, row, time_ns, order, replica);
     struct lab_oracles *oracles = &run->oracles;
     uint32_t index = lab_partition_find(oracles, (uint32_t)key, bucket);
     if (index == LAB_NO_PARTITION)
@@ -216,7 +222,8 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
         oracles->keys[i].top = oracles->keys[i].bottom = oracles->keys[i].recent = LAB_NO_PARTITION;
         sim_placement_init(&oracles->keys[i].window.placement);
     }
-    oracles->is_ordered = bk_kind_fires(kind) || kind == BK_TIME || kind == BK_UNBUCKETED;
+    assert(lab_rows_fire(run) == bk_kind_fires(kind));
+    oracles->is_ordered = lab_rows_fire(run) || kind == BK_TIME || kind == BK_UNBUCKETED;
     oracles->is_linked = kind != BK_HASH;
     /* Of a kind without an order, for those reads that end where they meet an older row. */
     oracles->keeps_times = oracles->is_ordered || scenario->reads.kinds[LAB_READ_RANGE].rate_per_s > 0;
@@ -237,11 +244,12 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     if (is_aged && run->config.coordination == BK_THREE_STATE)
         oracles->lag_ns = lab_until(oracles->lag_ns, run->config.lead_ns);
     oracles->available_ns = lab_available_bound_ns(run);
+    lab_concerns_begin(run);
     lab_health_begin(run);
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
         oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* of identifiers alone */
-    bool is_counted = bk_kind_fires(kind) || kind == BK_COUNT;
+    bool is_counted = lab_rows_fire(run) || kind == BK_COUNT;
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
@@ -252,7 +260,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     /* Two may read one total of a counter, and a number is then left out. */
     oracles->verdict.is_judged[LAB_ORACLE_FILLED] =
         is_counted && kind != BK_WEIGHTED && run->config.source != BK_SOURCE_COUNTER;
-    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = bk_kind_fires(kind);
+    oracles->verdict.is_judged[LAB_ORACLE_LIVE] = lab_rows_fire(run);
     oracles->verdict.is_judged[LAB_ORACLE_RESTORED] = scenario->agents.twin_share > 0;
     cass_observe(run->cluster,
                  &(struct cass_observer){.context = run,
@@ -394,6 +402,10 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
+    /* In the highest bucket, and newer than all rows of lower ones: most are. */
+    if (partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
+        !run->context->tells_all)
+        return;
     for (uint32_t i = partition->higher; i != LAB_NO_PARTITION; i = oracles->partitions[i].higher) {
         struct lab_partition *above = &oracles->partitions[i];
         lab_extreme_add(&higher, above->earliest.time_ns[0], above->earliest.agent[0]);
@@ -432,7 +444,7 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     }
     lab_lines_placed(run, partition, row, time_ns);
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
-    if (!bk_kind_fires(run->config.strategy.kind)) {
+    if (!lab_rows_fire(run)) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);
         return;
     }
@@ -498,11 +510,8 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
         lab_increment_ended(run, operation, is_counted);
 }
 
-uint32_t lab_partition_find(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
+uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, int64_t bucket)
 {
-    uint32_t recent = oracles->keys[key].recent;
-    if (recent != LAB_NO_PARTITION && oracles->partitions[recent].bucket == bucket)
-        return recent;
     for (uint32_t at = hash_of(key, bucket) & oracles->table_mask; oracles->table[at] != 0;
          at = (at + 1) & oracles->table_mask) {
         const struct lab_partition *partition = &oracles->partitions[oracles->table[at] - 1];

@@ -19,14 +19,14 @@ static struct lab_copy *place_of(struct lab_host_agent *agent, uint32_t key)
 }
 
 /* Whether a copy that has run out is asked for again. Numbers are taken, and grants read, at any age. */
-static bool copies_run_out(const struct lab_cluster_run *run)
+bool lab_copies_run_out(const struct lab_cluster_run *run)
 {
     enum bk_source source = run->config.source;
     bool counts_rows =
         source == BK_SOURCE_INCREMENTAL || source == BK_SOURCE_SCAN || source == BK_SOURCE_MEMORY;
     if (run->config.strategy.kind == BK_COUNT)
         return counts_rows;
-    return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
+    return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
 
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
@@ -59,7 +59,7 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     /* Across a jump of the clock nobody knows a copy's age, and after a jump back one from before it goes on
      * being the youngest. */
     bool has_jumped = host->jumped_ns != INT64_MIN;
-    if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !copies_run_out(run))
+    if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !lab_copies_run_out(run))
         return;
     int64_t age_ns =
         lab_agent_clock_at(run, agent, operation->begun_ns) - lab_agent_clock_at(run, agent, copy->asked_ns);

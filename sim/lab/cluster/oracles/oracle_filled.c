@@ -20,7 +20,7 @@
 /* Each row that fires adds to what the state row says, or to a counter that it has the base of. */
 static bool counts_in_state(const struct lab_cluster_run *run)
 {
-    return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
+    return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
 
 /* For as long as what was asked may take effect; in a fault that is anybody's guess. */

@@ -15,10 +15,18 @@ static bool is_overdue(const struct lab_cluster_run *run, const struct lab_host_
 {
     struct bk_row row = {.time_ns = operation->row_time_ns};
     struct bk_route route;
-    if (run->config.remember_keys == 0 || bk_route(&run->config.strategy, NULL, &row, &route) != BK_OK)
+    if (bk_route(&run->config.strategy, NULL, &row, &route) != BK_OK)
         return false;
     int64_t clock_ns = lab_until(sim_queue_now(&run->queue), run->scenario->agents.clock_bound_ns);
     return clock_ns >= lab_until(route.until_ns, run->config.late_ns);
+}
+
+/* Each row of the partition that was acknowledged is stored, and so on one replica at least; and a reader
+ * asks all of them. */
+static bool is_surely_found(const struct lab_cluster_run *run, const struct lab_partition *partition)
+{
+    return run->oracles.read_replicas >= run->scenario->cluster.replication_factor &&
+           (partition->balance[0] | partition->balance[1]) == 0 && !run->context->tells_all;
 }
 
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
@@ -28,7 +36,8 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
     uint64_t row = operation->row;
     int64_t begun_ns = operation->begun_ns;
     int64_t now_ns = sim_queue_now(&run->queue);
-    oracles->keys[key].overdue += is_overdue(run, operation);
+    if (run->config.remember_keys > 0)
+        oracles->keys[key].overdue += is_overdue(run, operation);
     if (oracles->is_linked && partition->bucket > lab_state_newest(run, key)) {
         partition->unfindable++;
         lab_violate_within(run, LAB_ORACLE_FINDABLE, key, 1, begun_ns, now_ns,
@@ -37,7 +46,7 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
                            row, partition->bucket, lab_state_newest(run, key));
         return;
     }
-    if (oracles->read_replicas == 0)
+    if (oracles->read_replicas == 0 || is_surely_found(run, partition))
         return;
     uint32_t held = cass_row_held(run->cluster, key, partition->bucket, row);
     uint32_t factor = run->scenario->cluster.replication_factor;

@@ -24,12 +24,30 @@ static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t 
     return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
+/* As the last one, in the place of the first when there are as many as are kept. */
+static void append(const struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
+                   int64_t bucket)
+{
+    *at(oracles, ledger, ledger->newest_count) = (struct lab_newest_row){time_ns, bucket};
+    if (ledger->newest_count < oracles->newest_rows)
+        ledger->newest_count++;
+    else
+        ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
+}
+
 /* A row that is older than all of them changes nothing. newest_run: at least so many of the last are of one
  * bucket. */
 static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket)
 {
     uint32_t count = ledger->newest_count;
+    const struct lab_newest_row *last = count == 0 ? NULL : at(oracles, ledger, count - 1);
+    if (last != NULL && is_older(last, time_ns, bucket)) {
+        bool is_same = last->bucket == bucket;
+        append(oracles, ledger, time_ns, bucket);
+        ledger->newest_run = is_same ? ledger->newest_run + (ledger->newest_run < oracles->newest_rows) : 1;
+        return;
+    }
     if (count == oracles->newest_rows) {
         if (!is_older(at(oracles, ledger, 0), time_ns, bucket))
             return;
@@ -41,10 +59,7 @@ static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, i
         *at(oracles, ledger, place) = *at(oracles, ledger, place - 1);
     *at(oracles, ledger, place) = (struct lab_newest_row){time_ns, bucket};
     ledger->newest_count = count + 1;
-    if (place > 0 && place == count && at(oracles, ledger, place - 1)->bucket == bucket)
-        ledger->newest_run += ledger->newest_run < oracles->newest_rows;
-    else
-        ledger->newest_run = 1;
+    ledger->newest_run = 1;
 }
 
 static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)

@@ -30,7 +30,7 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
 void lab_no_gaps_end(struct lab_cluster_run *run)
 {
     const struct lab_oracles *oracles = &run->oracles;
-    for (uint32_t key = 0; bk_kind_fires(run->config.strategy.kind) && key < oracles->key_count; key++)
+    for (uint32_t key = 0; lab_rows_fire(run) && key < oracles->key_count; key++)
         lab_no_gaps_changed(run, key);
     if (run->config.strategy.kind != BK_COUNT)
         return;

@@ -209,10 +209,10 @@ static void judge_end(const struct place *place)
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
-    struct place place = {run, agent, operation, next, {0}};
-    struct lab_walk *walk = &operation->walk;
     if (!operation->is_read)
         return;
+    struct place place = {run, agent, operation, next, {0}};
+    struct lab_walk *walk = &operation->walk;
     lab_read_query(run->scenario, run->strategy, operation->read, walk->now_ns, walk->birth_ns, &place.query);
     if (operation->action == BK_ACT_READ_ROWS && !lab_has_failed(operation->outcome.kind)) {
         walk->rows += operation->outcome.rows;

@@ -47,7 +47,7 @@ static bool is_ended(const struct step *step)
 
 static bool is_counted_protocol(const struct lab_cluster_run *run)
 {
-    return bk_kind_fires(run->config.strategy.kind) && run->config.coordination != BK_GUARDED;
+    return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
 
 static bool is_aged(const struct lab_cluster_run *run)
@@ -261,7 +261,7 @@ static void judge_placed(const struct step *step)
     const struct lab_cluster_run *run = step->run;
     const struct lab_host_operation *operation = step->operation;
     enum bk_action_kind next = step->next->kind;
-    bool is_firing_kind = bk_kind_fires(run->config.strategy.kind);
+    bool is_firing_kind = lab_rows_fire(run);
     if (!is_firing_kind)
         return;
     if (run->config.coordination == BK_GUARDED)
@@ -755,6 +755,32 @@ static void judge_answer(const struct step *step)
     }
 }
 
+unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kind heard,
+                           enum bk_action_kind next)
+{
+    bool is_dated = run->config.coordination == BK_THREE_STATE;
+    if (!is_counted_protocol(run) || is_aged(run))
+        return LAB_CONCERNS_STEPS;
+    if (next == BK_ACT_ACK)
+        return 0;
+    if (next == BK_ACT_ADD_COUNTER || next == BK_ACT_CAS_STATE ||
+        (next == BK_ACT_READ_STATE && run->config.counter == BK_COUNTER_LWT) ||
+        (next == BK_ACT_PUT_ROW && heard == BK_ACT_READ_STATE && is_dated))
+        return LAB_CONCERNS_STEPS;
+    switch (heard) {
+    case BK_ACT_DONE:
+    case BK_ACT_READ_ROWS:
+    case BK_ACT_CAS_LOCK:
+        return 0;
+    case BK_ACT_PUT_ROW:
+        return is_dated ? LAB_CONCERNS_FIRING : LAB_CONCERNS_STEPS;
+    case BK_ACT_READ_STATE:
+        return LAB_CONCERNS_FIRING;
+    default:
+        return LAB_CONCERNS_STEPS;
+    }
+}
+
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
@@ -787,5 +813,4 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (next->kind == BK_ACT_ADD_COUNTER)
         demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
                "adds another amount than its weight");
-    operation->requests++;
 }

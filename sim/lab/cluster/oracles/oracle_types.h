@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bucketing/agent.h"
 #include "kernel/digest.h"
 #include "lab/oracle.h"
 
 struct lab_cluster_run;
 struct lab_scenario;
 struct lab_host_operation;
-struct bk_action;
 
 #define LAB_NO_PARTITION UINT32_MAX
 #define LAB_ALL_COLUMNS  ((UINT32_C(1) << BK_COLUMN_COUNT) - 1) /* of a state row */
@@ -210,7 +210,22 @@ struct lab_walk {
     uint64_t rows, partitions; /* of the steps that were answered */
 };
 
+/* What an oracle is told of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
+#define LAB_CONCERNS_STEPS  1u
+#define LAB_CONCERNS_FIRING 2u
+#define LAB_CONCERNS_LOCK   4u
+#define LAB_CONCERNS_COPIES 8u
+#define LAB_CONCERNS_ROUTE  16u
+#define LAB_CONCERNS_READS  32u
+#define LAB_ACTIONS         (BK_ACT_DONE + 1)
+struct lab_concerns {
+    uint8_t action[2][LAB_ACTIONS][LAB_ACTIONS]; /* of a row or a read; by the action before it, and by it */
+    uint8_t outcome[LAB_ACTIONS];
+    bool waits; /* those after an answer, too */
+};
+
 struct lab_oracles {
+    struct lab_concerns concerns;
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
     uint32_t *table; /* of partitions by (key, bucket); slot 0: free, else the number + 1 */

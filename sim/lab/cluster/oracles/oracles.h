@@ -6,6 +6,20 @@
 
 #include "evidence.h"
 
+/* --- concerns.c: what an operation asks, and what it has heard, to the oracles that this concerns. */
+void lab_concerns_begin(struct lab_cluster_run *run);
+void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                       const struct bk_action *next);
+
+/* Where an agent takes a key to be. */
+struct lab_known_bucket {
+    bool is_known;
+    int64_t bucket;
+};
+/* Returns what the agent knows before it hears that, where it may be judged by that. */
+struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
+                                          struct lab_host_operation *operation);
+
 /* What may take a state back that was committed: two grants of one bucket then have different starts. */
 uint32_t lab_may_go_back(const struct lab_cluster_run *run);
 /* What follows a request that failed, before it is known as the next try; then any next action. */
@@ -16,10 +30,6 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
 /* Where the agent takes the operation's key to be, before it hears of the state; and after. */
-struct lab_known_bucket {
-    bool is_known;
-    int64_t bucket;
-};
 struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint32_t agent,
                                          const struct lab_host_operation *operation);
 void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
@@ -113,6 +123,12 @@ bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_
                       int64_t high);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
+/* Of an action after that one: LAB_CONCERNS_STEPS, LAB_CONCERNS_FIRING, or 0. A refusal always concerns it.
+ */
+unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kind heard,
+                           enum bk_action_kind next);
+/* Whether copies run out, so that they are asked for again. */
+bool lab_copies_run_out(const struct lab_cluster_run *run);
 /* What an agent's copies of states are at most as young as: it has heard an outcome, and not yet acted on it;
  * it begins a life; then any next action. */
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,

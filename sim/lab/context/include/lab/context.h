@@ -63,6 +63,7 @@ struct lab_run_context {
     struct lab_snapshots *snapshots;           /* where states of the run are kept (lab/snapshot.h) */
     bool only_judges; /* the caller reads verdicts alone: of a cluster run's metrics are made only those of
                          rows that were refused or are unresolved, and no views */
+    bool tells_all;   /* each oracle is told of all that happens, of what cannot concern it too: for a test */
 };
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {

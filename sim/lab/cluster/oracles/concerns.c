@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which oracle is told of what an operation does. Most steps of a row concern few oracles, and which ones
+ * follows from the strategy, what was asked last and what is asked now. So that is worked out once, when a
+ * run begins, and a step costs an oracle that it does not concern nothing. With the context's `tells_all`
+ * each is told of everything; a test compares the two. */
+#include <string.h>
+
+#include "cluster_run.h"
+#include "evidence.h"
+#include "oracles.h"
+
+static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, enum bk_action_kind heard,
+                         enum bk_action_kind next)
+{
+    unsigned concerned = lab_steps_concern(run, heard, next);
+    bool is_first = heard == BK_ACT_DONE && (next == BK_ACT_PUT_ROW || next == BK_ACT_READ_ROWS);
+    if (run->config.coordination == BK_LOCKED && !is_read)
+        concerned |= LAB_CONCERNS_LOCK;
+    if (is_first && lab_copies_run_out(run))
+        concerned |= LAB_CONCERNS_COPIES;
+    if (next == BK_ACT_PUT_ROW && !is_read)
+        concerned |= LAB_CONCERNS_ROUTE;
+    if (is_read)
+        concerned |= LAB_CONCERNS_READS;
+    return (uint8_t)concerned;
+}
+
+static uint8_t of_outcome(const struct lab_cluster_run *run, enum bk_action_kind heard)
+{
+    bool is_of_state = heard == BK_ACT_READ_STATE || heard == BK_ACT_CAS_STATE || heard == BK_ACT_WRITE_STATE;
+    unsigned concerned = 0;
+    if (run->config.coordination == BK_LOCKED)
+        concerned |= LAB_CONCERNS_LOCK;
+    if (is_of_state)
+        concerned |= LAB_CONCERNS_COPIES;
+    if (is_of_state && lab_keeps_state(run) && run->config.coordination != BK_THREE_STATE)
+        concerned |= LAB_CONCERNS_STEPS;
+    if (heard == BK_ACT_READ_ROWS)
+        concerned |= LAB_CONCERNS_READS;
+    return (uint8_t)concerned;
+}
+
+void lab_concerns_begin(struct lab_cluster_run *run)
+{
+    struct lab_concerns *concerns = &run->oracles.concerns;
+    if (run->context->tells_all) {
+        memset(concerns->action, 0xff, sizeof concerns->action);
+        memset(concerns->outcome, 0xff, sizeof concerns->outcome);
+        concerns->waits = true;
+        return;
+    }
+    for (int heard = 0; heard < LAB_ACTIONS; heard++) {
+        concerns->outcome[heard] = of_outcome(run, (enum bk_action_kind)heard);
+        for (int next = 0; next < LAB_ACTIONS; next++) {
+            for (int is_read = 0; is_read < 2; is_read++)
+                concerns->action[is_read][heard][next] =
+                    of_action(run, is_read, (enum bk_action_kind)heard, (enum bk_action_kind)next);
+        }
+    }
+    concerns->waits = lab_contends_for_rows(run);
+}
+
+void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                       const struct bk_action *next)
+{
+    unsigned concerned = run->oracles.concerns.action[operation->is_read][operation->action][next->kind];
+    bool is_refused = next->status == BK_OPERATION_REFUSED;
+    if (operation->is_awaited)
+        lab_waits_acted(run, agent, operation, next);
+    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
+        lab_faults_acted(run, agent, operation->key);
+    if ((concerned & LAB_CONCERNS_STEPS) != 0 || is_refused ||
+        ((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires))
+        lab_steps_acted(run, agent, operation, next);
+    operation->requests += next->kind != BK_ACT_ACK;
+    if ((concerned & LAB_CONCERNS_LOCK) != 0)
+        lab_lock_acted(run, agent, operation, next);
+    if ((concerned & LAB_CONCERNS_COPIES) != 0)
+        lab_copies_acted(run, agent, operation, next);
+    if ((concerned & LAB_CONCERNS_ROUTE) != 0)
+        lab_route_acted(run, agent, operation, next);
+    if ((concerned & LAB_CONCERNS_READS) != 0)
+        lab_reads_acted(run, agent, operation, next);
+}
+
+struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
+                                          struct lab_host_operation *operation)
+{
+    unsigned concerned = run->oracles.concerns.outcome[operation->action];
+    if ((concerned & LAB_CONCERNS_LOCK) != 0)
+        lab_lock_heard(run, agent, operation);
+    if ((concerned & LAB_CONCERNS_COPIES) != 0)
+        lab_copies_heard(run, agent, operation);
+    if ((concerned & LAB_CONCERNS_READS) != 0)
+        lab_empties_heard(run, agent, operation);
+    if ((concerned & LAB_CONCERNS_STEPS) != 0)
+        return lab_known_bucket(run, agent, operation);
+    return (struct lab_known_bucket){false, 0};
+}
