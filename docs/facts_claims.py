@@ -133,22 +133,22 @@ PROBABILISTIC = Part("probabilistic", (
           YES, "20,000 lies a little below the median, 20,310"),
     Claim("around 1 in 1000 holds fewer than 12,000 rows or more than 32,000", ("facts/distribution-tails",),
           near_tails,
-          YES, "each of the two, so that it is 1 in 480 for either"),
+          YES, "this is the probability of each tail; together they are 1 in 480"),
     Claim("1 in 1 quadrillion holds less than 4200 or more than 58,000", (), far_tails,
-          YES, "as order of magnitude; no simulation meets one, the sum is exact",
+          YES, "as an order of magnitude. No simulation meets such a partition; the computed sum is exact",
           "`bucketlab odds --bits 9 --threshold 40 --below 4200 --above 58000`"),
     Claim("7 bits, threshold 160: half the spread for four times the increments", ("facts/distribution",),
           distribution_figure("7/160"),
-          YES, "the standard deviation goes by the square root of the threshold, the increments by the "
-          "threshold itself"),
+          YES, "at equal means, the standard deviation is proportional to 1 / the square root of the "
+               "threshold, the number of increments to the threshold"),
     Claim("11 bits, threshold 10: twice the spread for a quarter", ("facts/distribution",),
           distribution_figure("11/10"),
-          YES, "the same distribution the other way"),
+          YES, "the same rule with a smaller threshold"),
     Claim("rows of 1 KB, partitions of 10 MB: bucket = sequence / 10,000", ("facts/count-example",),
           lambda _, run: (f"{run['count', 'partitions.closed']} closed partitions, each of "
                           f"{run['count', 'partitions.closed.rows.min']:,} rows and "
                           f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}"),
-          YES, "exact, given a sequence without gaps; what a sequence costs is another matter"),
+          YES, "exact, if the sequence has no gaps. The cost of a sequence is not part of this claim"),
     Claim("a sensor may write 50 MB in an hour: time is forced to hourly buckets", ("facts/sensor-hour",),
           lambda _, run: (f"hourly {megabytes(run, 'hourly', 'partitions.closed.bytes.p50')}, daily "
                           f"{megabytes(run, 'daily', 'partitions.closed.bytes.p50')} and all "
@@ -156,7 +156,7 @@ PROBABILISTIC = Part("probabilistic", (
                           f"5000 rows: hourly {run['hourly', PARTITIONS]:.2f}, count "
                           f"{run['count', PARTITIONS]:.2f}, probabilistic "
                           f"{run['probabilistic', PARTITIONS]:.2f}"),
-          YES, "a day of it is 1.2 GB"),
+          YES, "a day of this sensor is 1.2 GB"),
     Claim("or take a month: then a read walks dozens of hours; with the probabilistic strategy one "
           "partition, and at most one more", ("facts/sensor-month",),
           lambda lab, run: (f"partitions of a read of 5000 rows: hourly {run['hourly', PARTITIONS]:.1f}, "
@@ -166,43 +166,45 @@ PROBABILISTIC = Part("probabilistic", (
                             f"{run['probabilistic', 'reads.partitions_per_read.max']}; a partition holds "
                             "fewer than 5000 with "
                             f"{percent(lab.odds(9, 20, '--below', '5000')['below'][0]['probability'], 2)}"),
-          PARTLY, "one more as long as a closed partition holds what a read asks for; here one in 380 does "
-                  "not. The mean is 1 + rows read / rows of a partition"),
+          PARTLY, "one more partition is enough if a closed partition holds as many rows as the read "
+                  "needs; here one in 380 does not. The mean is 1 + rows read / rows of a partition"),
     Claim("start at the current bucket, go down only when rows are missing, stop at bucket 0",
           ("facts/read-walk",),
           lambda _, run: (f"{run['probabilistic', PARTITIONS]:.2f} partitions a read, p50 "
                           f"{run['probabilistic', 'latency.read.p50']:.1f} ms, p99 "
                           f"{run['probabilistic', 'latency.read.p99']:.1f} ms"),
-          YES, "the least load; a read that needs the second bucket waits twice"),
+          YES, "this causes the least load; a read that needs the second bucket takes two round trips"),
     Claim("or ask two buckets at once", ("facts/read-pair",),
           lambda _, run: (f"{run['probabilistic', PARTITIONS]:.2f} partitions a read, p50 "
                           f"{run['probabilistic', 'latency.read.p50']:.1f} ms, p99 "
                           f"{run['probabilistic', 'latency.read.p99']:.1f} ms"),
-          YES, "half a partition more a read buys the slower reads a round trip"),
+          YES, "each read costs half a partition more; slow reads save one round trip"),
     Claim("`GetRows` as published asks bucket - 1 again and again: a key with too few rows never returns",
           ("facts/read-short-keys",),
           lambda _, run: (f"{run['probabilistic', 'reads.count']:,} reads of 5000 rows of 200 keys, most of "
                           f"which have fewer: {run['probabilistic', 'reads.incomplete']} incomplete, at most "
                           f"{run['probabilistic', 'reads.partitions_per_read.max']} partitions asked"),
-          YES, "the read plan goes down a bucket each time and ends at 0, with fewer rows than asked"),
+          YES, "our read plan goes down one bucket each time and ends at bucket 0, with fewer rows than "
+               "requested"),
     Claim("several agents: a change that is stored ahead of its time, in three states", ("findings/lead-sweep",),
           lambda _, run: ("rows after which a reader misses some: " + ", ".join(
               f"{violations(run, label, 'newest')} with {text}" for label, text in
               (("three-state", "a lead of 1.3 s"), ("too short", "one of 0.5 s")))),
-          PARTLY, "safe when the lead outlasts the write of the state, the caches and twice the clocks' "
-                  "bound: see [3](#3-how-long-a-lead-is-long-enough)"),
+          PARTLY, "safe if the lead is longer than the write of the state, the caches and twice the clock "
+                  "bound together: see [3](#3-how-long-a-lead-is-long-enough)"),
     Claim("several agents may reset the counter; that is inconsequential", ("findings/resets",),
           lambda _, run: ("rows of a partition, 1280 by its threshold and 130 by its lead: " + ", ".join(
               f"{label} {run[label, MEAN]:,.0f}" for label in ("rmw", "counter", "lwt"))),
-          PARTLY, "as long as the state is read right before the reset and access to it is quick; at 20 ms "
-                  "one way partitions grow by a quarter: see [4](#4-several-agents-set-the-counter-back)"),
+          PARTLY, "true if the state is read right before the reset and access to the state is fast; at 20 "
+                  "ms one way, partitions grow by a quarter: see "
+                  "[4](#4-several-agents-set-the-counter-back)"),
     Claim("Cassandra's own counters cannot be reset, so the count needs another form", ("findings/counter-timeouts",),
           lambda _, run: (f"rows of a partition, 1280 by its threshold: {run['three-state', MEAN]:,.0f} with "
                           f"a counter less a stored base, {run['guarded', MEAN]:,.0f} with a counter for "
                           "each bucket"),
-          YES, "both forms need no reset. The first remembers the sum at the change, the second begins at 0 "
-               "by itself and is not disturbed by late additions; the excess is the lead or the grant, and "
-               "increments that time out"),
+          YES, "neither form needs a reset. The first stores the sum at the change. The second begins at 0 "
+               "by itself, and late additions do not disturb it. The excess comes from the lead or the "
+               "grant, and from increments that time out"),
     Claim("“this could be accomplished with locking”: a lock row around the roll", ("facts/lock-holder-dies",),
           lambda _, run: ("largest partition, 320 rows by its threshold: "
                           f"{run['no lock', 'partitions.all.rows.max']:,} without, "
@@ -210,8 +212,8 @@ PROBABILISTIC = Part("probabilistic", (
                           f"after 2 s, {run['lock of 1 h', 'partitions.all.rows.max']:,} after an hour; "
                           f"operations on locks {per_1000_rows(run, 'lock of 2 s', 'writes.lock_ops'):.1f} "
                           f"and {per_1000_rows(run, 'lock of 1 h', 'writes.lock_ops'):.1f} per 1000 rows"),
-          NO, "a holder that dies stops the key from rolling until the lock expires, and the harm is done by "
-              "those who keep to an old bucket, lock or not: see "
+          NO, "a holder that dies prevents the key from rolling until the lock expires. The violations "
+              "come from agents that still write to an old bucket, with or without a lock: see "
               "[1](#1-one-writers-coordination-used-by-16-agents)"),
 ))
 
@@ -220,33 +222,33 @@ COUNTING = Part("counting", (
           lambda _, run: (f"counted after each 500 rows: {run['scan', 'writes.rows_scanned']:,} rows read "
                           f"for {run['scan', 'writes.rows']:,} written, "
                           f"{run['scan', 'writes.rows_scanned'] / run['scan', 'writes.rows']:.1f} each"),
-          YES, "a row is read by every count until its partition is full: 40,000 / 500 / 2 times, were the "
-               "last partitions full, too"),
+          YES, "every count reads each row again until its partition is full: 40,000 / 500 / 2 times, or "
+               "less where the last partitions are not full"),
     Claim("counting only what is newer than the last counted row, every row is read once", ("facts/counting-rows",),
           lambda _, run: (f"{run['incremental', 'writes.rows_scanned']:,} rows read for "
                           f"{run['incremental', 'writes.rows']:,} written, "
                           f"{per_1000_rows(run, 'incremental', 'writes.lwt'):.2f} conditional updates per "
                           f"1000 rows; partitions of {run['incremental', MEAN]:,.0f} rows"),
-          YES, "what was written since the last count is still to be read"),
+          YES, "the rows since the last count have not been read yet"),
     Claim("one process that counts may keep the sum in memory, and recount after a restart", ("facts/counting-rows",),
           lambda _, run: (f"{run['memory', 'writes.rows_scanned']:,} rows read after crashes, every closed "
                           f"partition of exactly {run['memory', 'partitions.closed.rows.max']:,} rows"),
-          YES, "exact and nearly free, as long as all rows of a key come to one process"),
+          YES, "exact and nearly free, if all rows of a key go to one process"),
     Claim("a lost condition means that somebody counted further: discard", ("facts/counting-together",),
           lambda _, run: (f"8 agents counting: {run['incremental', 'writes.conditions_lost']:,} of "
                           f"{run['incremental', 'writes.lwt']:,} conditions lost, {uncounted(run)} never "
                           "counted; a closed partition has from "
                           f"{run['incremental', 'partitions.closed.rows.min']:,} to "
-                          f"{run['incremental', 'partitions.closed.rows.max']:,} rows, 1000 being meant"),
-          YES, "no row counts twice, or partitions would be smaller. What they hold beyond 1000 is written "
-               "until the next count and until all have heard of it"),
+                          f"{run['incremental', 'partitions.closed.rows.max']:,} rows, where 1000 are intended"),
+          YES, "no row counts twice, or partitions would be smaller. The rows beyond 1000 are written "
+               "before the next count, and before all agents have read its result"),
     Claim("a row older than the last counted one (a late write, a slow clock) is never counted",
           ("facts/counting-late", "facts/counting-clocks"),
           lambda _, late, slow: (f"one row in ten 10 s late: {uncounted(late)} never counted; clocks within "
                                  f"500 ms: {uncounted(slow)}, and partitions hold "
-                                 f"{slow['incremental', MEAN]:,.0f} in place of 1000"),
-          YES, "the agent whose clock is most ahead sets the mark, and what the others write behind it is "
-               "passed over: clocks do more harm than late rows"),
+                                 f"{slow['incremental', MEAN]:,.0f} instead of 1000"),
+          YES, "the agent whose clock is most ahead sets the position of the count, and the count skips "
+               "rows that other agents write at earlier times. Clock errors do more harm than late rows"),
 ))
 
 DESIGN = Part("design", (
@@ -258,19 +260,19 @@ DESIGN = Part("design", (
                                     f"{megabytes(sensor, 'count', 'partitions.closed.bytes.max')}; one "
                                     "partition of likes at 1 to 1000 "
                                     f"{likes['1 bucket', 'partitions.all.rows.max']:,} cells of 2,000,000"),
-          PARTLY, "the cells are a wall, the bytes are advice: a scenario names its own limits, and what is "
-                  "over is counted"),
+          PARTLY, "the number of cells is a hard limit, the bytes are a recommendation. A scenario sets "
+                  "its own limits, and partitions over them are counted"),
     Claim("`server_logs` by (log_hour)", ("server-logs-1-hour",), design_figure,
-          PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. And the "
-                  "hour is the whole primary key, so that each line replaces the last one"),
+          PARTLY, "a hot spot, as the source says: all servers write to one partition at a time. The hour "
+                  "is the whole primary key, so each line replaces the previous line"),
     Claim("by (log_hour), clustered by level", ("server-logs-2-hour-level",), design_figure,
-          PARTLY, "the same hot spot, and a line per level is left of each hour"),
+          PARTLY, "the same hot spot; one line per level remains of each hour"),
     Claim("by ((log_hour, server))", ("server-logs-3-hour-server",), design_figure,
-          PARTLY, "spread over as many partitions as there are servers; the busiest has as much as it "
-                  "writes, which is the skew. One line an hour and server is left"),
+          PARTLY, "the load is divided into one partition per server. The busiest partition has the share "
+                  "of the busiest server: the skew remains. One line per hour and server is left"),
     Claim("by ((log_hour, server)), clustered by level descending", ("server-logs-4-hour-server-level",),
-          design_figure, PARTLY, "in the order that is asked for, with a line per level. All four need a "
-                                 "column that makes lines unique: "
+          design_figure, PARTLY, "the order is the requested one, and one line per level is left. All four "
+                                 "tables need a column that makes lines unique: "
                                  "[server-logs-5-every-line](../scenarios/server-logs-5-every-line.yaml)"),
     Claim("a key by server alone is unbounded", ("facts/logs-by-server",),
           lambda _, run: (f"after 20 days {run['server alone', 'partitions.over_limit']} of "
@@ -285,8 +287,7 @@ DESIGN = Part("design", (
                           f"{megabytes(run, 'part moved on', 'partitions.all.bytes.max')}; the fullest node "
                           f"holds {percent(run['part moved on', 'nodes.load_share_max'])}, the emptiest "
                           f"{percent(run['part moved on', 'nodes.load_share_min'])}"),
-          YES, "that column is a bucket; how it is known that a partition is full is what the rest of this "
-               "page is about"),
+          YES, "that column is a bucket. The rest of this page is about detecting that a partition is full"),
     Claim("large partitions cost in repair: the whole partition is streamed for one differing row", ("facts/likes",),
           lambda _, run: ("streamed for one row: " + ", ".join(
               f"{label} {megabytes(run, label, 'repair.bytes_max')}" for label in
@@ -298,9 +299,10 @@ DESIGN = Part("design", (
               f"{label} {run[label, 'tombstones.scanned_per_read']:,.1f}, "
               f"{run[label, 'tombstones.partition.max']:,}"
               for label in ("unbucketed", "time", "guarded", "hash"))),
-          YES, "tombstones may go when repair has been there; until then they stand among the rows. A reader "
-               "scans those that stand before the last row that it wants. Rows that are deleted after minutes "
-               "stand behind the newest 50, but 50 rows of each of 16 hash buckets reach sixteen times as far"),
+          YES, "tombstones can be removed after repair; until then they are stored between the rows. A "
+               "reader scans the tombstones before the last row that it needs. Here rows are deleted "
+               "minutes after they are written, so their tombstones are older than the newest 50 rows. A "
+               "read of 50 rows from each of 16 hash buckets reaches sixteen times as far back"),
 ))
 
 IDS = Part("ids", (
@@ -309,50 +311,52 @@ IDS = Part("ids", (
           ("idgen-stripes",),
           lambda _, run: (f"{run['plain', 'locks.tried']:,} attempts, {run['plain', 'locks.acquired']:,} "
                           f"locks, {violations(run, 'plain', 'unique')} identifiers given twice; half of the "
-                          f"locks had within {run['plain', 'latency.lock.p50']:.1f} ms, one in a hundred "
-                          f"after {run['plain', 'latency.lock.p99']:.0f} ms"),
-          PARTLY, "safe as long as a lease ends before its lock can be cleared away as stale, by twice the "
-                  "clocks' bound; contenders who see each other all give way: see [idgen](idgen.md)"),
+                          f"locks were acquired within {run['plain', 'latency.lock.p50']:.1f} ms, one in a "
+                          f"hundred after {run['plain', 'latency.lock.p99']:.0f} ms or more"),
+          PARTLY, "safe if a lease ends before another client may remove its lock as stale, by a margin of "
+                  "twice the clock bound. Contenders that see each other all back off: see "
+                  "[idgen](idgen.md)"),
     Claim("constant and exponential back-off keep contenders in step; random separates them", ("idgen-backoff",),
           lambda _, run: ("identifiers per second: " + ", ".join(
               f"{label} {run[label, 'ids.per_second']:,.0f}" for label in
               ("random", "constant", "exponential", "exponential-capped"))),
-          YES, "who tried at the same time and waits as long tries at the same time again; exponential waits "
-               "without a cap grow until the run is over"),
+          YES, "clients that tried at the same time and wait equally long collide again. Exponential waits "
+               "without a cap grow until the end of the run"),
     Claim("one node, 10 clients, batches of 100: about 30,000 identifiers/s", ("idgen-stripes",),
           lambda _, run: (f"{run['plain', 'ids.per_second']:,.0f}/s, "
-                          f"{run['plain-lwt', 'ids.per_second']:,.0f}/s with a conditional update in place "
+                          f"{run['plain-lwt', 'ids.per_second']:,.0f}/s with a conditional update instead "
                           "of the columns"),
-          YES, "with a round trip of 0.4 ms, which is ours; the source tells none"),
+          YES, "with a round trip of 0.4 ms, which is our assumption; the source gives none"),
     Claim("about 100,000 with 5 stripes; stripe s of n hands out s, s + n, s + 2n ...", ("idgen-stripes",),
           lambda _, run: (f"{run['striped', 'ids.per_second']:,.0f}/s, "
                           f"{run['striped', 'ids.per_second'] / run['plain', 'ids.per_second']:.1f} times as "
                           f"many; {violations(run, 'striped', 'unique')} given twice"),
-          YES, "3.3 times by the source: two clients in ten still meet at one of five locks"),
+          YES, "the source's factor is 3.3. Two clients in ten still meet at one of five locks"),
     Claim("identifiers of a dead client's batch are lost, none is ever given twice", ("facts/ids-dead-clients",),
           lambda _, run: (f"{run['striped', 'ids.leased']:,} leased, {run['striped', 'ids.lost']:,} lost by "
                           f"about one crash a second for a minute, {violations(run, 'striped', 'unique')} "
                           "given twice"),
-          YES, "half a batch a crash, on average"),
+          YES, "each crash loses half a batch on average"),
 ))
 
 HASH = Part("hash", (
     Claim("Guava's `murmur3_128` of the user's id, `consistentHash` into 256 buckets", (), consistent_hash,
-          YES, "hash and bucket are Guava's own to the bit, by its known answers; consistent hashing moves "
-               "one key in 257",
+          YES, "hash and bucket equal Guava's published test values exactly; consistent hashing moves one "
+               "key in 257",
           "`bucketlab bucket-of --buckets 256 user1`"),
     Claim("a post liked by 7 billion users needs 4 partitions by the wall of 2 billion cells", ("facts/likes",),
           lambda _, run: (f"at a scale of 1 to 1000: {run['1 bucket', 'partitions.all.rows.max']:,} rows in "
                           f"one, {run['4 buckets', 'partitions.all.rows.max']:,} at most in 4, the limit "
                           "being 2,000,000"),
-          YES, "4 are enough by 12 %, as consistent hashing divides evenly; but one bucket more is not had "
-               "without moving rows"),
+          YES, "4 buckets are enough, with a margin of 12 %, because consistent hashing divides evenly. "
+               "Adding a bucket requires moving rows"),
     Claim("256 for spread over the nodes; without buckets one replica set holds everything", ("facts/likes",),
           lambda _, run: ("largest and smallest share of 12 nodes: " + ", ".join(
               f"{label} {percent(run[label, 'nodes.load_share_max'], 1)} and "
               f"{percent(run[label, 'nodes.load_share_min'], 1)}"
               for label in ("1 bucket", "4 buckets", "256 buckets"))),
-          YES, "what is left of the unevenness at 256 is that of the ring itself, with 16 tokens a node"),
+          YES, "the unevenness that remains at 256 buckets is that of the ring itself, with 16 tokens per "
+               "node"),
     Claim("with them tombstones and repair spread over the ring", ("facts/likes",),
           lambda _, run: ("tombstones on the fullest of 12 nodes, bytes streamed to one node for one "
                           "differing row: "
@@ -361,26 +365,26 @@ HASH = Part("hash", (
                               f"{3 * run[label, 'nodes.load_share_max'] * run[label, 'rows.deleted']:,.0f}, "
                               f"{megabytes(run, label, 'repair.bytes_max')}"
                               for label in ("1 bucket", "4 buckets", "256 buckets"))),
-          YES, "a node has the tombstones of the rows that it has: all of them without buckets, three in "
-               "eight with 256. One row that differs costs the partition that it sits in"),
+          YES, "a node has the tombstones of its own rows: all of them without buckets, three in eight "
+               "with 256 buckets. One row that differs causes its whole partition to be streamed"),
     Claim("the number of reads is known in advance: N", ("facts/likes-reads",),
           lambda _, run: ("partitions of a read of the newest 20: " + ", ".join(
               f"{run[label, PARTITIONS]:.0f}" for label in ("1 bucket", "4 buckets", "256 buckets"))),
-          YES, "known, and expensive: the newest rows may stand in any of them"),
+          YES, "known, and expensive: each of the newest rows may be in any bucket"),
     Claim("read lazily, bucket by bucket, or all in parallel", ("facts/likes-iterators", "likes-readers"),
           lambda _, run, newest: ("ms for all rows of 64 buckets, half of the reads and 99 %: " + "; ".join(
               f"{text} {run[label, 'latency.read.p50']:.0f}, {run[label, 'latency.read.p99']:.0f}" for label, text in
               (("lazy", "lazily"), ("parallel", "eight at once"), ("all", "all at once")))
-              + "; lazily, a read of 20 likes asks "
+              + "; lazily, a read of 20 likes queries "
                 f"{newest['lazy', 'reads.latest.partitions_per_read.mean']:.1f} buckets"),
-          YES, "lazily is cheap for who wants some likes and expensive for who wants all, and its rows come in no "
-               "order"),
+          YES, "reading lazily is cheap for a caller that wants some likes and expensive for one that "
+               "wants all. The rows come in no order"),
     Claim("the published iterator ends at its first empty bucket: rows in later buckets are lost",
           ("facts/likes-iterators",),
           lambda _, run: (f"of 64 buckets {run['lazy', 'reads.empty_partitions_per_read']:.0f} are empty, "
                           f"and {run['lazy', 'reads.incomplete']} of {run['lazy', 'reads.count']:,} reads "
                           "incomplete"),
-          YES, "ours goes on to the last bucket; an empty one says nothing about the next"),
+          YES, "our iterator continues to the last bucket: an empty bucket says nothing about the next"),
 ))
 
 USERS = Part("users", (
@@ -395,8 +399,8 @@ USERS = Part("users", (
                                        f"{quiet[label, 'reads.empty_partitions_per_read']:.2f}" for label, text in
                                        (("time", "windows"), ("remembers", "remembered"),
                                         ("probabilistic", "probabilistic")))),
-          PARTLY, "what is remembered is asked no more, and nine in ten empty windows with it; windows of a "
-                  "row or two stay, and so do those that are far too large"),
+          PARTLY, "remembering empty windows avoids nine in ten queries of them. Windows of one or two "
+                  "rows remain, and so do windows that are far too large"),
     Claim("size advice conflicts (1, 10, 100 MB; 100,000 rows)",
           ("facts/size-advice-small", "facts/size-advice-large"),
           lambda _, small, large: (f"rows of 200 B: {small['too many', 'partitions.over_limit_rows']} "
@@ -404,7 +408,8 @@ USERS = Part("users", (
                                    f"{small['too many', 'partitions.over_limit_bytes']} in bytes; rows of 5 "
                                    f"KB: {large['too many', 'partitions.over_limit_rows']} and "
                                    f"{large['too many', 'partitions.over_limit_bytes']}"),
-          YES, "which limit fires depends on the row alone, so both stand and are told apart"),
+          YES, "the row size decides which limit is exceeded, so bucketlab keeps both limits and counts "
+               "them separately"),
     Claim("the choice cannot be changed later without a migration", ("settings-change",),
           lambda _, run: (f"reads that did not get the newest 50 rows, of {run['time', 'reads.count']:,}, "
                           "with the old settings kept as an era, and with them forgotten: " + "; ".join(
@@ -413,18 +418,18 @@ USERS = Part("users", (
                                   ("time", "windows of 1 day, then of 10"), ("count", "1000 rows, then 2000"),
                                   ("fewer", "64 hash buckets, then 4"), ("hash", "4 hash buckets, then 64"),
                                   ("probabilistic", "6 bits, then 7")))),
-          NO, "what is needed is no migration but a list of what held when: each row goes by its own time, "
-              "and readers walk down through the eras. `probabilistic` and `weighted` do not need even that: "
-              "see [changing settings](changing-settings.md)"),
-    Claim("a retried write must land in the same bucket, or the row stands twice",
+          NO, "no migration is needed, only a list of the settings and their periods (eras): the time of "
+              "each row selects its era, and readers walk down through the eras. `probabilistic` and "
+              "`weighted` do not even need the list: see [changing settings](changing-settings.md)"),
+    Claim("a retried write must go to the same bucket, or the row is stored twice",
           ("facts/retried", "facts/retried-elsewhere"),
-          lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows that stand twice "
-                                     "when the bucket is kept, and when it is asked for again: " + "; ".join(
+          lambda _, run, elsewhere: ("5 % of messages lost, some 7000 rows sent again; rows stored twice "
+                                     "when the bucket is kept, and when it is computed again: " + "; ".join(
                                          f"{label} {violations(run, label, 'no_duplicates')}, "
                                          f"{violations(elsewhere, label, 'no_duplicates'):,}"
                                          for label in ("single", "three-state", "time", "hash"))),
-          YES, "an agent here keeps the bucket that a row was given first, for as long as it tries; `retry: "
-               "route-again` is there to see what comes of it otherwise"),
+          YES, "our agents keep the first bucket of a row for all retries. `retry: route-again` shows what "
+               "happens otherwise"),
     Claim("rows are late and out of order", ("late-rows",),
           lambda _, run: ("rows put into closed partitions, rows after which a reader misses some, rows "
                           "refused: "
@@ -432,21 +437,21 @@ USERS = Part("users", (
                                       f"{violations(run, label, 'newest'):,}, "
                                       f"{run[label, 'writes.refused']:,}"
                                       for label in ("time", "single", "three-state", "guarded"))),
-          YES, "of 20 minutes with 5 % of the rows late by 2 minutes, and a history loaded backwards. `time` "
-               "and `guarded` find where an old row belongs; `three-state` knows the last two changes and "
-               "refuses older rows; `single` takes all for new"),
+          YES, "the runs have 20 minutes with 5 % of the rows late by 2 minutes, and a history that is "
+               "loaded backwards. `time` and `guarded` find the right bucket of an old row. `three-state` "
+               "knows the last two changes and refuses older rows. `single` treats all rows as new"),
     Claim("1825 rows came in one second, more than a counter's round trip", ("facts/dense-second",),
           lambda _, run: ("rows of a closed partition, 160 by its threshold: " + ", ".join(
               f"{label} {run[label, MEAN]:,.0f}" for label in ("single", "three-state", "guarded"))),
-          YES, "whatever takes time, the round trip, the lead or the grant, lets through what comes "
-               "meanwhile: with a lead of 2 s the whole second"),
+          YES, "rows that arrive during the round trip, the lead or the grant still go to the old "
+               "partition: with a lead of 2 s, all rows of that second"),
     Claim("both ends roll at once: a skipped bucket, or a bucket of one row", ("facts/both-ends-roll",),
           lambda _, run: (f"{run['probabilistic', 'partitions.closed']} rolls by 16 agents: "
                           f"{violations(run, 'probabilistic', 'no_gaps')} buckets skipped, "
-                          f"{run['probabilistic', 'partitions.tiny']} below 10 rows, the smallest of "
+                          f"{run['probabilistic', 'partitions.tiny']} below 10 rows, the smallest has "
                           f"{run['probabilistic', 'partitions.closed.rows.min']}"),
-          NO, "not here: a roll names the bucket that it opens, in place of adding 1, so two at once open "
-              "the same"),
+          NO, "not here: a roll names the bucket that it opens instead of adding 1, so two concurrent "
+              "rolls open the same bucket"),
     Claim("equal rows are not equal bytes: in one real trace 1 % of the rows hold 57 % of the bytes",
           ("facts/unequal-rows",),
           lambda _, run: (f"{run['count', 'partitions.closed.rows.max']:,} rows in each closed partition, "
@@ -455,24 +460,24 @@ USERS = Part("users", (
                           "" + ", ".join(
                               f"{label} {megabytes(run, label, 'partitions.closed.bytes.stddev')}"
                               for label in ("count", "probabilistic", "weighted"))),
-          YES, "a lognormal distribution with sigma 2.5 has just that share. A strategy that weighs rows evens "
-               "partitions out, up to the few rows that are as large as a partition: see "
-               "[weighted](weighted.md)"),
+          YES, "a lognormal distribution with sigma 2.5 has exactly that share. A strategy that weighs "
+               "rows makes partitions more equal, except where single rows are as large as a partition: "
+               "see [weighted](weighted.md)"),
     Claim("on sparse keys half of all partitions are small because the key ran dry", ("facts/sparse-keys",),
           lambda _, run: (f"{percent(share(run, 'probabilistic', 'partitions.open'))} are open; half of all "
-                          f"hold at most {run['probabilistic', 'partitions.all.rows.p50']} rows, of the "
-                          f"closed at most {run['probabilistic', 'partitions.closed.rows.p50']:,}, 1280 "
-                          "being meant"),
-          YES, "so the metrics keep closed and open partitions apart"),
+                          f"hold at most {run['probabilistic', 'partitions.all.rows.p50']} rows, half of "
+                          f"the closed ones at most {run['probabilistic', 'partitions.closed.rows.p50']:,}, "
+                          "where 1280 are intended"),
+          YES, "therefore the metrics count closed and open partitions separately"),
     Claim("counter lag hides in the spread until rate x lag nears the standard deviation", ("facts/counter-lag",),
           lambda _, run: ("200 rows under way; beyond the threshold, in standard deviations: " + ", ".join(
               f"{label} {(run[label, MEAN] - 40 * 2 ** bits) / (40 * (1 - 2 ** -bits)) ** .5 / 2 ** bits:.1f}"
               for label, bits in (("640 rows", 4), ("2560 rows", 6), ("10240 rows", 8)))),
-          YES, "the excess is 2 to 3 times rate x lag, the same number of rows whatever the threshold: see "
-               "[7](#7-one-hot-key)"),
+          YES, "the excess is 2 to 3 times rate x lag. This number of rows does not depend on the "
+               "threshold: see [7](#7-one-hot-key)"),
     Claim("a reader that is given nanoseconds for milliseconds enumerates buckets until memory is gone", (),
-          nanoseconds, NO, "not here: times are compared with what a time can be, and every walk is bounded "
-                           "before it begins", "`bucketlab run` on two such traces"),
+          nanoseconds, NO, "not here: the program checks that times are within a valid range, and it "
+                           "bounds every walk before it begins", "`bucketlab run` on two such traces"),
 ))
 
 TRACES = Part("traces", (
@@ -482,20 +487,20 @@ TRACES = Part("traces", (
                           f"of {run['unbucketed', 'partitions.all.rows.max']:,}; days hold up to "
                           f"{run['time', 'partitions.closed.rows.max']:,}, probabilistic partitions "
                           f"{run['probabilistic', 'partitions.closed.rows.max']:,}"),
-          YES, "6 companies of whom one has 44 % of the tweets"),
+          YES, "6 companies; one of them has 44 % of the tweets"),
     Claim("3,224,439 tweets of 10 companies; one five minutes hold 13,479 on a mean of 86", ("facts/trace-tweets",),
           lambda _, run: (f"{run['unbucketed', 'writes.rows']:,} rows; windows of five minutes: half hold at most "
                           f"{run['time', 'partitions.all.rows.p50']}, the largest "
                           f"{run['time', 'partitions.all.rows.max']:,}; the largest probabilistic partition "
-                          f"{run['probabilistic', 'partitions.all.rows.max']:,}, 2560 being meant"),
-          YES, "the mean of 86 is that company's own. A burst of a few minutes is what windows cannot be cut "
-               "for"),
+                          f"{run['probabilistic', 'partitions.all.rows.max']:,}, where 2560 are intended"),
+          YES, "the mean of 86 is that of this company alone. No window width fits a burst of a few "
+               "minutes"),
     Claim("28,185 requests to two services in one hour", ("facts/trace-requests",),
           lambda _, run: (f"{run['unbucketed', 'writes.rows']:,} rows, "
                           f"{run['unbucketed', 'partitions.total']} keys; 640 rows "
                           f"make {megabytes(run, 'count', 'partitions.closed.bytes.min')} to "
                           f"{megabytes(run, 'count', 'partitions.closed.bytes.max')}"),
-          YES, "equal rows, unequal bytes"),
+          YES, "equal numbers of rows have unequal bytes"),
     Claim("38,537 sensor frames by 370 gateways, one with a third of all; 83 % of its day slots are empty",
           ("facts/trace-frames",),
           lambda _, run: (f"{run['unbucketed', 'partitions.total']} keys, the busiest with "
@@ -504,15 +509,15 @@ TRACES = Part("traces", (
                           f"them empty {run['time', 'reads.empty_partitions_per_read']:.0f}; count "
                           f"{run['count', PARTITIONS]:.2f}, probabilistic "
                           f"{run['probabilistic', PARTITIONS]:.2f}"),
-          YES, "83 % between a gateway's first frame and its last; a reader walks over more, as it comes "
-               "later"),
+          YES, "83 % is the share between a gateway's first and last frame. A reader that comes later "
+               "walks over more empty slots"),
     Claim("26,412 file changes by 356 paths over six years, up to 282 in one second", ("facts/trace-changes",),
           lambda _, run: (f"{run['unbucketed', 'writes.rows']:,} rows, "
                           f"{run['unbucketed', 'partitions.total']} keys, up to "
                           f"{run['unbucketed', 'peak.rows_per_second_one_partition']} of one key in a second; "
                           f"partitions of a read of the newest 50: months {run['time', PARTITIONS]:.2f}, "
                           f"probabilistic {run['probabilistic', PARTITIONS]:.2f}"),
-          YES, "282 are of all paths together, 268 of one"),
+          YES, "282 is the number for all paths together, 268 the largest for one path"),
 ))
 
 PARTS = (PROBABILISTIC, COUNTING, DESIGN, HASH, IDS, USERS, TRACES)
