@@ -15,15 +15,15 @@
  * of the integral are at least a hundred standard deviations away. */
 #define SUM_VARIANCE_MAX 1e4
 
-/* (1 - p)^n. A rounded 1 - p would cost n times its rounding error. */
+/* (1 - p)^n. Rounding 1 - p first would multiply its rounding error by n. */
 static double all_failures(uint64_t n, double p)
 {
     double q = 1 - p;
     return 1 - q == p ? pow(q, (double)n) : exp((double)n * log1p(-p));
 }
 
-/* k - np, right even where the two cancel to a few roundings of the difference: each number is split into
- * what a double holds, and the product of the high part is taken with its rounding error. */
+/* k - np, accurate even where the two nearly cancel: each number is split into parts that a double represents
+ * exactly, and the rounding error of the product of the high part is added. */
 static double excess(uint64_t n, uint64_t k, double p)
 {
     const uint64_t low_bits = (UINT64_C(1) << 12) - 1;
@@ -35,9 +35,9 @@ static double excess(uint64_t n, uint64_t k, double p)
     return (k_high - product) - (low + rest);
 }
 
-/* log(1 + d) - d, d > -1. Up to half, log(1 + d) = 2 atanh(r) with r = d / (2 + d): the first term of that
- * series less d is -d r. Near 0, where nearly all calls are, five more terms leave out less than r^10; up to
- * half, seventeen leave out less than r^34 < 1e-16. */
+/* log(1 + d) - d, d > -1. For |d| up to 1/2, log(1 + d) = 2 atanh(r) with r = d / (2 + d), and the first term
+ * of that series minus d is -d r. Near 0, where nearly all calls are, five more terms have an error below
+ * r^10; up to 1/2, seventeen terms have an error below r^34 < 1e-16. */
 static double log1p_minus(double d)
 {
     if (d > 0.5 || d < -0.5)
@@ -78,8 +78,8 @@ double lab_binomial_pmf(uint64_t n, uint64_t k, double p)
     return sqrt((double)n / successes / (TWO_PI * failures)) * exp(stirling - exponent);
 }
 
-/* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ...: the ratio of neighbours falls, so what is left after a term is
- * at most a geometric series. */
+/* 1 + P(k - 1) / P(k) + P(k - 2) / P(k) + ...: the ratio of consecutive terms decreases, so the remainder
+ * after a term is at most a geometric series. */
 static double sum_down(uint64_t n, uint64_t k, double p)
 {
     double odds = (1 - p) / p;
@@ -114,13 +114,13 @@ static double integrand(double a1, double b1, double x, double y, double slope, 
 {
     if (s >= x)
         return 0;
-    /* The linear parts of the two logarithms cancel almost wholly: slope is what they leave. */
+    /* The linear parts of the two logarithms nearly cancel: `slope` is their difference. */
     return exp(a1 * log1p_minus(-s / x) + b1 * log1p_minus(s / y) - slope * s);
 }
 
 /* The integral over s from 0 to x of (1 - s/x)^a1 (1 + s/y)^b1, which falls from 1 like exp(-slope s) at
- * first and like a Gaussian's tail later, by the nodes of half_line.h. The rule gains digits as fast as its
- * step shrinks; a quarter of this step changes no tail by more than 3e-15. */
+ * first and like a Gaussian's tail later, by the nodes of half_line.h. A quarter of this step size changes no
+ * tail by more than 3e-15. */
 static double integral(double a1, double b1, double x, double y, double slope)
 {
     double scale = 1 / (slope + sqrt(a1 / (x * x) + b1 / (y * y)));
@@ -134,8 +134,7 @@ static double integral(double a1, double b1, double x, double y, double slope)
     return sum * scale * HALF_LINE_STEP;
 }
 
-/* P(X <= k) downwards, P(X >= k) upwards, where k lies on that side of the mean and both outcomes are
- * possible. */
+/* P(X <= k) when `downwards`, otherwise P(X >= k), for k on that side of the mean and 0 < p < 1. */
 static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
 {
     double edge = lab_binomial_pmf(n, k, p);
@@ -144,8 +143,8 @@ static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
         return 0;
     if ((double)n * p * q <= SUM_VARIANCE_MAX)
         return edge * (downwards ? sum_down(n, k, p) : sum_up(n, k, p));
-    /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each as its integrand's value at the
-     * edge times the integral of the integrand's ratio to that. */
+    /* P(X >= k) = I_p(k, n - k + 1) and P(X <= k) = I_q(n - k, k + 1), each computed as the value of its
+     * integrand at the edge times the integral of the integrand divided by that value. */
     double successes = (double)k;
     double failures = (double)(n - k);
     if (downwards)
@@ -155,7 +154,7 @@ static double tail_from(uint64_t n, uint64_t k, double p, bool downwards)
            integral(successes - 1, failures, p, q, excess(n - 1, k - 1, p) / (p * q));
 }
 
-/* The smaller tail is computed, the larger one is its complement: neither loses digits. */
+/* The smaller tail is computed directly, and the larger one as its complement, so neither loses digits. */
 double lab_binomial_lower(uint64_t n, uint64_t k, double p)
 {
     if (k >= n)

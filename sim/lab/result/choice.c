@@ -32,7 +32,7 @@ struct lab_cost lab_cost_of(const struct lab_prices *prices, const struct lab_st
     return cost;
 }
 
-/* Where rows expire, what is left of a partition stops growing. */
+/* Whether partitions grow without end. If rows expire, the live part of a partition stops growing. */
 static bool is_endless(const struct lab_strategy_result *strategy)
 {
     return !strategy->settings.is_idgen &&
@@ -41,7 +41,7 @@ static bool is_endless(const struct lab_strategy_result *strategy)
            figure(strategy, "rows.expired", 0) == 0;
 }
 
-/* Whether another seed makes the same partitions. */
+/* Whether every seed makes the same partitions. */
 static bool is_certain(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     enum bk_kind kind = strategy->settings.strategy.kind;
@@ -56,7 +56,7 @@ static unsigned passed_limits(const struct lab_strategy_result *strategy)
            (figure(strategy, "partitions.over_limit_bytes", 0) > 0 ? LAB_DISQUALIFIER_BYTES : 0u);
 }
 
-/* By the standard of lab/choice.h. */
+/* Judges the limits by the criterion of lab/choice.h. */
 static void judge_limits(const struct lab_result *result, const struct lab_strategy_result *strategy,
                          struct lab_score *score)
 {
@@ -97,7 +97,7 @@ struct lab_score lab_score_of(const struct lab_result *result, const struct lab_
     return score;
 }
 
-/* What is missing is more than anything. */
+/* NaN is greater than any number. */
 static bool is_less(double one, double other)
 {
     return !isnan(one) && (isnan(other) || one < other);
@@ -125,7 +125,7 @@ size_t lab_choose(const struct lab_result *result, struct lab_score *scores)
     return chosen;
 }
 
-/* By requirement. */
+/* Indexed by requirement. */
 static const struct {
     const char *name, *text;
 } requirements[LAB_REQUIREMENT_COUNT] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Holds observed sizes against predicted ones (Kolmogorov's distance with the bound of Dvoretzky, Kiefer,
- * Wolfowitz and Massart; Clopper and Pearson for the share over a limit). */
+/* Compares observed with predicted sizes (Kolmogorov distance with the bound of Dvoretzky, Kiefer, Wolfowitz
+ * and Massart; Clopper-Pearson intervals for the share over a limit). */
 #include "lab/drift.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "cassandra/estimated_histogram.h"
 #include "lab/choice.h"
 
-/* Sizes in order, of closed and open partitions together. */
+/* The sorted sizes of all partitions, closed and open. */
 struct sizes {
     struct lab_bin *bins;
     size_t count;
@@ -28,7 +28,8 @@ static bool sizes_of(const struct lab_strategy_result *strategy, enum lab_size_u
     return out->bins != NULL;
 }
 
-/* The share of the sizes that are at most `size`, or below it. *at goes up with `size` from call to call. */
+/* Computes the share of the sizes that are at most `size`, or below it. `size` must ascend from call to
+ * call. */
 struct cursor {
     const struct sizes *sizes;
     size_t at;
@@ -58,10 +59,11 @@ static void keep_largest(double distance, uint64_t size, double observed, double
     out->predicted = predicted;
 }
 
-/* An observed size of s and share F up to it. The predicted sizes up to s and tolerance have too small a
- * share: F less theirs. Those below s less tolerance have too large a one: theirs less the share of what was
- * observed below s. Of a percentile, the size is the end of a bucket that begins above the end of the one
- * before, and the share below that is known to be less than F alone. */
+/* Finds the largest distance. For an observed size s with cumulative share F there are two candidates: F
+ * minus the predicted share of sizes up to s plus tolerance, if that share is too small; and the predicted
+ * share of sizes below s minus tolerance, minus the observed share below s, if it is too large. If s is a
+ * percentile, it is the upper end of a bucket of the histogram, and the observed share below that bucket is
+ * only known to be less than F. */
 static void measure(const struct sizes *observed, const struct sizes *predicted, bool is_percentiles,
                     double tolerance, struct lab_drift *out)
 {
@@ -99,7 +101,7 @@ static void judge(const struct lab_drift_question *question, const struct sizes 
     bool is_percentiles = question->observed->settings.observed == WL_OBSERVED_PERCENTILES;
     double look = (double)question->look, chance = question->false_alarm / (look * (look + 1));
     out->has_limit = question->limit > 0 && !is_percentiles;
-    /* A share for each bound that may fail: two of distributions, two of shares. */
+    /* The error budget is divided among all bounds that may fail: two for distributions, two for shares. */
     chance /= out->has_limit ? 4 : 2;
     out->observed_count = is_percentiles ? question->partitions : observed->total;
     out->predicted_count = predicted->total;

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of guarantees. The fuzzer holds every run against it, and docs/guarded.md and docs/findings.md
- * explain it; a row that says too much is found by `bucketlab fuzz`. */
+/* The table of guarantees. The fuzzer checks every run against it, and docs/guarded.md and docs/findings.md
+ * explain it. `bucketlab fuzz` finds a row that guarantees too much. */
 #include "lab/oracle.h"
 
 #define C(name) (1u << LAB_CONDITION_##name)
 
 #define ALWAYS 0u
 #define WEAK   C(WEAK_LEVELS)
-/* What a strategy keeps in a state row holds as long as the row does. */
+/* A strategy with a state row depends on the row not being lost. */
 #define STATE (WEAK | C(STATE_LOST))
-/* And what it was told of a conditional update, as long as replicas keep what they promised. */
+/* A strategy with conditional updates also depends on replicas not losing their Paxos state. */
 #define CAS (STATE | C(PAXOS_LOST))
-/* Plain writes of the state: two at once do not know of each other, and one of unknown outcome may come late.
- */
+/* Plain writes of the state: two concurrent writes do not see each other, and a write of unknown outcome may
+ * arrive late. */
 #define PLAIN (CAS | C(CHANGES_AT_ONCE) | C(UNKNOWN_WRITE))
-/* Of a row that comes after two changes of its key, nobody remembers where its time belongs. */
+/* When a row arrives after two changes of its key, the state no longer shows the bucket of its time. */
 #define LATE C(LATE_ROWS)
-/* count(*) finds the rows that are left, and not those that the bucket has got. */
+/* count(*) counts the rows that are left, and not all rows that the bucket got. */
 #define REMOVED C(REMOVED_ROWS)
-/* What was handed out, or counted in memory, since a checkpoint is handed out and counted again. */
+/* Numbers that were assigned, and rows that were counted in memory, since a checkpoint are assigned and
+ * counted again. */
 #define OLD C(OLD_CHECKPOINT)
-/* Nobody expects a row from beyond all clocks. */
+/* Rows with times beyond the clock bound are not covered. */
 #define EARLY C(EARLY_ROWS)
-/* What was dated by nobody, or forgotten, is agreed on by nobody. */
+/* Agents cannot agree on settings without a common date, or on forgotten settings. */
 #define UNEVEN C(UNEVEN_SETTINGS)
-/* A date that every cache learns before it comes, as long as clocks agree on it. */
+/* A change with a date, which every cache learns before the date, as long as clocks agree on it. */
 #define DATED (CAS | C(CHANGES_AT_ONCE) | C(LATE_STATE_WRITE) | C(SHORT_LEAD) | C(CLOCK_JUMP))
 
-/* A count that was written by what was known before a roll, or by nobody knows whom, holds for the next
- * bucket as well. */
+/* A count that was written from the state before a roll, or whose outcome is unknown, may be applied to the
+ * next bucket. */
 #define COUNTED (PLAIN | C(COUNTED_AT_ROLL) | UNEVEN)
 
-/* Rows of a kind, a protocol and an oracle. */
+/* A row of the table: a kind, a protocol, an oracle and its exceptions. */
 #define ROW(kind, protocol, oracle, except)                                                                  \
     {                                                                                                        \
         BK_##kind, BK_##protocol, LAB_ORACLE_##oracle, except                                                \
@@ -107,21 +108,22 @@ const struct lab_guarantee lab_guarantees[] = {
     ROW(PROBABILISTIC, LOCKED, LINES, PLAIN | UNEVEN),
     ROW(PROBABILISTIC, LOCKED, FILLED, COUNTED),
 
-    /* A row from before the last two changes is refused; a clock that jumped may have dated them. */
+    /* A row with a time before the last two changes is refused; a clock that jumped may have dated the
+     * changes. */
     STORED_UNLESS(PROBABILISTIC, THREE_STATE, LATE | C(CLOCK_JUMP)),
     ROW(PROBABILISTIC, THREE_STATE, FINDABLE, DATED),
     ROW(PROBABILISTIC, THREE_STATE, NEWEST, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, AGREEMENT, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, MONOTONE, DATED | LATE | EARLY),
     ROW(PROBABILISTIC, THREE_STATE, NO_GAPS, CAS | LATE),
-    /* A row from ahead of its bucket's date is counted for the old one. */
+    /* A row with a time ahead of its bucket's date is counted for the old bucket. */
     ROW(PROBABILISTIC, THREE_STATE, BOUNDED, CAS | EARLY | C(SHORT_TIMEOUTS) | C(CLOCK_JUMP) | UNEVEN),
     ROW(PROBABILISTIC, THREE_STATE, LINES, PLAIN | UNEVEN),
     ROW(PROBABILISTIC, THREE_STATE, FILLED, COUNTED),
 
-    /* A row from beyond the clock bound is refused, and a row whose bucket the lost state alone could tell.
-     * Where two grants were committed for one time, an agent that holds the longer one finds no state that
-     * fits it. */
+    /* A row with a time beyond the clock bound is refused, and so is a row whose bucket only the lost state
+     * would show. If two grants were committed for the same time, an agent with the longer one finds no state
+     * that is consistent with it. */
     STORED_UNLESS(PROBABILISTIC, GUARDED, EARLY | CAS),
     ROW(PROBABILISTIC, GUARDED, FINDABLE, CAS),
     ROW(PROBABILISTIC, GUARDED, NEWEST, CAS),
@@ -131,10 +133,11 @@ const struct lab_guarantee lab_guarantees[] = {
     ROW(PROBABILISTIC, GUARDED, LINES, CAS | UNEVEN),
     ROW(PROBABILISTIC, GUARDED, FILLED, C(STATE_LOST) | UNEVEN),
     ROW(PROBABILISTIC, GUARDED, BOUNDED, CAS | LATE | C(CLOCK_JUMP) | C(SHORT_GRANT) | UNEVEN),
-    /* Rolls that time each other out close nothing. */
+    /* Rolls that make each other time out close no bucket. */
     ROW(PROBABILISTIC, GUARDED, LIVE, CAS | C(CLOCK_JUMP) | C(SHORT_GRANT) | C(SHORT_TIMEOUTS) | UNEVEN),
 
-    /* A lock of columns ends by clocks; one of conditional updates is fenced by the store. */
+    /* The end of a column lock depends on clocks; with an LWT lock, the conditional update of the last
+     * identifier protects against stale owners. */
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_UNIQUE, WEAK | C(CLOCK_JUMP) | C(SHORT_LEASE)},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_AVAILABLE, 0},
     {LAB_KIND_IDGEN, BK_IDGEN_LOCK_COLUMNS, LAB_ORACLE_RESTORED, 0},
@@ -146,7 +149,7 @@ const size_t lab_guarantee_count = sizeof lab_guarantees / sizeof *lab_guarantee
 
 const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle)
 {
-    /* They differ in what a row adds to the counter, and in nothing that a guarantee goes by. */
+    /* The two kinds differ only in what a row adds to the counter, which affects no guarantee. */
     if (kind == BK_WEIGHTED)
         kind = BK_PROBABILISTIC;
     for (size_t i = 0; i < lab_guarantee_count; i++) {
@@ -159,7 +162,7 @@ const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned proto
 
 uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee)
 {
-    return guarantee->except | C(ROUTE_AGAIN); /* which breaks the rules */
+    return guarantee->except | C(ROUTE_AGAIN); /* a violation of the protocol, so no guarantee covers it */
 }
 
 bool lab_guarantee_is_broken(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,

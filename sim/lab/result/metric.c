@@ -15,7 +15,8 @@ const char *lab_metric_unit_name(enum lab_metric_unit unit)
     return names[unit];
 }
 
-/* The next of the words from *at on, which goes on behind it; its length, 0 at the end. */
+/* Sets *member to the next word from *at on, and advances *at past it. Returns the word's length; 0 at the
+ * end. */
 static size_t next_member(const char **at, const char **member)
 {
     *member = *at + strspn(*at, " ");
@@ -39,7 +40,7 @@ void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *conte
     }
 }
 
-/* Whether the row has a figure of the name. */
+/* Whether the row has a metric of this name. */
 static bool has_name(const struct lab_metric_row *row, const char *name)
 {
     const char *at = row->members, *member, *star = strchr(row->name, '*');
@@ -53,7 +54,8 @@ static bool has_name(const struct lab_metric_row *row, const char *name)
     return false;
 }
 
-/* "reads.range.count" -> "reads.count" in the buffer; false for a name of no kind. */
+/* Converts "reads.range.count" to "reads.count" in the buffer; false when the name does not contain a kind of
+ * read. */
 static bool without_kind(const char *name, char *buffer)
 {
     for (int kind = 0; kind < LAB_READ_KINDS; kind++) {

@@ -8,7 +8,7 @@
 #define ASKED                    "mean p50 p99 max"
 #define NAME(symbol, text, what) text " "
 
-/* The lines of a row: what it is called, where it stands, its unit. */
+/* Macros for the members of a row: section, name, unit and so on. */
 #define IN(heading)         .section = heading
 #define IS(title, of)       .name = title, .unit = LAB_METRIC_##of
 #define ARE(title, of, set) .name = title, .unit = LAB_METRIC_##of, .members = set

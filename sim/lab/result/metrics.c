@@ -28,7 +28,8 @@ static bool add(struct lab_metrics *out, const char *prefix, const char *name, d
     return lab_metrics_add(out, full, value);
 }
 
-/* Repair streams a whole partition for one row that differs: by chance one, or the worst. */
+/* Repair streams a whole partition for one row that differs: the partition of a random row, or the largest
+ * one. */
 static bool add_repair(struct lab_metrics *out, const struct lab_histogram *bytes)
 {
     if (bytes->weight == 0)
@@ -71,7 +72,8 @@ static bool add_stored(struct lab_metrics *out, const struct lab_stored_figures 
            add(out, "peak", "minute_share_one_partition", share);
 }
 
-/* The smallest size N with P(size <= N) >= p; a rounded bin never tells more than the most there is. */
+/* Adds quantiles: the smallest size N with P(size <= N) >= p, but never more than the largest size, which a
+ * rounded bin may exceed. */
 static bool add_quantiles(struct lab_metrics *out, const char *prefix, const struct lab_bin *bins,
                           size_t bin_count, const struct lab_histogram *histogram, bool is_weighted,
                           const struct quantile *quantiles, size_t quantile_count, double unit)
@@ -131,7 +133,7 @@ static bool add_reads(struct lab_metrics *out, const struct lab_scenario *scenar
     return ok;
 }
 
-/* What is left of the rows, and of each partition. */
+/* Adds metrics of the live rows, and of the live rows and tombstones per partition. */
 static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
 {
     return add(out, "rows", "live", (double)tally->live_rows.sum) &&
@@ -142,8 +144,8 @@ static bool add_left(struct lab_metrics *out, const struct lab_tally *tally)
            lab_metrics_of_sizes(&tally->tombstones, "tombstones.partition", false, out);
 }
 
-/* Shares of the bytes that all nodes hold together, replicas included; and where a ratio is known, the disk
- * that they take. */
+/* Adds each node's share of the bytes of all nodes, including replicas; and the bytes on disk, if the
+ * compression ratio is known. */
 static bool add_load(struct lab_metrics *out, const struct lab_tally *tally,
                      const struct lab_scenario *scenario, uint32_t nodes)
 {
@@ -230,7 +232,8 @@ bool lab_metrics_of_latency(const struct lab_histogram *histogram, const char *p
     return ok;
 }
 
-/* E[(x - c)^2] - (mean - c)^2 with c the whole part of the mean, from whole sums: nothing cancels. */
+/* Variance: E[(x - c)^2] - (mean - c)^2, where c is the whole part of the mean, from integer sums, so that
+ * nothing cancels. */
 static double variance_of(const struct lab_bin *bins, size_t bin_count, const struct lab_histogram *histogram,
                           bool is_weighted)
 {
@@ -242,8 +245,7 @@ static double variance_of(const struct lab_bin *bins, size_t bin_count, const st
     if (squares != ~(lab_wide)0)
         about_centre =
             (double)(squares - 2 * (lab_wide)centre * sum + (lab_wide)centre * centre * n) / (double)n;
-    /* The sum of squares has met its bound, and says nothing any more; the bins do, as far as they are exact.
-     */
+    /* The sum of squares has saturated, so the variance is computed from the bins. */
     for (size_t i = 0; squares == ~(lab_wide)0 && i < bin_count; i++) {
         uint64_t size = bins[i].size;
         double distance = size > centre ? (double)(size - centre) : (double)(centre - size);

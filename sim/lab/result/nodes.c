@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Computes what each node of the ring holds. */
+/* Computes the rows and bytes of each node of the ring. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the observed sizes of a real table as one more result. */
+/* Converts the observed sizes of a real table to a strategy's result. */
 #include "lab/observed.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ static uint64_t digest_begin(const struct wl_observed *seen)
     return sim_digest_chain(0, (uint64_t)seen->format);
 }
 
-/* A file does not tell open partitions from closed ones, so all are put with those of which nothing is
- * claimed. Where rows are known, a partition without any holds only what is deleted, and does not count. The
- * digest is that of the sizes, in whatever order the file has them. */
+/* A file does not distinguish open and closed partitions, so all are treated as open, for which fewer
+ * statements are made. If rows are known, a partition without rows has only deleted data, and is not counted.
+ * The digest depends on the sizes, but not on their order in the file. */
 static void fill_partitions(struct wl_observed *seen, struct lab_strategy_result *out)
 {
     uint64_t digest = digest_begin(seen);
@@ -78,7 +78,8 @@ static bool partition_metrics(const struct wl_observed *seen, const struct lab_l
            lab_metrics_of_sizes(&out->open_bytes, "partitions.row_weighted.bytes", true, metrics);
 }
 
-/* Seven points say no more than seven points: one hundred hundredths, each as large as it can be. */
+/* The seven points are converted to one hundred hundredths of the partitions, each with its largest possible
+ * size. */
 static void fill_percentiles(const struct wl_observed *seen, struct lab_strategy_result *out)
 {
     static const struct {
@@ -94,8 +95,8 @@ static void fill_percentiles(const struct wl_observed *seen, struct lab_strategy
         lab_histogram_add(&out->open_bytes, seen->points[steps[i].point], steps[i].hundredths, 0);
 }
 
-/* What tablehistograms prints, three percentiles of its own among them, and nothing that would have to be
- * made up: no mean, no number of partitions. */
+/* Adds only the values that tablehistograms prints, including three percentiles that other strategies do not
+ * have. Mean and number of partitions are not known. */
 static bool percentile_metrics(const struct wl_observed *seen, struct lab_metrics *out)
 {
     static const char *const names[WL_OBSERVED_POINTS] = {"min", "p50", "p75", "p95", "p98", "p99", "max"};

@@ -50,7 +50,7 @@ const char *lab_probe_name(enum lab_probe probe)
     return names[probe];
 }
 
-/* All that a guarantee can be of. */
+/* All protocols that a guarantee can name. */
 static const struct {
     enum bk_kind kind;
     unsigned protocol;

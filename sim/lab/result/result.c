@@ -96,6 +96,6 @@ void lab_strategy_result_clear(struct lab_strategy_result *strategy)
 
 bool lab_result_is_observed(const struct lab_result *result)
 {
-    /* They stand behind the others. */
+    /* Observed strategies follow all others, so the first one decides. */
     return result->strategy_count > 0 && result->strategies[0].settings.observed != WL_OBSERVED_AUTO;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A result as bytes, and back: nothing is left out, so that one that has come from another rank is stored,
- * drawn and printed as if it had been made here. */
+/* Archives a complete result, so that a result from another rank is stored, drawn and printed like one that
+ * was made here. */
 #include <string.h>
 
 #include "lab/result_make.h"
 
-/* What a result takes at least of an archive, so that a count is not believed beyond the bytes. */
+/* The fewest bytes that an item takes in an archive, which limits the counts that loading accepts. */
 #define STRATEGY_BYTES 64u
 #define EXPECT_BYTES   16u
 
-/* Numbers and enums, of ranks that run the same program, as one piece; the texts by themselves. */
+/* Numbers and enums are archived as one block, since all ranks run the same program; texts separately. */
 static void archive_settings(struct lab_settings *settings, struct sim_archive *archive)
 {
     struct lab_settings plain = *settings;
@@ -107,7 +107,7 @@ void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
     sim_archive_u64(archive, &result->limits.tiny_rows);
     sim_archive_double(archive, &result->limits.over_limit_share);
     sim_archive_double(archive, &result->limits.confidence);
-    sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* doubles alone */
+    sim_archive_bytes(archive, &result->prices, sizeof result->prices); /* has only doubles */
     size_t strategies = result->strategy_count, expects = result->expect_count;
     sim_archive_size(archive, &strategies);
     if (archive->is_loading)

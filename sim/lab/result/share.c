@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bounds of a share by Clopper and Pearson: the share at which a tail of the binomial distribution has a
- * given probability, by bisection. */
+/* Clopper-Pearson bounds: finds by bisection the probability of success at which a tail of the binomial
+ * distribution has a given probability. */
 #include <assert.h>
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #define SHARE_TOLERANCE 1e-12
 
-/* The share at which so many hits or more have this probability. */
+/* The probability of success at which `hits` or more successes have the given probability. */
 static double share_of(uint64_t hits, uint64_t count, double chance)
 {
     double low = 0, high = 1;

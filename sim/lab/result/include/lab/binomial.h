@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The binomial distribution with relative accuracy in both tails, for n up to 2^64 - 1. The library of
- * `tune` and the bounds of a share (lab/choice.h) use it.
+/* The binomial distribution with full relative accuracy in both tails, for n up to 2^64 - 1. `tune` and the
+ * bounds of a share (lab/choice.h) use it.
  *
- * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15) and call the error
- * handler, which aborts, when they underflow; so the probability at the edge is Loader's saddle-point form,
- * and the tail beyond is a sum of positive terms, or an integral of a positive function where the sum would
- * be long. Source: C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000. */
+ * GSL's gsl_cdf_binomial_* and gsl_sf_beta_inc_e lose digits (six are left at n = 4e15), and on underflow
+ * they call the error handler, which aborts. Here the probability at k is Loader's saddle-point form, and the
+ * rest of the tail is a sum of positive terms or, if that sum were long, an integral of a positive function.
+ * Source: C. Loader, Fast and Accurate Computation of Binomial Probabilities, 2000. */
 #ifndef LAB_BINOMIAL_H
 #define LAB_BINOMIAL_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of metrics: one row for each figure of a strategy, or for each family of figures, says its name,
- * its unit, what it means, and when a run does not have it.
+/* The table of metrics: each metric of a strategy, or family of metrics, has one row with its name, its unit,
+ * its meaning, and when a run does not have it.
  *
- * Engines add figures by these names (lab/metrics.h). Expectations, `check`, `diff`, `sweep`, what shells
- * complete and the reference in docs/metrics.md read this table. */
+ * Engines add metrics by these names (lab/metrics.h). Expectations, `check`, `diff`, `sweep`, shell
+ * completion and the reference in docs/metrics.md read this table. */
 #ifndef LAB_METRIC_H
 #define LAB_METRIC_H
 
@@ -37,30 +37,31 @@ enum lab_metric_unit {
 };
 const char *lab_metric_unit_name(enum lab_metric_unit unit);
 
-/* As far as times reach: a span of so many days stands for never. */
+/* The range of times in days; a span of this length means never. */
 #define LAB_DAYS_MOST 106751.0
 
-/* Of which largest partition a figure speaks, so that `check` can name it. */
+/* To which largest partition a metric refers, so that `check` can name the partition. */
 enum lab_metric_largest { LAB_LARGEST_NONE, LAB_LARGEST_ROWS, LAB_LARGEST_BYTES, LAB_LARGEST_EITHER };
 
 struct lab_metric_row {
-    const char *section; /* the heading of docs/metrics.md that it stands under */
-    const char *name;    /* "partitions.total"; for a part that is * each of `members` stands */
-    const char *members; /* parted by blanks; NULL: none */
+    const char *section; /* its heading in docs/metrics.md */
+    const char *name;    /* "partitions.total"; a part that is * is replaced by each of `members` */
+    const char *members; /* separated by spaces; NULL: none */
     enum lab_metric_unit unit;
     enum lab_metric_largest largest;
-    bool is_of_kinds;   /* with several kinds of read also as reads.KIND and the rest of its name */
-    const char *absent; /* behind "absent "; NULL: a run always has it */
+    bool is_of_kinds; /* with several kinds of read, the metric also exists as reads.KIND and the rest of its
+                         name */
+    const char *absent; /* the text after "absent "; NULL: every run has the metric */
     const char *meaning;
 };
 
 extern const struct lab_metric_row lab_metric_table[];
 extern const size_t lab_metric_row_count;
 
-/* The row of a figure's name, without the label of a strategy; NULL: no figure is called so. Linear in the
- * table. */
+/* The row of a metric's name, without the label of a strategy; NULL: there is no such metric. Cost: linear in
+ * the table. */
 const struct lab_metric_row *lab_metric_row_of(const char *name);
-/* Calls `each` with the name of every figure of the row: once, or once for each member. */
+/* Calls `each` with the name of every metric of the row: once, or once for each member. */
 void lab_metric_names(const struct lab_metric_row *row, void (*each)(void *context, const char *name),
                       void *context);
 

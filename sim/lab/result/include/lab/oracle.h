@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Oracles judge a run as its readers would; conditions are events of a run that a guarantee may exclude;
- * guarantees say which strategy keeps which oracle under which conditions; probes are rare paths that a
- * campaign of runs must reach.
+/* Oracles check a run from the point of view of its readers. Conditions are events of a run that a guarantee
+ * may exclude. Guarantees say which strategy satisfies which oracle, except under which conditions. Probes
+ * are rare paths that a campaign of runs must reach.
  *
  * Every cluster run reports each oracle that applies to its strategy as the metric oracle.NAME.violations.
- * Judging is exact, in memory that grows with keys and partitions. */
+ * The checks are exact, and their memory grows with keys and partitions. */
 #ifndef LAB_ORACLE_H
 #define LAB_ORACLE_H
 
@@ -84,9 +84,9 @@ enum lab_condition {
 const char *lab_condition_name(enum lab_condition condition);
 const char *lab_condition_about(enum lab_condition condition);
 
-/* Rare paths. The first fifteen: a fault of that kind (in the order of enum lab_fault_kind) began or lasted
- * during a roll, which lasts from the request of its write until the outcome is known and its date has come.
- */
+/* Rare paths. The first fifteen: a fault of this kind (in the order of enum lab_fault_kind) began or was
+ * active during a roll. A roll lasts from the request of its write until its outcome is known and its date is
+ * reached. */
 #define LAB_PROBE_MAP(X)                                                                                     \
     X(ROLL_NODE_DOWN, "roll_during_node_down")                                                               \
     X(ROLL_SLOW_NODE, "roll_during_slow_node")                                                               \
@@ -128,8 +128,8 @@ const char *lab_condition_about(enum lab_condition condition);
     X(RESTORED, "twin_restored_from_a_checkpoint")                                                           \
     X(DOUBTS_FULL, "more_doubts_than_are_kept")
 
-/* A path that is counted, but that a campaign need not reach: only a broken guarantee, or a run in which very
- * much becomes known late, has more violations in doubt than a run keeps. */
+/* The probe that a campaign need not reach: only with a broken guarantee, or when very much becomes known
+ * late, are there more uncertain violations than a run stores. */
 #define LAB_PROBE_OPTIONAL LAB_PROBE_DOUBTS_FULL
 
 enum lab_probe {
@@ -140,59 +140,63 @@ enum lab_probe {
 };
 const char *lab_probe_name(enum lab_probe probe);
 
-/* The number of excuse sets that a run keeps for an oracle. */
+/* The most sets of excuses that a run stores per oracle. */
 #define LAB_EXCUSES_MAX 6u
 
-/* The violations of an oracle in a run, with details of the first unexcused one, or else of the first. */
+/* The violations of an oracle in a run, with details of the first violation that is not excused, or else of
+ * the first one. */
 struct lab_violation {
     uint64_t count;  /* the number of violations */
-    uint32_t key;    /* of the violation in detail; UINT32_MAX: the whole cluster */
-    int64_t time_ns; /* of the violation in detail */
-    char text[160];  /* the violation in words */
-    bool is_excused; /* the violation in detail */
-    /* Which conditions excuse the violations, as sets; bit c of a set: LAB_CONDITION_c. Each violation has a
-     * set; supersets of another set are left out. 0: violations that nothing excuses. */
+    uint32_t key;    /* key of the detailed violation; UINT32_MAX: the whole cluster */
+    int64_t time_ns; /* time of the detailed violation */
+    char text[160];  /* text of the detailed violation */
+    bool is_excused; /* the detailed violation is excused */
+    /* The sets of conditions that excuse violations; bit c of a set: condition c. Each violation has a set;
+     * supersets of another set are left out. The set 0 represents violations that are not excused. */
     uint32_t excuse_count;
     uint32_t excuses[LAB_EXCUSES_MAX];
 };
 
-/* The judgement of one strategy's run. */
+/* The verdict on one strategy's run. */
 struct lab_verdict {
-    bool is_judged[LAB_ORACLE_COUNT]; /* false: does not apply, or (live) faults never ceased for long */
+    bool is_judged[LAB_ORACLE_COUNT]; /* false: the oracle does not apply, or (live) there was never a long
+                                         enough time without faults */
     struct lab_violation violations[LAB_ORACLE_COUNT];
-    uint32_t conditions; /* bit c: LAB_CONDITION_c held for some key at some time */
-    /* At the end of the run: the conditions that the oracle's guarantee excepts; 0 without a guarantee. */
+    uint32_t conditions; /* bit c: condition c occurred for some key at some time */
+    /* For each oracle, those conditions that occurred and that its guarantee excepts; 0 without a
+     * guarantee. */
     uint32_t lapsed[LAB_ORACLE_COUNT];
     uint64_t probes[LAB_PROBE_COUNT];
-    uint64_t increments_lost, increments_doubled; /* of the increments that were due, as the database knows */
+    uint64_t increments_lost,
+        increments_doubled; /* increments that the database lacks, and that it has twice */
     uint64_t rolls;
 };
 
-/* The values of lab_settings_protocol(). */
+/* The number of values of lab_settings_protocol(). */
 #define LAB_PROTOCOL_COUNT ((unsigned)BK_SOURCE_MEMORY + 1)
 _Static_assert(BK_GUARDED < LAB_PROTOCOL_COUNT, "LAB_PROTOCOL_COUNT is the larger");
 
-/* "three-state", "weighted, three-state", "count, lease", "idgen, lwt": a protocol of a kind of strategy, as
- * guarantees, campaigns and baselines name it. */
+/* The name of a protocol of a kind of strategy in guarantees, campaigns and baselines: "three-state",
+ * "weighted, three-state", "count, lease", "idgen, lwt". */
 const char *lab_protocol_name(enum bk_kind kind, unsigned protocol);
 
-/* A guarantee: this protocol of this kind keeps the oracle, except for keys and times that one of the
- * conditions in `except` may have affected. What has no row is not guaranteed. */
+/* A guarantee: this protocol of this kind satisfies the oracle, except for keys and times that one of the
+ * conditions in `except` may have affected. A combination without a row has no guarantee. */
 struct lab_guarantee {
     enum bk_kind kind; /* or LAB_KIND_IDGEN */
-    unsigned protocol; /* BK_PROBABILISTIC stands for BK_WEIGHTED too */
+    unsigned protocol; /* a row of BK_PROBABILISTIC applies to BK_WEIGHTED too */
     enum lab_oracle oracle;
     uint32_t except; /* bit c: LAB_CONDITION_c */
 };
 extern const struct lab_guarantee lab_guarantees[];
 extern const size_t lab_guarantee_count;
-/* The guarantee, or NULL when there is none. */
+/* Finds a guarantee; NULL when there is none. */
 const struct lab_guarantee *lab_guarantee_find(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle);
-/* The guarantee's conditions, and those that no guarantee survives. */
+/* The guarantee's conditions, and those that every guarantee excepts. */
 uint32_t lab_guarantee_excepts(const struct lab_guarantee *guarantee);
-/* Whether there is a violation that nothing excuses. */
+/* Whether there is a violation that is not excused. */
 bool lab_violation_is_bare(const struct lab_violation *violation);
-/* Whether the oracle is guaranteed, and was violated where nothing excuses it. */
+/* Whether the oracle is guaranteed and has a violation that is not excused. */
 bool lab_guarantee_is_broken(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                              const struct lab_verdict *verdict);
 
