@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keeps the state of a run in parts, and finds the newest state that fits a scenario. */
+/* Saves the state of a part of a run, and finds the state that fits a scenario. */
 #include "lab/snapshot.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "kernel/file.h"
 #include "workload/trace_files.h"
 
-/* Rises when what a part archives changes. */
+/* Version of the layout. Raise it whenever a part archives something different. */
 #define LAYOUT     14u
 #define READ_BYTES 65536u
 
-/* Of the same text, overrides and seed a run is the same. */
+/* Text, overrides and seed determine a run. */
 static uint64_t kind_of(const struct lab_scenario *scenario)
 {
     uint64_t kind = sim_digest_chain(LAYOUT, scenario->seed);
@@ -90,7 +90,7 @@ static bool add_file(const char *path, uint64_t *digest, struct sim_error *error
            sim_fail(error, SIM_ERROR_INPUT, "%s: cannot be read; check the file and its disk", path);
 }
 
-/* All files of a folder, where the trace is one. */
+/* Adds a trace file or, if the trace is a folder, all of its files. */
 static bool add_trace(const char *path, uint64_t *digest, struct sim_error *error)
 {
     struct wl_trace_files files;

@@ -8,10 +8,10 @@
 
 #include "kernel/thread.h"
 
-/* For each thread so many jobs may be ahead of the slowest one. */
+/* The number of jobs per thread that may be ahead of the slowest job. */
 #define AHEAD_EACH 8u
 
-/* What became of a job, until its turn has come to be handed over. */
+/* The result of a job, until it is its turn to be delivered. */
 struct slot {
     bool is_full, is_fine;
     void *made;
@@ -21,28 +21,28 @@ struct slot {
 struct crew {
     const struct lab_crew *jobs;
     struct lab_progress *progress; /* the caller's; may be NULL */
-    struct lab_progress inner;     /* of all jobs: its `stop` ends them */
+    struct lab_progress inner;     /* progress of all jobs; its `stop` ends them */
     pthread_mutex_t lock;
-    pthread_cond_t turned; /* room was made in the slots, or all is over */
+    pthread_cond_t turned; /* a slot became free, or all jobs are over */
     struct slot *slots;
     uint64_t ahead; /* number of slots */
-    uint64_t next;  /* job to be taken up */
-    uint64_t taken; /* jobs before this one are handed over */
-    bool is_taking; /* a thread is in take(), with the lock open */
+    uint64_t next;  /* next job to start */
+    uint64_t taken; /* jobs before this one were delivered */
+    bool is_taking; /* a thread is in take(), without the lock */
     bool is_over;
     bool is_fine;
     struct sim_error error;
 };
 
-/* A thread, and the rank whose work it does or waits for. */
+/* A thread, and the rank on which its jobs run: this one, or another for which it waits. */
 struct hand {
     struct crew *crew;
     pthread_t thread;
     uint32_t rank;
 };
 
-/* Those of this rank first, then the first of each other rank, then the second: there are no more than jobs.
- */
+/* Makes the hands: first those of this rank, then the first of each other rank, then the second of each, and
+ * so on; at most one per job. */
 static struct hand *make_hands(struct crew *crew, uint32_t threads, uint32_t *count)
 {
     const struct lab_team *team = crew->jobs->work_far == NULL ? NULL : crew->jobs->team;
@@ -79,7 +79,7 @@ static bool begin(struct crew *crew, uint32_t threads, struct sim_error *error)
     return true;
 }
 
-/* Also what others have under way is of no use then. */
+/* Ends the jobs in progress too, since their results are not needed. */
 static void stop(struct crew *crew)
 {
     crew->is_over = true;
@@ -110,8 +110,8 @@ static void do_job(struct crew *crew, uint32_t rank, uint64_t job, struct slot *
                         : jobs->work_far(jobs->context, job, rank, &crew->inner, &slot->made, &slot->error);
 }
 
-/* Hands over what is there without a gap. The lock is open meanwhile, so that others go on; one thread at a
- * time does it. */
+/* Delivers finished jobs in order, up to the first unfinished one. One thread at a time does this, and
+ * releases the lock meanwhile, so that others continue. */
 static void hand_over(struct crew *crew)
 {
     struct slot *slot;
@@ -128,7 +128,7 @@ static void hand_over(struct crew *crew)
         pthread_mutex_lock(&crew->lock);
         crew->is_taking = false;
         if (!is_fine) {
-            /* What a stop has ended did not fail. */
+            /* A job that was ended by a stop has not failed. */
             crew->is_fine = !mine.is_fine && lab_is_stopped(crew->progress);
             crew->error = mine.error;
             stop(crew);
@@ -159,7 +159,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* One thread is enough to run. */
+/* Works even if only one thread could be started. */
 static bool run(struct hand *hands, uint32_t count, struct sim_error *error)
 {
     uint32_t made = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs a scenario by the engine that it asks for. */
+/* Runs a scenario with the engine that it specifies. */
 #include "lab/run.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_prog
     return lab_run_in(scenario, jobs, &(const struct lab_run_context){.progress = progress}, out, error);
 }
 
-/* All strategies are observed. */
+/* Makes the result of a scenario whose strategies are all observed. */
 static bool run_none(const struct lab_scenario *scenario, struct lab_result **out, struct sim_error *error)
 {
     int64_t start_ns = scenario->workload.start_ns;
@@ -35,7 +35,7 @@ static bool run_none(const struct lab_scenario *scenario, struct lab_result **ou
     return *out != NULL || sim_fail_memory(error);
 }
 
-/* With a table its partitions take the place of those that the strategy alone would make. */
+/* With a table, its partitions replace those of the strategy, (key, bucket). */
 static bool settle(const struct lab_scenario *scenario, struct lab_stream_result *stream,
                    struct sim_error *error)
 {
@@ -98,7 +98,8 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
     return *out != NULL || (ok && sim_fail_memory(error));
 }
 
-/* A metric may be misspelt; or the run does not have it, as those of closed partitions where none closes. */
+/* Fails because of a metric that is misspelt, or that the run does not have, such as those of closed
+ * partitions when no partition closes. */
 static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
                         const struct lab_result *result, struct sim_error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What this rank does for others: whole runs here, parts of a run next to the engine that they belong to. */
+/* The services that this rank offers to others: whole runs are implemented here, parts of a run in the engine
+ * to which they belong. */
 #include "lab/cluster_ranks.h"
 #include "lab/request.h"
 #include "lab/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ranks of a run: who serves whom, and with how many threads. */
+/* Makes, sends and serves requests of a run to other ranks. */
 #include "lab/request.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 #define REQUEST_KIND UINT64_C(0x72657175657374)
 
-/* A call, as the progress of this rank follows it. */
+/* A call, whose progress is added to the progress of this rank. */
 struct follow {
     struct lab_progress *progress;
     const struct lab_team_call *call;
-    uint64_t done, rows; /* as told so far */
+    uint64_t done, rows; /* as reported so far */
 };
 
 uint32_t lab_team_threads(const struct lab_team *team, uint32_t rank)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run may use in addition to its scenario: whoever watches it, other ranks, and a place for its
- * snapshots. */
+/* The options of a run in addition to its scenario: observers, other ranks, and storage for its snapshots. */
 #ifndef LAB_CONTEXT_H
 #define LAB_CONTEXT_H
 
@@ -10,20 +9,20 @@
 struct lab_snapshots;
 struct lab_team;
 
-/* What an event of a cluster run is about. */
+/* The kinds of events in the event trace of a cluster run. */
 #define LAB_EVENT_MAP(X)                                                                                     \
-    X(ROWS, "rows")             /* a row from when an agent takes it to the end of its work */               \
-    X(READS, "reads")           /* a read, likewise */                                                       \
-    X(REQUESTS, "requests")     /* what agents ask the cluster for, and what they hear */                    \
-    X(STATE, "state")           /* a key's bucket changes, an agent has new settings */                      \
-    X(FAULTS, "faults")         /* what begins and ends, and agents that are back */                         \
-    X(VIOLATIONS, "violations") /* of oracles */
+    X(ROWS, "rows")             /* a row, from when an agent gets it until its operation ends */             \
+    X(READS, "reads")           /* a read, from its beginning to its end */                                  \
+    X(REQUESTS, "requests")     /* requests of agents to the cluster, and their outcomes */                  \
+    X(STATE, "state")           /* a key's bucket changes, or an agent gets new settings */                  \
+    X(FAULTS, "faults")         /* faults that begin and end, and restarts of agents */                      \
+    X(VIOLATIONS, "violations") /* violations of oracles */
 enum lab_event_kind {
 #define LAB_EVENT_ENUM(name, text) LAB_EVENT_OF_##name,
     LAB_EVENT_MAP(LAB_EVENT_ENUM)
 #undef LAB_EVENT_ENUM
         LAB_EVENT_KIND_COUNT,
-    LAB_EVENT_OF_RUN = LAB_EVENT_KIND_COUNT /* a strategy begins; always told */
+    LAB_EVENT_OF_RUN = LAB_EVENT_KIND_COUNT /* a strategy begins; always reported */
 };
 enum lab_event_phase { LAB_EVENT_MOMENT, LAB_EVENT_BEGINS, LAB_EVENT_ENDS };
 
@@ -32,38 +31,38 @@ struct lab_told_event {
     int64_t since_ns; /* virtual, since the start of the run */
     enum lab_event_kind kind;
     enum lab_event_phase phase;
-    uint32_t agent, node; /* LAB_EVENT_NOBODY: of none */
-    uint32_t operation;   /* of the agent, among those that it has under way; of what begins and ends */
-    const char *key;      /* "": of none */
-    const char *text;     /* "": nothing more is to be said than that it ended */
+    uint32_t agent, node; /* LAB_EVENT_NOBODY: the event has no agent, or no node */
+    uint32_t operation;   /* number of the agent's operation; only for events that begin or end */
+    const char *key;      /* "": the event has no key */
+    const char *text;     /* "": an end without further information */
 };
 
-/* Takes the events of a cluster run: as lines that begin with the virtual time, or as they are. Strategies
- * then run one after the other. */
+/* Receives the events of a cluster run, either as lines that begin with the virtual time, or as structs. With
+ * an event trace, strategies run one after the other. */
 struct lab_event_trace {
     void *context;
     void (*line)(void *context, const char *text); /* or */
     void (*event)(void *context, const struct lab_told_event *event);
-    /* Those from from_ns on, to before until_ns (0: to the end), of these kinds (bit k: kind k; 0: all), of
-     * this agent or of none. */
+    /* Selects events from from_ns to before until_ns (0: the end of the run), of these kinds (bit k: kind k;
+     * 0: all) and, if is_of_agent, of this agent or of no agent. */
     int64_t from_ns, until_ns;
     uint32_t kinds, agent;
     bool is_of_agent;
-    bool is_record;       /* `line` gets a history (docs/judge.md), whole, in place of what is for people */
-    const char *key;      /* this key's events alone, and the faults; NULL: everything */
-    uint64_t first, last; /* numbers of the events to tell of raw, from 1; 0: none. "event N: what it is", and
-                             then what it means */
+    bool is_record;       /* `line` gets a complete history (docs/judge.md) instead of readable lines */
+    const char *key;      /* only the events of this key, and faults; NULL: all events */
+    uint64_t first, last; /* numbers of the events to report in full, from 1; 0: none. Each is a line "event
+                             N: ..." before its readable lines */
 };
 
-/* Each pointer may be NULL. All of it is the caller's and outlives the run. */
+/* Each pointer may be NULL. All objects are owned by the caller, and must outlive the run. */
 struct lab_run_context {
     struct lab_progress *progress;
-    const struct lab_event_trace *event_trace; /* who listens */
+    const struct lab_event_trace *event_trace; /* observer of the run's events */
     const struct lab_team *team;               /* other ranks that may do parts of the run (lab/team.h) */
-    struct lab_snapshots *snapshots;           /* where states of the run are kept (lab/snapshot.h) */
-    bool only_judges; /* the caller reads verdicts alone: of a cluster run's metrics are made only those of
-                         rows that were refused or are unresolved, and no views */
-    bool tells_all;   /* each oracle is told of all that happens, of what cannot concern it too: for a test */
+    struct lab_snapshots *snapshots;           /* where states of the run are stored (lab/snapshot.h) */
+    bool only_judges; /* the caller only reads verdicts: a cluster run then computes no views, and only the
+                         metrics of refused and unresolved rows */
+    bool tells_all;   /* for tests: every oracle gets all events, also those that cannot concern it */
 };
 static inline bool lab_run_is_stopped(const struct lab_run_context *context)
 {

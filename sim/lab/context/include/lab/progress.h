@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far a run is, and whether it is to stop: shared by the threads of a run and by whoever waits for it. */
+/* The progress of a run, and the request to stop it; shared by the threads of a run and their caller. */
 #ifndef LAB_PROGRESS_H
 #define LAB_PROGRESS_H
 
@@ -8,15 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Written by the workers, read by whoever draws a progress bar; relaxed order. */
+/* Written by the workers and read by the progress bar, with relaxed memory order. */
 
 struct lab_progress {
-    _Atomic uint64_t done;  /* in the units of `total` */
+    _Atomic uint64_t done;  /* work done, in the unit of `total` */
     _Atomic uint64_t total; /* rows expected of a synthetic workload, bytes of a trace; 0 until known */
     _Atomic uint64_t rows;
-    _Atomic(const char *) best; /* the label of what is best so far, which outlives the work; NULL: none */
-    _Atomic bool stop;          /* set by the caller: the run ends soon with an error and no result */
-    const struct lab_progress *parent; /* its `stop` counts too; NULL: nobody's */
+    _Atomic(const char *)
+        best;          /* label of the best strategy so far, which must outlive the work; NULL: none */
+    _Atomic bool stop; /* set by the caller: the run ends soon with an error and no result */
+    const struct lab_progress *parent; /* its `stop` stops this run too; NULL: none */
 };
 
 static inline bool lab_is_stopped(const struct lab_progress *progress)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Many independent jobs on several threads, and on other ranks.
+/* Runs many independent jobs on several threads, and on other ranks.
  *
- * Jobs are taken up in the order of their numbers, and what they made is handed over in that order, one at a
- * time, whichever thread is first: so what is made of it does not depend on the number of threads or ranks.
- * Only a few jobs for each thread are ahead of the slowest, so memory does not grow with their number. */
+ * Jobs are started in the order of their numbers, and their results are delivered to take() in that order,
+ * one at a time, whichever thread finishes first. So the outcome does not depend on the number of threads or
+ * ranks. Only a few jobs per thread may be ahead of the slowest job, so memory does not grow with the number
+ * of jobs. */
 #ifndef LAB_CREW_H
 #define LAB_CREW_H
 
@@ -13,26 +14,26 @@
 struct lab_crew {
     void *context;
     uint64_t count; /* jobs 0 to count - 1 */
-    bool is_open;   /* take() ends them, nobody knows when: progress has no total */
-    /* Called on any thread, several at once, but once for each job. *made, NULL on entry, is what the job
-     * hands over. `progress` is to be given to lab_run(): it ends the job when the crew is to stop. */
+    bool is_open;   /* take() decides when the jobs end, so progress has no total */
+    /* Called once for each job, on any thread, several at the same time. Sets *made, NULL on entry, to the
+     * job's result. `progress` must be passed to lab_run(), so that the job ends when the crew must stop. */
     bool (*work)(void *context, uint64_t job, struct lab_progress *progress, void **made,
                  struct sim_error *error);
-    /* Called on any thread, one call at a time, in the order of jobs; owns `made`. With *is_enough set no
-     * more are handed over. */
+    /* Called on any thread, one call at a time, in the order of jobs; takes ownership of `made`. When it sets
+     * *is_enough, no more results are delivered. */
     bool (*take)(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error);
-    void (*drop)(void *made); /* what is not handed over any more; NULL is fine */
-    /* Ranks that work too, and the same as work() there: it asks the rank, and waits. NULL: this one alone.
-     */
+    void (*drop)(void *made); /* frees a result that is not delivered; made may be NULL */
+    /* Other ranks that work on jobs too; NULL: only this rank. work_far() is the equivalent of work() for
+     * these: it calls the rank and waits. */
     const struct lab_team *team;
     bool (*work_far)(void *context, uint64_t job, uint32_t rank, struct lab_progress *progress, void **made,
                      struct sim_error *error);
 };
 
-/* threads: of this rank, at least 1; of them no more are made than there are jobs. progress may be NULL:
- * `total`, `done` and `rows` count jobs, `stop` ends all soon. *taken: how many jobs were handed over. True
- * when all were, or take() had enough, or progress->stop was set; false with the error of the first job, in
- * their order, that failed, or of take(). */
+/* Runs all jobs. threads: the most threads of this rank, at least 1. progress may be NULL; its `total`,
+ * `done` and `rows` count jobs, and `stop` ends all jobs soon. *taken: number of jobs whose results were
+ * delivered. Returns true when all were delivered, when take() has set *is_enough, or when progress->stop was
+ * set; false with the error of take(), or of the first failed job in the order of jobs. */
 bool lab_crew_run(const struct lab_crew *crew, uint32_t threads, struct lab_progress *progress,
                   uint64_t *taken, struct sim_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs a scenario: every strategy over the same rows.
  *
- * The result is a function of the scenario alone: not of the number of workers, the machine or the time of
+ * The result depends only on the scenario, and not on the number of workers, the machine or the time of
  * day. */
 #ifndef LAB_RUN_H
 #define LAB_RUN_H
@@ -13,12 +13,12 @@
 #include "lab/result.h"
 #include "lab/scenario.h"
 
-/* jobs: worker threads, at least 1; progress may be NULL. On failure *out is NULL. An expectation that does
- * not hold is no failure: it stands in the result. An expectation on a metric that the run does not have is
- * SIM_ERROR_INPUT. */
+/* jobs: number of worker threads, at least 1. progress may be NULL. On failure *out is NULL. A failed
+ * expectation is not a failure of the call, but recorded in the result. An expectation on a metric that the
+ * run does not have is SIM_ERROR_INPUT. */
 bool lab_run(const struct lab_scenario *scenario, uint32_t jobs, struct lab_progress *progress,
              struct lab_result **out, struct sim_error *error);
-/* The same with all that a run may use; context may not be NULL. */
+/* As lab_run(), with all options of a run; context must not be NULL. */
 bool lab_run_in(const struct lab_scenario *scenario, uint32_t jobs, const struct lab_run_context *context,
                 struct lab_result **out, struct sim_error *error);
 
