@@ -59,7 +59,7 @@ void lab_cql_name(struct lab_cql_text *text, const char *first, const char *seco
     char name[NAME_SIZE];
     size_t size = strlen(first), more = strlen(second);
     if (size + more >= sizeof name)
-        abort(); /* a scenario has no such names */
+        abort(); /* names in a scenario are never that long */
     memcpy(name, first, size);
     memcpy(name + size, second, more + 1);
     if (is_bare(name)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lints a scenario before it is run: what it asks for that will not end well. */
+/* Lints a scenario before it is run: estimates sizes and rates, and warns of problems. */
 #include "lab/lint.h"
 
 #include <stdarg.h>
@@ -14,35 +14,35 @@
 #include "kernel/shorten.h"
 #include "kernel/time.h"
 
-/* Where a scenario names no limit in bytes: Cassandra's own warning, cassandra.yaml
+/* The default when a scenario has no limit in bytes: Cassandra's own warning, cassandra.yaml
  * compaction_large_partition_warning_threshold. */
 #define BYTES_LIMIT_DEFAULT 104857600.0
-/* Nodes that take this many times what is theirs are worth a word. */
+/* A node with this many times its fair share of writes is reported. */
 #define OVERLOAD 1.5
-/* A count of random rows stays below its mean by this many standard deviations. */
+/* A random number of rows is assumed to be within this many standard deviations of its mean. */
 #define SIGMAS      4.0
 #define YEAR_S      31536000.0
 #define WALL_YEARS  10.0
 #define SHOWN_SIZE  24
 #define FIGURE_SIZE 64
 
-/* What is expected of one strategy with the table. */
+/* Estimates for one strategy with the table. */
 struct lint {
     const struct lab_scenario *scenario;
     const struct lab_design *design;
     const struct lab_strategy *strategy;
     size_t number;
-    bool has_rates;  /* not a trace's */
-    bool has_key;    /* in the partition key */
-    bool is_endless; /* nothing ends a partition */
+    bool has_rates;  /* rates are known: not a trace */
+    bool has_key;    /* the key is in the partition key */
+    bool is_endless; /* partitions have no end */
     double duration_s;
-    double top_share;        /* of all writes, at one time, to the busiest partition */
-    double top_rate;         /* rows/s to it */
-    double top_rows;         /* written to the largest partition */
-    double usual_rows;       /* written to a usual one of the same key */
-    double mean_rows;        /* the same of a key that writes as much as the mean of all */
-    double mean_rate;        /* rows/s of that key to it */
-    double distinct;         /* different primary keys that a partition can have; INFINITY: no end */
+    double top_share;        /* share of all writes at a time that go to the busiest partition */
+    double top_rate;         /* rows/s of the busiest partition */
+    double top_rows;         /* rows written to the largest partition */
+    double usual_rows;       /* rows written to a typical partition of the same key */
+    double mean_rows;        /* rows written to a typical partition of a key with the mean rate */
+    double mean_rate;        /* rows/s of a typical partition of a key with the mean rate */
+    double distinct;         /* distinct primary keys that a partition can have; INFINITY: unlimited */
     double row_bytes, cells; /* of a row */
     double limit_rows, limit_bytes;
     struct lab_warnings *out;
@@ -58,7 +58,7 @@ const char *lab_risk_name(enum lab_risk risk)
     return (unsigned)risk < LAB_RISK_COUNT ? names[risk] : "unknown";
 }
 
-/* What a row of mean size weighs; the mean of what rows weigh is that except for a byte. */
+/* The size of a row with the mean payload, which differs from the mean size of rows by less than a byte. */
 static double weight_of_mean(const struct lab_scenario *scenario)
 {
     double mean = sim_size_mean(&scenario->workload.row_bytes);
@@ -67,7 +67,7 @@ static double weight_of_mean(const struct lab_scenario *scenario)
     return (double)lab_row_bytes(&scenario->row_cost, (uint64_t)mean, LAB_STAMP_USUAL);
 }
 
-/* Of the rows of a key, or of all of them, those that meet in the most frequent values of the partition key's
+/* The share of the rows (of a key, or of all keys) that have the most frequent values of the partition key's
  * columns. */
 static double partition_share(const struct lab_design *design)
 {
@@ -83,7 +83,7 @@ static double partition_share(const struct lab_design *design)
     return share;
 }
 
-/* Each of a key's writers fills a bucket by its local count. */
+/* Each writer of a key fills a bucket by its local count. */
 static double counters_of_key(const struct lint *lint)
 {
     const struct lab_agents *agents = &lint->scenario->agents;
@@ -113,8 +113,8 @@ static double window_s(const struct bk_strategy *strategy)
                                                           : units[strategy->of.time.calendar];
 }
 
-/* Written to a partition that gets so many a second for as long as it is written to; where chance decides, so
- * many standard deviations above the mean. */
+/* The rows of a partition with this rate, over the time in which it is written to; if its size is random,
+ * this many standard deviations above the mean. */
 static double rows_in(const struct lint *lint, double rate, double sigmas)
 {
     const struct bk_strategy *strategy = &lint->strategy->settings.strategy;
@@ -128,7 +128,7 @@ static double rows_in(const struct lint *lint, double rate, double sigmas)
         most = (double)strategy->of.count.rows * counters_of_key(lint);
     } else if (bk_kind_fires(strategy->kind)) {
         double increments = (double)bk_threshold(strategy), root = increments;
-        for (int i = 0; i < 64; i++) /* Newton, from above */
+        for (int i = 0; i < 64; i++) /* Newton's method, from above */
             root = (root + increments / root) / 2;
         most = rows_of_increment(lint) * (increments + sigmas * root);
     }
@@ -225,7 +225,8 @@ static const char *first_column(const struct lint *lint)
     return bucket != NULL ? bucket->name : lint->design->columns[lint->design->partition[0]].name;
 }
 
-/* Whole numbers below 10,000 as they are; else three digits and a power of 1000; 1 KB is 1000 B. */
+/* Formats whole numbers below 10,000 unchanged, and others with three digits and a power of 1000; 1 KB is
+ * 1000 B. */
 static void show(double value, const char *unit, char *buffer)
 {
     static const char *const powers[] = {"", "k", "M", "G", "T", "P", "E"};
@@ -251,7 +252,7 @@ static void show_rows(const struct lint *lint, double rows, char *buffer)
     snprintf(buffer, FIGURE_SIZE, "%s rows, %s", count, bytes);
 }
 
-/* What follows from the table alone is told once, and of no strategy. */
+/* A warning that follows from the table alone is given once, without a strategy. */
 static __attribute__((format(printf, 6, 7))) void warn(struct lint *lint, enum lab_risk risk, bool is_certain,
                                                        const char *column, const char *cure,
                                                        const char *format, ...)
@@ -303,7 +304,7 @@ static void lint_unbounded(struct lint *lint)
          "%s, so a partition grows without end%s", reason, figure);
 }
 
-/* The replicas of the busiest partition take its writes, and their part of the others'. */
+/* The replicas of the busiest partition get its writes, and their share of all other writes. */
 static void lint_load(struct lint *lint)
 {
     const struct lab_cluster *cluster = &lint->scenario->cluster;
@@ -333,7 +334,7 @@ static void lint_load(struct lint *lint)
     }
 }
 
-/* A scan counts the rows that have not expired. Where they never are enough, no bucket ends. */
+/* A scan counts only rows that have not expired. If these never reach the threshold, no bucket ends. */
 static void lint_uncounted(struct lint *lint)
 {
     const struct lab_strategy *strategy = lint->strategy;
@@ -415,8 +416,8 @@ static void lint_overwritten(struct lint *lint)
              "it makes no row unique: of about %s rows the largest partition keeps at most %s", rows, keys);
 }
 
-/* Of rows deleted, their share. Of rows that expire, those that do so while their partition still gets rows:
- * what expires as a whole is not read again. */
+/* Counts the deleted share of the rows, and the rows that expire while their partition still gets rows; a
+ * partition that has expired completely is not read again. */
 static void lint_tombstones(struct lint *lint)
 {
     const struct lab_scenario *scenario = lint->scenario;
@@ -442,7 +443,7 @@ bool lab_lint(const struct lab_scenario *scenario, struct lab_warnings *out)
 {
     memset(out, 0, sizeof *out);
     if (scenario->identifiers.present)
-        return true; /* there will be no partitions */
+        return true; /* identifiers have no partitions */
     for (size_t i = 0; i < scenario->strategy_count; i++) {
         struct lint lint = {.out = out};
         prepare(&lint, scenario, i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows that expire call for TimeWindowCompactionStrategy: it puts what is written in one window into one
- * table on disk, which is dropped whole when all of its rows have expired. Cassandra's documentation asks for
- * 20 to 30 windows a time to live. Its windows lie on the grid of their size since 1970, in UTC, as buckets'
- * do. */
+/* Chooses the windows of TimeWindowCompactionStrategy for rows that expire. This compaction puts the rows
+ * that were written in one window into one sstable, which is dropped as a whole when all of its rows have
+ * expired. Cassandra's documentation recommends 20 to 30 windows per time to live. Windows begin at multiples
+ * of their size since 1970, in UTC, like time buckets. */
 #include "retention.h"
 
 #include <inttypes.h>
@@ -21,9 +21,10 @@ struct window {
     int64_t size, span_ns;
 };
 
-/* The grid on which a strategy's buckets end: a multiple of its step, and of a calendar's some of them. */
+/* The times at which a strategy's buckets end: all multiples of a step or, for calendar units, some of
+ * them. */
 struct grid {
-    int64_t step_ns; /* 0: they end elsewhere */
+    int64_t step_ns; /* 0: they do not end at multiples of a step */
     bool is_calendar;
 };
 
@@ -38,14 +39,15 @@ static struct grid grid_of(const struct lab_strategy *strategy)
     return (struct grid){is_shifted ? 0 : core->of.time.window_ns, false};
 }
 
-/* Whether every end of a bucket is one of a window, or every end of a window one of a bucket. */
+/* Whether every end of a bucket is the end of a window, or every end of a window the end of a bucket. */
 static bool fits(int64_t span_ns, struct grid grid)
 {
     return grid.step_ns > 0 &&
            (grid.step_ns % span_ns == 0 || (!grid.is_calendar && span_ns % grid.step_ns == 0));
 }
 
-/* How good a size is: it ends with buckets, divides a day, is near the number meant. */
+/* The score of a window size: whether windows end with buckets, whether the size divides a day, and how close
+ * the number of windows is to the recommendation. */
 static int64_t score(int64_t span_ns, int64_t ttl_ns, struct grid grid)
 {
     int64_t off = ttl_ns / span_ns - WINDOWS_MEANT;
@@ -87,7 +89,7 @@ void lab_retention_add(const struct lab_scenario *scenario, const struct lab_str
     lab_cql_add(text, line);
 }
 
-/* Buckets that end elsewhere than windows, or nowhere. */
+/* Adds a note when buckets do not end with windows, or have no end. */
 static void tell_conflict(const struct lab_strategy *strategy, const struct window *window,
                           struct lab_cql_text *text)
 {

@@ -5,12 +5,12 @@
 #define BIT(n)      (1u << (n))
 #define ANY         UINT32_MAX
 #define ALL_COLUMNS 15u
-/* Positions in the tables of states. */
+/* Columns of the state tables, as bits. */
 #define BUCKET  BIT(BK_BUCKET)
 #define COUNTED BIT(BK_COUNTER)
 #define LAST    BIT(BK_LAST_CHANGE)
 #define NEXT    BIT(BK_NEXT_CHANGE)
-/* Coordinations, and counters. */
+/* Coordinations and counters, as bits. */
 #define SINGLE      BIT(BK_SINGLE)
 #define LOCKED      BIT(BK_LOCKED)
 #define THREE_STATE BIT(BK_THREE_STATE)
@@ -19,11 +19,11 @@
 #define RMW         BIT(BK_COUNTER_RMW)
 #define LWT         BIT(BK_COUNTER_LWT)
 #define COLUMN      BIT(BK_COUNTER_COLUMN)
-/* When. */
+/* When a rule applies. */
 #define ALWAYS         LAB_RULE_ALWAYS
 #define AT_THRESHOLD_1 LAB_RULE_AT_THRESHOLD_1
 #define AT_LINES       LAB_RULE_AT_LINES
-/* Sources. */
+/* Sources, as bits. */
 #define BY_COUNTER     BIT(BK_SOURCE_COUNTER)
 #define BY_LWT         BIT(BK_SOURCE_LWT)
 #define BY_LEASE       BIT(BK_SOURCE_LEASE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which tables and statements the strategies come to, as one table of rules: a line for each statement that
- * the agent's actions (bucketing/agent.h) can become, with the strategies that come to it. */
+/* The tables and statements that strategies need, as one table of rules: a row for each statement that
+ * implements an action of the agent (bucketing/agent.h), with the strategies that need it. */
 #ifndef LAB_STATEMENT_RULES_H
 #define LAB_STATEMENT_RULES_H
 
@@ -12,7 +12,8 @@
 
 #define LAB_SIDE_COLUMNS_MAX 4
 
-/* The tables in addition to that of the rows: a key, or a key and a bucket, and numbers. */
+/* The tables in addition to the table of rows. Their columns are a key, or a key and a bucket, and
+ * numbers. */
 enum lab_side {
     LAB_SIDE_STATE,
     LAB_SIDE_BASE,
@@ -25,12 +26,12 @@ enum lab_side {
     LAB_SIDE_COUNTS,
     LAB_SIDE_LOCK,
     LAB_SIDE_COUNT,
-    LAB_SIDE_NONE = LAB_SIDE_COUNT /* the rows themselves */
+    LAB_SIDE_NONE = LAB_SIDE_COUNT /* the table of rows */
 };
 
 struct lab_side_table {
-    const char *suffix;                        /* behind the name of the table of rows */
-    const char *columns[LAB_SIDE_COLUMNS_MAX]; /* in addition to the key; NULL ends them */
+    const char *suffix;                        /* suffix of the name of the table of rows */
+    const char *columns[LAB_SIDE_COLUMNS_MAX]; /* columns in addition to the key; a NULL ends them */
     const char *types[LAB_SIDE_COLUMNS_MAX];   /* " text" and the like; NULL: bigint */
     bool by_bucket, is_counter;
     const char *about;
@@ -44,12 +45,13 @@ enum lab_form {
     LAB_FORM_UPDATE,
     LAB_FORM_UPDATE_IF,
     LAB_FORM_ADD,
-    LAB_FORM_COUNT_ALL,  /* the rows of a bucket */
-    LAB_FORM_COUNT_AFTER /* those after a time and an id, and the newest one's */
+    LAB_FORM_COUNT_ALL,  /* counts the rows of a bucket */
+    LAB_FORM_COUNT_AFTER /* counts the rows after a time and an id, and returns the newest row's time and id
+                          */
 };
 enum lab_level { LAB_LEVEL_STATE, LAB_LEVEL_SERIAL, LAB_LEVEL_CAS, LAB_LEVEL_READ };
 
-/* With which settings it can come to this. */
+/* The settings with which a statement is needed. */
 enum lab_rule_only { LAB_RULE_ALWAYS, LAB_RULE_AT_THRESHOLD_1, LAB_RULE_AT_LINES };
 
 struct lab_rule {
@@ -58,7 +60,7 @@ struct lab_rule {
     enum lab_rule_only only;
     enum lab_side side;
     enum lab_form form;
-    uint32_t columns; /* that it sets, or asks for: bit n stands for column n of the table */
+    uint32_t columns; /* the columns that it sets or selects: bit n is column n of the table */
     enum lab_level level;
     const char *when;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rules of statement_rules.h that apply to a strategy, written out. The tables are those that the
- * statements name. */
+/* Writes the statements of the rules of statement_rules.h that apply to a strategy, and the tables that these
+ * statements use. */
 #include "lab/statements.h"
 
 #include <inttypes.h>
@@ -23,11 +23,11 @@ struct maker {
     const struct lab_strategy *strategy;
     const struct lab_design *design;
     struct lab_statements *out;
-    const char *key;          /* what the tables next to that of the rows call the key */
-    bool is_weighted;         /* a row adds what it weighs, not 1 */
-    bool is_hash, takes_bits; /* takes_bits: of rows' ids */
+    const char *key;          /* name of the key column in the additional tables */
+    bool is_weighted;         /* a row adds its weight, not 1 */
+    bool is_hash, takes_bits; /* takes_bits: the strategy uses bits of the rows' ids */
     uint32_t sides_made;
-    bool is_summed; /* only rows after the last one counted are counted */
+    bool is_summed; /* only rows after the last counted row are counted */
     bool out_of_memory;
 };
 
@@ -49,7 +49,7 @@ static void add_clustering_equals(const struct lab_design *design, struct lab_cq
     }
 }
 
-/* Takes the text over. */
+/* Adds a statement, and takes ownership of the text. */
 static void keep(struct maker *maker, struct lab_cql_text *text, const char *when, const char *level,
                  const char *serial)
 {
@@ -64,7 +64,7 @@ static void keep(struct maker *maker, struct lab_cql_text *text, const char *whe
         .is_table = level == NULL, .when = when, .level = level, .serial = serial, .cql = text->bytes};
 }
 
-/* To each counter, as nobody inserts into a table of counters. */
+/* Adds to each counter, since rows cannot be inserted into a table of counters. */
 static void make_addition(struct maker *maker)
 {
     const struct lab_design *design = maker->design;
@@ -115,7 +115,7 @@ static void make_insert(struct maker *maker)
          cass_consistency_name(maker->scenario->consistency.write), NULL);
 }
 
-/* From a time on, and before another. */
+/* Adds the conditions on the row's time: from a time on, and before another. */
 static void add_times(const struct lab_design *design, struct lab_cql_text *text)
 {
     const char *name = design->columns[design->clustering[0]].name;
@@ -126,7 +126,7 @@ static void add_times(const struct lab_design *design, struct lab_cql_text *text
     lab_cql_add(text, " < ?");
 }
 
-/* Where time comes first and goes up, a read is turned round. */
+/* If the first clustering column is the time in ascending order, reads need ORDER BY ... DESC. */
 static void add_newest_first(const struct lab_design *design, struct lab_cql_text *text)
 {
     if (design->clustering_count == 0 || design->is_descending[0] ||
@@ -288,7 +288,8 @@ static void make_side_table(struct maker *maker, enum lab_side which)
     keep(maker, &text, side->about, NULL, NULL);
 }
 
-/* Rows of one bucket; of those after a place, or where none is known yet, the newest comes along. */
+/* Counts the rows of one bucket. A count of the rows after a place, or of all rows if no place is known yet,
+ * also returns the newest row. */
 static void make_count(struct maker *maker, const struct lab_rule *rule)
 {
     const struct lab_design *design = maker->design;
@@ -314,7 +315,7 @@ static void make_count(struct maker *maker, const struct lab_rule *rule)
     keep(maker, &text, rule->when, cass_consistency_name(maker->scenario->consistency.read), NULL);
 }
 
-/* With a greatest age, of a state that counts rows; NULL: as without. */
+/* The purpose of a statement with a greatest age, when it differs; NULL: as without one. */
 static const char *when_aged(const struct lab_rule *rule)
 {
     if (rule->side != LAB_SIDE_STATE && rule->side != LAB_SIDE_BASE)
@@ -416,7 +417,7 @@ static void make_side(struct maker *maker, const struct lab_rule *rule)
          is_conditional ? cass_consistency_name(level->serial) : NULL);
 }
 
-/* The tables of the rules that apply, or the statements. */
+/* Makes the tables of the rules that apply, or their statements. */
 static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t count,
                        const struct lab_strategy *strategy, bool tables)
 {
@@ -434,7 +435,7 @@ static void make_sides(struct maker *maker, const struct lab_rule *rules, size_t
     }
 }
 
-/* The user's name for it, unless another column has that name. */
+/* The user's name of the key column, unless another column of the table has that name. */
 static const char *key_name(const struct lab_design *design)
 {
     const struct lab_column *key = lab_design_column(design, LAB_FEED_KEY);

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 struct lab_statement {
-    bool is_table;     /* CREATE TABLE; then no levels */
+    bool is_table;     /* a CREATE TABLE, which has no levels */
     const char *when;  /* its purpose, one line without a line break; constant */
     const char *level; /* its consistency level: "QUORUM"; for a conditional update the level of its commit */
     const char *serial; /* for a conditional update: "SERIAL" or "LOCAL_SERIAL"; else NULL */
@@ -25,13 +25,14 @@ struct lab_statement {
 };
 
 struct lab_statements {
-    struct lab_statement *items; /* the tables first */
+    struct lab_statement *items; /* tables come first */
     size_t count, capacity;
 };
 
-/* Why the table cannot serve the strategy, and the cure; NULL: it can. */
+/* Why the strategy cannot use the table, and the remedy; NULL: it can. */
 const char *lab_statements_problem(const struct lab_scenario *scenario, size_t strategy);
-/* The statements of one strategy without a problem. False when out of memory; then *out is empty. */
+/* Makes the statements of a strategy for which lab_statements_problem() is NULL. Returns false, with *out
+ * empty, when out of memory. */
 bool lab_statements_make(const struct lab_scenario *scenario, size_t strategy, struct lab_statements *out);
 void lab_statements_clear(struct lab_statements *statements);
 
