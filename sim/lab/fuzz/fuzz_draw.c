@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workload, agents and cluster of a seed. */
+/* Draws the workload, agents and cluster of a seed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "kernel/time.h"
 #include "lab/quantity.h"
 
-/* As docs/scenario.md has it. */
+/* The default in docs/scenario.md. */
 #define NODES_DEFAULT 6u
 /* Shares of the seeds. */
 #define IDENTIFIERS    0.05
@@ -19,20 +19,20 @@
 #define EVICTION       0.3
 #define COUNT_EVICTION 0.6
 #define TWIN           0.1
-#define ONE_WRITER     0.4 /* of those that count rows */
+#define ONE_WRITER     0.4 /* share of the seeds that count rows */
 #define BY_KEY         0.12
 #define TOPOLOGY       0.15
 #define ANY_LEVELS     0.1
 #define LONG           0.1
 #define KEYS_MANY      16u
-/* Where readers remember empty windows: so few that each reads each key often. */
+/* The number of keys if readers remember empty windows, so few that each reader reads each key often. */
 #define KEYS_READ   2u
 #define AGENTS_READ 3u
-#define CACHE_SET   4u /* a cache has no fewer entries */
-/* Bursts are still within what a scenario takes. */
+#define CACHE_SET   4u /* the smallest number of entries of a cache */
+/* With bursts, the rate is still below the limit of scenarios. */
 #define RATE_MAX 1e6
-/* Most seeds are short, as more of them find more in the same time. More hints than a page holds, and large
- * partitions, take many rows. */
+/* Most seeds are short, since more seeds find more in the same time. More hints than fit into a page, and
+ * large partitions, need many rows. */
 static const struct lab_fuzz_length short_seed = {.rows = {60, 250},
                                                   .keys = 3,
                                                   .duration_ns = {12 * SIM_SECOND, 6 * SIM_MINUTE},
@@ -59,17 +59,17 @@ static const struct lab_fuzz_length long_seed = {.rows = {300, 1500},
                                                  .faults = 6,
                                                  .identifiers = 3000,
                                                  .batch = 40};
-/* No run is longer: a time and such a span still have a sum. */
+/* The longest run: adding this span to a time does not overflow. */
 #define SPAN_MAX (100 * 365 * SIM_DAY)
 
-/* --- what the user's tree says; what it says wrongly is found by its checks later */
+/* --- values in the user's tree; invalid ones are found by later checks */
 
 static const struct lab_node *child(const struct lab_node *mapping, const char *name)
 {
     return mapping == NULL ? NULL : lab_node_find(mapping, name);
 }
 
-/* Whether 'then' stands in any strategy of the list. */
+/* Whether any strategy of the list has 'then'. */
 static bool changes_settings(const struct lab_node *strategies)
 {
     for (const struct lab_node *item = strategies->first; item != NULL; item = item->next) {
@@ -81,10 +81,10 @@ static bool changes_settings(const struct lab_node *strategies)
     return false;
 }
 
-/* --- the figures that others depend on: the user's, or drawn */
+/* --- values on which others depend: the user's, or drawn */
 
-/* What the user's tree leaves open of what few seeds have. A tree that says nothing of rows may get
- * identifiers in their place. */
+/* Draws rare features that the user's tree does not specify. A tree that does not describe rows may get
+ * identifiers instead of rows. */
 static void plan_character(struct lab_fuzz_plan *figures, const struct lab_node *root)
 {
     static const char *const of_rows[] = {"keys",  "arrivals", "trace", "row",   "deletes",
@@ -99,7 +99,7 @@ static void plan_character(struct lab_fuzz_plan *figures, const struct lab_node 
     lab_draw_init(&random, figures, LAB_DRAW_THEN);
     const struct lab_node *strategies = child(root, "strategies");
     figures->has_strategies = strategies != NULL;
-    /* Changed settings are not read by range, nor as a whole. */
+    /* Scenarios with changing settings do not have reads of ranges or of all rows. */
     const struct lab_node *reads = child(root, "reads");
     bool may_change = reads == NULL || (child(reads, "range") == NULL && child(reads, "all") == NULL);
     figures->has_then =
@@ -142,7 +142,7 @@ static bool fact_whole(const struct lab_node *mapping, const char *name, uint32_
     return true;
 }
 
-/* Rows are what a seed costs, so their number is drawn, and the rate follows from it. */
+/* The number of rows determines the cost of a seed, so it is drawn, and the rate follows from it. */
 static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *root)
 {
     const struct lab_fuzz_length *length = figures->length;
@@ -153,7 +153,7 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
     double rows = lab_draw_log(&random, length->rows[0], length->rows[1]);
     lab_draw_init(&random, figures, LAB_DRAW_KEYS);
     figures->keys = lab_draw_whole(&random, 1, lab_draw_remembers(figures) ? KEYS_READ : length->keys);
-    /* With more keys than the one set of a small cache holds, states are pushed out. */
+    /* With more keys than entries of a small cache, states are evicted. */
     figures->cache_entries = 16;
     lab_draw_init(&random, figures, LAB_DRAW_EVICTION);
     if (lab_draw_chance(&random, counts ? COUNT_EVICTION : EVICTION)) {
@@ -165,7 +165,7 @@ static void plan_workload(struct lab_fuzz_plan *figures, const struct lab_node *
 
     bool is_trace = child(root, "trace") != NULL;
     if (is_trace)
-        figures->keys = 0; /* nobody knows them before the run */
+        figures->keys = 0; /* not known before the run */
     bool has_rate = !is_trace && fact_rate(child(root, "arrivals"), "rate", &figures->rate_per_s);
     lab_draw_init(&random, figures, LAB_DRAW_DURATION);
     figures->duration_ns = lab_draw_span(&random, length->duration_ns[0], length->duration_ns[1]);
@@ -227,11 +227,12 @@ static void plan_ring(struct lab_fuzz_plan *figures, const struct lab_node *clus
             snprintf(figures->datacenter_names[figures->datacenters++], sizeof figures->datacenter_names[0],
                      "%s", one->name);
     }
-    if (figures->nodes == 0) /* its checks will say what is wrong */
+    if (figures->nodes == 0) /* invalid, which is reported by later checks */
         figures->nodes = 1;
 }
 
-/* A part of the run, so that short runs see as much as long ones; of days, what is usual all the same. */
+/* A fraction of the run, so that short runs have as many events as long ones; but at most most_ns, for runs
+ * of days. */
 static int64_t share(const struct lab_fuzz_plan *figures, int64_t parts, int64_t most_ns)
 {
     return figures->duration_ns / parts < most_ns ? figures->duration_ns / parts : most_ns;
@@ -336,7 +337,7 @@ static void draw_datacenter(const struct lab_fuzz_plan *figures, uint32_t number
     lab_writer_add(writer, "}\n");
 }
 
-/* Each of all levels that the replicas bear; those that count replicas need so many in all. */
+/* Draws from all consistency levels that the replicas support; levels such as TWO need that many replicas. */
 static void draw_any_levels(const struct lab_fuzz_plan *figures, struct sim_random *random,
                             struct lab_writer *writer)
 {
@@ -347,14 +348,14 @@ static void draw_any_levels(const struct lab_fuzz_plan *figures, struct sim_rand
     const char *read = names[lab_draw_whole(random, 0, most)],
                *state = names[lab_draw_whole(random, 0, most)];
     bool is_local = lab_draw_chance(random, 0.3), is_alone = lab_draw_chance(random, 0.5);
-    /* A read of one row's replica shows whether a write waited for all. */
+    /* A read at ONE shows whether a write waited for all replicas. */
     if (is_alone && strcmp(write, "THREE") == 0)
         read = "ONE";
     lab_writer_add(writer, "  consistency: {write: %s, read: %s, state: %s, serial: %s}\n", write, read,
                    state, is_local ? "LOCAL_SERIAL" : "SERIAL");
 }
 
-/* Mostly such that what is written at one place is read at another; now and then not. */
+/* Usually such that reads see all acknowledged writes; sometimes not. */
 static void draw_levels(const struct lab_fuzz_plan *figures, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -400,7 +401,7 @@ static void draw_network(const struct lab_fuzz_plan *figures, struct lab_writer 
                    lab_span_text(every_ns, span), lab_span_text(lasts_ns, other));
 }
 
-/* The mean of the longest way between two places, as draw_network() draws it. */
+/* The mean latency between the two most distant places, as draw_network() draws it. */
 static int64_t drawn_trip(const struct lab_fuzz_plan *figures)
 {
     struct sim_random random;
@@ -411,8 +412,8 @@ static int64_t drawn_trip(const struct lab_fuzz_plan *figures)
     return figures->datacenters > 1 ? far_ns : mean_ns;
 }
 
-/* Short ones leave outcomes unknown; but an LWT takes eight trips, and where none can succeed nothing is
- * worth guaranteeing. */
+/* Short timeouts make outcomes unknown. But an LWT takes eight trips, and a run in which no LWT can succeed
+ * tests nothing. */
 static void draw_timeouts(const struct lab_fuzz_plan *figures, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -502,13 +503,13 @@ double lab_draw_log(struct sim_random *random, double least, double most)
 
 int64_t lab_draw_span(struct sim_random *random, int64_t least_ns, int64_t most_ns)
 {
-    least_ns = least_ns < 1 ? 1 : least_ns; /* a share of a run of a few nanoseconds */
+    least_ns = least_ns < 1 ? 1 : least_ns; /* in a run of a few nanoseconds, the fraction may be 0 */
     if (most_ns <= least_ns)
         return lab_draw_rounded((double)least_ns);
     return lab_draw_rounded(lab_draw_log(random, (double)least_ns, (double)most_ns));
 }
 
-/* To two digits, so that a person can read it; at least 1 us, and at most what a scenario takes. */
+/* Rounded to two digits, for readability; at least 1 us, and at most the limit of scenarios. */
 int64_t lab_draw_rounded(double span_ns)
 {
     int64_t span = span_ns < 1e3 ? SIM_US : span_ns < (double)SPAN_MAX ? (int64_t)span_ns : SPAN_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What goes wrong in a seed. First it is drawn which kinds of fault there are at all, so that seeds differ in
- * character; then each kind strikes a few times in the first part of the run. The rest is without faults, so
- * that it can be seen whether all recovers. */
+/* Draws the faults of a seed. First it draws which kinds of fault are enabled (swarm testing), so that seeds
+ * differ in character; then each kind occurs a few times in the first part of the run. The rest of the run
+ * has no faults, so that recovery can be checked. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,15 +14,15 @@
 #define LASTS_MAX   (10 * SIM_MINUTE)
 #define STRIKES_MAX 4u
 
-/* Seeds by character, and the share of the kinds that they have. */
-#define QUIET_SEEDS  0.08 /* no fault at all */
+/* Shares of the seeds by character, and shares of the kinds of fault. */
+#define QUIET_SEEDS  0.08 /* no faults */
 #define MILD_SEEDS   0.28
 #define STORMY_SEEDS 0.12 /* all kinds */
 #define MILD_SHARE   0.1
 #define KIND_SHARE   0.35
-#define JUMP_SHARE   0.12 /* a clock beyond its bound excuses much */
-#define LOSS_SHARE   0.06 /* as does a state, or a guarantee, that is lost */
-#define PAXOS_SHARE  0.12 /* few of these are seen */
+#define JUMP_SHARE   0.12 /* rare, since a clock beyond its bound excuses many violations */
+#define LOSS_SHARE   0.06 /* rare, since a lost state row, or lost Paxos state, does so too */
+#define PAXOS_SHARE  0.12 /* few of these faults have an effect */
 #define CHECKPOINTS  0.4
 
 static bool is_struck(const struct lab_fuzz_plan *plan, enum lab_fault_kind kind)
@@ -60,7 +60,7 @@ static bool has_kinds(const struct lab_fuzz_plan *plan)
     return false;
 }
 
-/* At most so long. */
+/* A fraction 1/parts of the run. */
 static int64_t part_of(const struct lab_fuzz_plan *plan, int64_t parts)
 {
     return plan->duration_ns / parts < LASTS_MAX ? plan->duration_ns / parts : LASTS_MAX;
@@ -76,14 +76,14 @@ static bool is_at_once(enum lab_fault_kind kind)
     return kind == LAB_FAULT_HINT_LOSS || kind == LAB_FAULT_STATE_LOST || kind == LAB_FAULT_PAXOS_LOSS;
 }
 
-/* The same for all crashes of a seed at one time. */
+/* Equal for all crashes of a seed at the same time. */
 static void draw_checkpoint(const struct lab_fuzz_plan *plan, int64_t at_ns, struct lab_writer *writer)
 {
     struct sim_random random;
     char span[LAB_SPAN_SIZE];
     sim_random_init(&random, plan->seed ^ (uint64_t)at_ns, SIM_FUZZ, LAB_DRAW_CHECKPOINT);
     bool has_checkpoint = lab_draw_chance(&random, CHECKPOINTS) || plan->has_then;
-    /* One from before the settings changed. */
+    /* With changing settings, a checkpoint from before the change. */
     int64_t age_ns = plan->has_then ? lab_draw_span(&random, part_of(plan, 20), part_of(plan, 2))
                                     : lab_draw_span(&random, 10 * SIM_MS, longest_of(plan));
     if (has_checkpoint)

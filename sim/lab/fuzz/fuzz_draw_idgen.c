@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A seed of identifiers in place of rows: clients that lease batches, under locks of both kinds. */
+/* Draws a seed of identifiers instead of rows: clients that lease batches, under either kind of lock. */
 #include <inttypes.h>
 
 #include "fuzz_plan.h"
@@ -8,7 +8,8 @@
 
 #define SAFE_SHARE 0.8
 
-/* Most leases end before their lock by more than the clocks differ. */
+/* Usually the time from the end of a lease to the end of its lock is longer than the difference between
+ * clocks. */
 static int64_t draw_lease(const struct lab_fuzz_plan *plan, struct sim_random *random, int64_t lasts_ns)
 {
     double spare_ns = (double)lasts_ns - 2 * (double)plan->clock_bound_ns;
@@ -29,7 +30,7 @@ void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writ
     lab_writer_add(writer, "identifiers: {think: %s}\n", lab_span_text(think_ns, span));
 }
 
-/* Mostly random, as clients that wait alike meet again. */
+/* Usually random, since clients with equal waits collide again. */
 static void draw_backoff(const struct lab_fuzz_plan *plan, int64_t wait_ns, struct lab_writer *writer)
 {
     struct sim_random random;

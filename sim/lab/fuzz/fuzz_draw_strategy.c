@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The one strategy of a seed, mostly one with a coordination. */
+/* Draws the strategy of a seed, usually one with a coordination. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,17 +12,17 @@
 
 #define GRANT_MAX (20 * SIM_SECOND)
 #define SPARE_MAX 10e9
-/* Of the seeds: those that are weighted, and those whose plan is not the strategy's own. */
-/* A change, and another, then have a moment of their own. */
+/* Shares of the seeds: with weighted, and with a plan that is not the default. */
+/* The shortest run with changes of settings, so that two changes can be at different times. */
 #define THEN_LEAST_NS  (10 * SIM_SECOND)
 #define WEIGHTED_SHARE 0.1
-#define COUNTS         0.08 /* in addition to those below */
+#define COUNTS         0.08 /* in addition to those in the table below */
 #define SMALL_COUNTS   0.6
 #define WINDOWS_SHORT  12
-#define REMEMBERS      0.8 /* of those of windows */
+#define REMEMBERS      0.8 /* of the seeds with time windows */
 #define PLAN_SHARE     0.15
 #define AGED_SHARE     0.15
-#define ALIGNED_SHARE  0.5 /* of those with lines and a change */
+#define ALIGNED_SHARE  0.5 /* of the seeds with a greatest age and a change */
 
 enum draw_kind {
     DRAW_GUARDED,
@@ -42,7 +42,7 @@ static const struct {
 } shares[] = {{DRAW_GUARDED, 33}, {DRAW_THREE_STATE, 33}, {DRAW_SINGLE, 11}, {DRAW_LOCKED, 9},
               {DRAW_COUNT, 4},    {DRAW_HASH, 3},         {DRAW_TIME, 5},    {DRAW_UNBUCKETED, 2}};
 
-/* Where readers remember which windows were empty, these are so short that many are. */
+/* If readers remember empty windows, windows are so short that many are empty. */
 static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *random)
 {
     int64_t parts = lab_draw_remembers(plan) ? WINDOWS_SHORT : 1;
@@ -51,7 +51,7 @@ static int64_t draw_window(const struct lab_fuzz_plan *plan, struct sim_random *
     return lab_draw_on_grid(plan, lab_draw_span(random, least_ns, most_ns));
 }
 
-/* How its rows are read, in a few seeds; readers of windows remember which were empty in half of them. */
+/* In a few seeds, draws how rows are read; half of the seeds with time windows remember empty windows. */
 static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, struct lab_writer *writer)
 {
     static const char *const of_hash[] = {"all", "lazy", "parallel"}, *const others[] = {"walk", "pair",
@@ -63,7 +63,7 @@ static void draw_reading(const struct lab_fuzz_plan *plan, enum draw_kind kind, 
     bool has_plan = lab_draw_chance(&random, kind == DRAW_HASH ? 0.6 : PLAN_SHARE);
     uint64_t choice = lab_draw_whole(&random, 0, 2), at_once = lab_draw_whole(&random, 1, 12);
     lab_draw_init(&random, plan, LAB_DRAW_EMPTIES);
-    sim_random_unit(&random); /* whether they are remembered */
+    sim_random_unit(&random); /* takes the draw of whether they are remembered */
     int64_t late_ns = lab_draw_span(&random, 100 * SIM_MS, plan->duration_ns / 4);
     if (!has_plan && !remembers)
         return;
@@ -99,7 +99,7 @@ static bool may_change(const struct lab_fuzz_plan *plan, enum draw_kind kind)
     return kind != DRAW_UNBUCKETED && plan->has_duration && plan->duration_ns >= THEN_LEAST_NS;
 }
 
-/* Of some seeds: lines that a run crosses a few times, and every now and then many times. 0: none. */
+/* In some seeds, a greatest age whose lines a run crosses a few times, or sometimes many times. 0: none. */
 static int64_t draw_max_age(const struct lab_fuzz_plan *plan, enum draw_kind kind)
 {
     struct sim_random random;
@@ -109,8 +109,8 @@ static int64_t draw_max_age(const struct lab_fuzz_plan *plan, enum draw_kind kin
     return lab_draw_on_grid(plan, lab_draw_span(&random, plan->duration_ns / 60, plan->duration_ns / 2));
 }
 
-/* Some settings begin at a line, as dates that people write often do: the one before, if it comes after that
- * time. */
+/* Moves some dates of changes to the previous line, since users often choose round dates; only if that line
+ * is after after_ns. */
 static int64_t draw_aligned(const struct lab_fuzz_plan *plan, enum draw_kind kind, int64_t at_ns,
                             int64_t after_ns)
 {
@@ -123,7 +123,8 @@ static int64_t draw_aligned(const struct lab_fuzz_plan *plan, enum draw_kind kin
     return line_ns > after_ns ? line_ns : at_ns;
 }
 
-/* Other settings of the same kind, once or twice; some without a date that all know ahead. */
+/* Draws one or two changes to other settings of the same kind; some of them without a date that is known in
+ * advance. */
 static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, double mean_rows,
                       struct lab_writer *writer)
 {
@@ -132,10 +133,10 @@ static void draw_then(const struct lab_fuzz_plan *plan, enum draw_kind kind, dou
     if (!may_change(plan, kind))
         return;
     lab_draw_init(&random, plan, LAB_DRAW_THEN);
-    sim_random_unit(&random); /* whether there are any */
+    sim_random_unit(&random); /* takes the draw of whether there are changes */
     uint64_t count = lab_draw_whole(&random, 1, 2);
     bool is_rolled_out = lab_draw_chance(&random, 0.3), forgets = lab_draw_chance(&random, 0.2);
-    int64_t longest_ns = plan->duration_ns / 10, after_ns = 0; /* a rollout takes no longer */
+    int64_t longest_ns = plan->duration_ns / 10, after_ns = 0; /* longest_ns: the longest rollout */
     lab_writer_add(writer, "      then:\n");
     for (uint64_t i = 0; i < count; i++) {
         double share = (0.1 + 0.5 * (double)i) + 0.3 * sim_random_unit(&random);
@@ -167,8 +168,8 @@ static void draw_count(const struct lab_fuzz_plan *plan, uint64_t rows, struct l
     struct sim_random random;
     enum bk_source source = draw_source(plan, &random);
     uint64_t batch = lab_draw_whole(&random, 1, 2 * rows), every_rows = lab_draw_whole(&random, 1, rows);
-    /* Where keys are pushed out of a cache between two counts, small partitions show that they are counted.
-     */
+    /* If keys are evicted from caches between two counts, small partitions show whether they are still
+     * counted. */
     if (plan->keys > plan->cache_entries && lab_draw_chance(&random, SMALL_COUNTS)) {
         rows = lab_draw_whole(&random, 3, 10);
         every_rows = lab_draw_whole(&random, 1, 4);
@@ -200,8 +201,8 @@ static double draw_mean(const struct lab_fuzz_plan *plan, struct sim_random *ran
     return lab_draw_log(random, plan->length->partition_rows[0], plan->length->partition_rows[1]);
 }
 
-/* How many rows a partition gets: of weighted that is so where a row has 1KB, which is the default, and some
- * add more than 1. */
+/* Draws the number of rows of a partition. For weighted it applies to rows of 1KB, which is the default; some
+ * rows add more than 1. */
 static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -222,7 +223,8 @@ static void draw_size(const struct lab_fuzz_plan *plan, double mean_rows, struct
                    bits, threshold);
 }
 
-/* About half of them outlast cache and clocks, with something to spare for a slow request. */
+/* About half of the leads are longer than the time to live of caches plus clock differences, with a margin
+ * for a slow request. */
 static int64_t draw_lead(const struct lab_fuzz_plan *plan)
 {
     struct sim_random random;
@@ -243,7 +245,7 @@ static void draw_probabilistic(const struct lab_fuzz_plan *plan, enum draw_kind 
                                                 [DRAW_THREE_STATE] = "three-state",
                                                 [DRAW_LOCKED] = "locked",
                                                 [DRAW_SINGLE] = "single"};
-    /* Where a roll is conditional no two can be stored at once, and more is guaranteed. */
+    /* With conditional rolls, two rolls cannot be stored concurrently, and more is guaranteed. */
     static const char *const counters[] = {"rmw", "lwt", "lwt", "counter"};
     struct sim_random random;
     char span[LAB_SPAN_SIZE], other[LAB_SPAN_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of a seed: when they come, what times they bear, how long they stay, and who reads them. Most
- * seeds have none of what is rare; a few have several of it. */
+/* Draws the rows of a seed: their arrivals, their own times, their expiry, and the reads. Most seeds have no
+ * rare features; a few have several. */
 #include <inttypes.h>
 
 #include "fuzz_plan.h"
@@ -11,8 +11,8 @@
 #define BURSTS           0.3
 #define LATE             0.12
 #define EARLY            0.1
-#define LATE_REMEMBERED  0.8 /* of those whose readers remember empty windows */
-#define READS_REMEMBERED 5   /* times as many reads */
+#define LATE_REMEMBERED  0.8 /* of the seeds whose readers remember empty windows */
+#define READS_REMEMBERED 5   /* factor of the number of reads */
 #define RESOLUTION       0.1
 #define BACKFILL         0.04
 #define TTL              0.08
@@ -23,20 +23,20 @@
 
 #define SPAN_MAX (365 * SIM_DAY)
 
-/* A scenario takes none beyond a year. */
+/* At most a year, the limit of scenarios. */
 static int64_t draw_span(struct sim_random *random, int64_t least_ns, int64_t most_ns)
 {
     most_ns = most_ns < SPAN_MAX ? most_ns : SPAN_MAX;
     return lab_draw_span(random, least_ns < SPAN_MAX ? least_ns : SPAN_MAX, most_ns);
 }
 
-/* A scenario takes none below 1 ms. */
+/* At least 1 ms, the limit of scenarios. */
 static int64_t draw_burst(struct sim_random *random, int64_t least_ns, int64_t most_ns)
 {
     return lab_draw_span(random, least_ns < SIM_MS ? SIM_MS : least_ns, most_ns);
 }
 
-/* "share" and "by" of rows whose own times are not their agents' clocks. */
+/* Draws `share` and `by` of rows whose own times differ from their agents' clocks. */
 static void draw_own_times(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -48,7 +48,7 @@ static void draw_own_times(const struct lab_fuzz_plan *plan, struct lab_writer *
         int64_t by_ns = draw_span(&random, 100 * SIM_MS, plan->duration_ns / 5);
         lab_writer_add(writer, "  late: {share: %" PRIu64 "%%, by: %s}\n", share, lab_span_text(by_ns, span));
     }
-    /* Some within the bound and some beyond. */
+    /* Some are within the clock bound and some beyond it. */
     lab_draw_init(&random, plan, LAB_DRAW_EARLY);
     if (lab_draw_chance(&random, EARLY)) {
         uint64_t share = lab_draw_whole(&random, 1, 20);
@@ -92,7 +92,7 @@ static void draw_arrivals(const struct lab_fuzz_plan *plan, struct lab_writer *w
     draw_own_times(plan, writer);
 }
 
-/* Rows expire, or clients delete them; not both. */
+/* Rows expire or are deleted, but not both. */
 static void draw_ends(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     struct sim_random random;
@@ -114,14 +114,15 @@ static void draw_ends(const struct lab_fuzz_plan *plan, struct lab_writer *write
 
 static double rate_of_reads(const struct lab_fuzz_plan *plan, struct sim_random *random, double most)
 {
-    /* Who remembers empty windows reads them before a late row comes, and after. */
+    /* If readers remember empty windows, they read often enough to read a window before and after a late
+     * row. */
     if (lab_draw_remembers(plan))
         most *= READS_REMEMBERED;
     double rate = plan->rate_per_s * lab_draw_log(random, most / 10, most);
     return rate < 1e-3 ? 1e-3 : rate;
 }
 
-/* Where settings change, the newest rows alone are read. */
+/* If settings change, only the newest rows are read. */
 static void draw_reads(const struct lab_fuzz_plan *plan, struct lab_writer *writer)
 {
     const struct lab_fuzz_length *length = plan->length;

@@ -15,13 +15,14 @@ const char *lab_fuzz_share_name(unsigned share)
                                     : kept[share - LAB_ORACLE_COUNT];
 }
 
-/* The sizes of a real table, which no oracle judges. */
+/* Whether a strategy is the observed sizes of a real table, to which oracles do not apply. */
 static bool is_observed(const struct lab_strategy_result *strategy)
 {
     return lab_settings_kind(&strategy->settings) == LAB_KIND_OBSERVED;
 }
 
-/* Of runs with agents: those whose rows were refused, or are of unknown outcome. */
+/* For runs with agents: computes the share of rows that were acknowledged, that is, neither refused nor of
+ * unknown outcome. */
 static void judge_kept(const struct lab_strategy_result *strategy, uint64_t rows, struct lab_fuzz_run *out)
 {
     static const double least[] = {0.99, 0.9, 0.5};
@@ -134,7 +135,8 @@ static void add_run(struct lab_fuzz_tally *tally, const struct lab_fuzz_run *run
     }
 }
 
-/* Runs of one kind and protocol are one observation: the last of them counts for all. */
+/* Runs of a seed with the same kind and protocol are one observation, which is counted with the last of
+ * them. */
 static void add_seed(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome, size_t index)
 {
     const struct lab_fuzz_run *run = &outcome->runs[index];
@@ -170,7 +172,7 @@ bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outc
 
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram)
 {
-    /* By bisection, which needs no memory and cannot fail. */
+    /* Found by bisection, which needs no memory and cannot fail. */
     uint64_t low = 0, high = histogram->count == 0 ? 0 : histogram->most;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2, below = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is drawn for a seed: the figures that several parts of a scenario depend on, as the user's file has
- * them or else as drawn, and the parts written from them. */
+/* The plan of a seed: the values on which several parts of the scenario depend, from the user's file or else
+ * drawn, and the functions that draw the parts. */
 #ifndef LAB_FUZZ_PLAN_H
 #define LAB_FUZZ_PLAN_H
 
@@ -10,8 +10,8 @@
 #include "lab/scenario_tree.h"
 #include "lab/scenario_write.h"
 
-/* A figure is drawn from the stream of its own number, so that a new one moves no other. Append only, or all
- * seeds are other scenarios. */
+/* Each value is drawn from the random stream with its own number, so a new value does not change the others.
+ * Only append numbers; otherwise every seed would become another scenario. */
 enum lab_draw {
     LAB_DRAW_DURATION,
     LAB_DRAW_ROWS,
@@ -68,48 +68,50 @@ enum lab_draw {
     LAB_DRAW_LENGTH,
     LAB_DRAW_MAX_AGE,
     LAB_DRAW_ALIGNED,
-    LAB_DRAW_FAULTS = 1000 /* from here on a stream per kind of fault */
+    LAB_DRAW_FAULTS = 1000 /* from here on, a stream per kind of fault */
 };
 
-/* How much a seed has of what takes time: in partitions small enough, few rows roll as often as many. */
+/* The size of a seed's run. If partitions are small enough, a short run rolls as often as a long one. */
 struct lab_fuzz_length {
     double rows[2];
     uint64_t keys; /* at most */
     int64_t duration_ns[2];
-    double partition_rows[2]; /* the mean */
-    uint64_t operations;      /* of an agent at once, at least */
-    int64_t caches[2];        /* the longest and the shortest life of a copy, as parts of the run */
-    int64_t windows;          /* the shortest, likewise */
-    int64_t faults;           /* the longest, likewise */
+    double partition_rows[2]; /* range of the mean */
+    uint64_t operations;      /* smallest number of an agent's concurrent operations */
+    int64_t caches[2];        /* longest and shortest time to live of caches, as fractions 1/N of the run */
+    int64_t windows;          /* shortest window, as a fraction 1/N of the run */
+    int64_t faults;           /* longest fault, as a fraction 1/N of the run */
     uint64_t latest_rows[2];
-    double latest, ranges;       /* reads a row, at most */
-    uint64_t identifiers, batch; /* identifiers of all clients, and of a batch at most */
+    double latest, ranges;       /* largest number of reads per row */
+    uint64_t identifiers, batch; /* identifiers of all clients, and the most identifiers of a batch */
 };
 
 struct lab_fuzz_plan {
     uint64_t seed;
     const struct lab_fuzz_length *length;
-    bool has_duration; /* false: of a trace that is run whole */
+    bool has_duration; /* false: a trace that is run completely */
     int64_t duration_ns;
-    double rate_per_s; /* of all keys together */
+    double rate_per_s; /* rate of all keys together */
     uint64_t keys;
     uint32_t agents, nodes, replicas, datacenters, racks;
     char datacenter_names[CASS_DATACENTERS_MAX][32];
     int64_t cache_ttl_ns, clock_bound_ns;
-    int64_t clock_step_ns;       /* clocks show multiples of this; 0: they are as fine as time */
-    uint32_t cache_entries;      /* fewer than keys: states are pushed out */
-    bool has_identifiers;        /* and no rows */
-    bool has_then;               /* settings change: drawn, or of the user's strategies */
-    bool has_strategies;         /* the user's tree names them */
-    bool may_expire, may_delete; /* the user's tree says nothing against it */
+    int64_t clock_step_ns;       /* resolution of clocks; 0: nanoseconds */
+    uint32_t cache_entries;      /* if below the number of keys, states are evicted */
+    bool has_identifiers;        /* the scenario has identifiers and no rows */
+    bool has_then;               /* settings change, as drawn or in the user's strategies */
+    bool has_strategies;         /* the user's tree has strategies */
+    bool may_expire, may_delete; /* the user's tree does not exclude it */
 };
 
-/* The parts that are not in the user's tree, all of them as they would be drawn, as YAML. malloc'ed; NULL
- * when out of memory. */
+/* Draws all parts of a scenario that are not in the user's tree, as YAML. malloc'ed; NULL when out of
+ * memory. */
 char *lab_fuzz_draw(const struct lab_node *root, uint64_t seed, bool is_named);
 
-/* Draws: uniform in [0, 1); true with this chance; a whole number from least to most; between two positive
- * numbers with a uniform logarithm; a span likewise, rounded to two digits. */
+/* Draws. lab_draw_init() begins the random stream of a value; lab_draw_chance() is true with this
+ * probability; lab_draw_whole() draws a whole number from least to most, inclusive; lab_draw_log() a positive
+ * number with a uniform logarithm; lab_draw_span() a span with a uniform logarithm, rounded to two digits by
+ * lab_draw_rounded(). */
 struct sim_random;
 void lab_draw_init(struct sim_random *random, const struct lab_fuzz_plan *plan, unsigned draw);
 bool lab_draw_chance(struct sim_random *random, double chance);
@@ -117,19 +119,19 @@ uint64_t lab_draw_whole(struct sim_random *random, uint64_t least, uint64_t most
 double lab_draw_log(struct sim_random *random, double least, double most);
 int64_t lab_draw_span(struct sim_random *random, int64_t least_ns, int64_t most_ns);
 int64_t lab_draw_rounded(double span_ns);
-/* " 1500ms" without the blank; buffer holds LAB_SPAN_SIZE. */
+/* Formats a span, for example "1500ms"; buffer must have LAB_SPAN_SIZE bytes. */
 #define LAB_SPAN_SIZE 32
 const char *lab_span_text(int64_t span_ns, char *buffer);
 
-/* On the grid of the clocks, so that a row's time can meet the end of such a span exactly. */
+/* Rounds a span to a multiple of the clocks' resolution, so that a row's time can be exactly at its end. */
 int64_t lab_draw_on_grid(const struct lab_fuzz_plan *plan, int64_t span_ns);
 
-/* The seed's strategy counts rows. */
+/* Whether the seed's strategy counts rows. */
 bool lab_draw_counts(const struct lab_fuzz_plan *plan);
-/* The seed's strategy is of windows, and its readers remember which were empty. */
+/* Whether the seed's strategy has time windows, and its readers remember which were empty. */
 bool lab_draw_remembers(const struct lab_fuzz_plan *plan);
 
-/* fuzz_draw_workload.c: rows and reads; of a trace, the reads alone. fuzz_draw_idgen.c: "identifiers:", and
+/* fuzz_draw_workload.c: rows and reads; for a trace, only the reads. fuzz_draw_idgen.c: "identifiers:" and
  * its strategy. fuzz_draw_strategy.c, fuzz_draw_fault.c: "strategies:", "faults:". */
 void lab_fuzz_draw_workload(const struct lab_fuzz_plan *plan, bool is_trace, struct lab_writer *writer);
 void lab_fuzz_draw_identifiers(const struct lab_fuzz_plan *plan, struct lab_writer *writer);

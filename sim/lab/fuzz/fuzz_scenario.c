@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes the scenario of a seed: the base file with everything drawn that it leaves open. */
+/* Makes the scenario of a seed: the base file, with everything drawn that it does not specify. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "lab/scenario_part.h"
 #include "lab/scenario_write.h"
 
-/* Stands for a file in messages when there is none. */
+/* The file name in messages when there is no file. */
 #define DRAWN_PATH "fuzz"
 
 static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, struct lab_node **root)
@@ -33,7 +33,7 @@ static bool read_base(struct lab_tree *tree, const struct lab_fuzz_base *base, s
     return true;
 }
 
-/* A scenario that says everything gets no more than the seed. */
+/* Whether a scenario specifies everything, so that only the seed is added. */
 static bool is_complete(const struct lab_node *root)
 {
     static const char *const sections[] = {"cluster", "agents", "faults", "strategies"};
@@ -47,8 +47,8 @@ static bool is_complete(const struct lab_node *root)
             lab_node_find(root, "duration") != NULL);
 }
 
-/* What is missing in the user's scenario comes from the drawn one; of agents and cluster, single fields too.
- */
+/* Adds the sections that are missing in the user's scenario from the drawn one; for agents and cluster,
+ * single fields too. */
 static void adopt(struct lab_node *root, struct lab_node *drawn, bool is_deep)
 {
     for (struct lab_node *field = drawn->first, *next; field != NULL; field = next) {
@@ -64,7 +64,7 @@ static void adopt(struct lab_node *root, struct lab_node *drawn, bool is_deep)
     }
 }
 
-/* The drawn text is no file in which anybody could look up a line. */
+/* Removes line numbers, since the drawn text is not a file that a user can read. */
 static void forget_places(struct lab_node *node)
 {
     node->place = node->name_place = (struct lab_place){NULL, 0, 0};
@@ -72,7 +72,7 @@ static void forget_places(struct lab_node *node)
         forget_places(child);
 }
 
-/* `seed` is the seed's own in any case, and what the file expects is for `run`. */
+/* Always sets `seed`, and removes expectations, which are meant for `run`. */
 static bool draw_rest(struct lab_tree *tree, struct lab_node *root, uint64_t seed, bool is_named)
 {
     struct lab_node *drawn;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Makes a scenario smaller: each step is one cut, and what a cut leaves without meaning (a fault of an agent
- * that is no longer there) goes with it. */
+/* Shrinks a scenario: each step is one cut, together with everything that becomes meaningless by it (such as
+ * a fault of an agent that does not exist any more). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define VALUE_SIZE 40
 
-/* The cuts that a tree allows come in one order; the one whose number is `left` is made. */
+/* The possible cuts of a tree are enumerated in a fixed order; the cut with the number `left` is made. */
 struct cutter {
     struct lab_tree tree;
     struct lab_node *root;
@@ -21,7 +21,7 @@ struct cutter {
     bool is_made;
 };
 
-/* Whether the cut that is at hand is the one to make. */
+/* Counts one cut, and returns whether it is the one to make. */
 static bool is_due(struct cutter *cutter)
 {
     if (cutter->is_made || cutter->left-- > 0)
@@ -53,7 +53,7 @@ static void keep_range(struct lab_node *list, size_t begin, size_t end, bool is_
     }
 }
 
-/* NULL where there is no list. */
+/* The first element of a list; NULL when there is no list. */
 static struct lab_node *first_of(const struct lab_node *list)
 {
     return list != NULL && list->kind == LAB_NODE_LIST ? list->first : NULL;
@@ -75,7 +75,7 @@ static void cut_strategies(struct cutter *cutter, struct lab_node *list)
     }
 }
 
-/* All, then halves and quarters, then one by one. */
+/* Removes all faults, then halves and quarters of them, then single ones. */
 static void cut_faults(struct cutter *cutter, struct lab_node *list)
 {
     size_t count = count_of(list);
@@ -101,7 +101,7 @@ static bool is_scalar(const struct lab_node *node)
     return node != NULL && node->kind == LAB_NODE_SCALAR;
 }
 
-/* False, and *out as it was, where none stands there. */
+/* Returns false, and leaves *out unchanged, when the node is not a whole number. */
 static bool whole_of(const struct lab_node *node, uint64_t *out)
 {
     uint64_t value;
@@ -157,8 +157,8 @@ static void cut_numbers(struct cutter *cutter)
     lower_rate(cutter, find(find(find(root, "reads"), "all"), "rate"));
 }
 
-/* What is left out has its default, which is simpler to read. A field that cannot be left out makes no
- * scenario, and so fails the test. */
+/* Removes fields, which then have their defaults. Removing a required field gives no valid scenario, so the
+ * test fails. */
 static void cut_fields(struct cutter *cutter, struct lab_node *mapping)
 {
     static const char *const kept[] = {"seed", "name", "label", "nodes", "replication_factor", "num_tokens"};
@@ -198,7 +198,7 @@ static void lower_span(struct cutter *cutter, struct lab_node *node)
     }
 }
 
-/* Of {kind: {...}}, perhaps with a label next to it. */
+/* The settings in {kind: {...}}, which may have a label next to the kind. */
 static struct lab_node *settings_of(const struct lab_node *item)
 {
     struct lab_node *field = item->kind == LAB_NODE_MAPPING ? item->first : NULL;
@@ -224,7 +224,7 @@ static void cut_something(struct cutter *cutter)
                                         "range",       "all",     "late", "early",    "backfill"};
     struct lab_node *root = cutter->root;
     cut_strategies(cutter, find(root, "strategies"));
-    /* Early, since all that is tried after it takes less time then. */
+    /* Early, since all later tests then take less time. */
     lower_span(cutter, find(root, "duration"));
     cut_faults(cutter, find(root, "faults"));
     cut_numbers(cutter);
@@ -245,7 +245,7 @@ static void cut_something(struct cutter *cutter)
     cut_lengths(cutter, find(root, "faults"));
 }
 
-/* "agent 3", where there are not so many. */
+/* Whether a place such as "agent 3" does not exist, because there are fewer agents. */
 static bool is_place_beyond(const struct lab_node *place, const char *kind, uint64_t count)
 {
     uint64_t index;
@@ -292,7 +292,7 @@ static void drop_meaningless(struct lab_node *root)
     }
 }
 
-/* *out is NULL when there are not so many cuts. */
+/* Makes the cut with this number; *out is NULL when there are fewer cuts. */
 static bool cut(const char *text, size_t number, char **out, struct sim_error *error)
 {
     struct sim_error found = {SIM_ERROR_NONE, ""};
@@ -328,7 +328,7 @@ bool lab_shrink(const char *text, uint32_t tries, lab_shrink_test *test, void *c
             return false;
         }
         if (smaller == NULL) {
-            /* All cuts were tried; a cut that was made may have made room for one before it. */
+            /* All cuts were tried. A cut that was made may allow an earlier one that failed before. */
             if (!is_smaller)
                 break;
             is_smaller = false;

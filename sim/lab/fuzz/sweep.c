@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the grid of a sweep, and makes the scenario of each of its jobs. */
+/* Reads the section of a sweep, and makes the scenario of each of its jobs. */
 #include "lab/sweep.h"
 #include "kernel/grow.h"
 
@@ -21,23 +21,24 @@
 #include "workload/trace_files.h"
 
 #define BLOCK_SIZE 65536
-#define SHOWN_SIZE 200 /* of a point's settings in a message */
+#define SHOWN_SIZE 200 /* size of a point's settings in a message */
 
-/* What the sweep is made of, while the tree of its section lives. */
+/* State while a sweep is made from the tree of its section. */
 struct build {
     struct lab_reader reader;
     const struct lab_override *overrides;
     size_t override_count;
     const uint64_t *seed;
-    const struct lab_node *node; /* of the section */
+    const struct lab_node *node; /* node of the section */
     struct lab_sweep_section section;
     struct lab_sweep *sweep;
     size_t grid_points;
-    uint64_t *digests; /* of the sweep's files */
+    uint64_t *digests; /* digests of the sweep's files */
     size_t digest_capacity, file_capacity;
 };
 
-/* A misspelt 'sweep' is an unknown field, and whatever else is wrong comes first too. */
+/* Fails when there is no section `sweep`. Other errors, such as a misspelt 'sweep', which is an unknown
+ * field, are reported first. */
 static bool fail_without_section(struct build *build)
 {
     const struct lab_sweep *sweep = build->sweep;
@@ -103,7 +104,7 @@ static bool count_points(struct build *build)
     return true;
 }
 
-/* The point's index-th value, which has its path for a name; NULL when there are fewer. */
+/* The point's index-th value, whose name is its path; NULL when there are fewer. */
 static const struct lab_node *setting_at(const struct build *build, size_t point, size_t index)
 {
     const struct lab_node *grid = build->section.grid, *list = build->section.list, *node;
@@ -117,7 +118,7 @@ static const struct lab_node *setting_at(const struct build *build, size_t point
     }
     if (grid == NULL || index >= grid->count)
         return NULL;
-    size_t below = 1, nth = 0; /* points of one value of the axis */
+    size_t below = 1, nth = 0; /* below: number of points per value of the axis */
     const struct lab_node *axis = grid->first, *found = NULL;
     for (; axis != NULL; axis = axis->next, nth++) {
         found = nth == index ? axis : found;
@@ -136,7 +137,7 @@ static bool settings_of(struct build *build, size_t point)
     struct lab_writer writer = {0};
     const struct lab_node *value;
     for (size_t i = 0; (value = setting_at(build, point, i)) != NULL; i++) {
-        /* In the grid there is none. */
+        /* The grid has no seeds. */
         if (strcmp(value->name, "seed") == 0) {
             out->has_own_seed = true;
             lab_quantity_whole(value->text, &out->own_seed);
@@ -195,7 +196,7 @@ static char *copy(const char *text, size_t size)
     return made;
 }
 
-/* Once, and puts it behind the others. */
+/* Reads a file unless it was read before, and appends its digest. */
 static bool read_file(struct build *build, const char *path)
 {
     struct lab_sweep *sweep = build->sweep;
@@ -246,7 +247,7 @@ static bool digest_file(struct build *build, const char *path)
     return true;
 }
 
-/* All files of a folder, where the trace is one. */
+/* Reads a trace file or, if the trace is a folder, all of its files. */
 static bool digest_trace(struct build *build, const char *path)
 {
     struct wl_trace_files files;
@@ -265,7 +266,7 @@ static void digest_add_bytes(struct lab_sweep *sweep, const char *bytes, size_t 
     digest_add(sweep, hash.h2);
 }
 
-/* What the point's runs depend on. */
+/* Computes a digest of everything on which the point's runs depend. */
 static bool digest_point(struct build *build, struct lab_node *root, const struct lab_scenario *scenario)
 {
     struct lab_node *before = NULL;
@@ -291,8 +292,8 @@ static bool digest_point(struct build *build, struct lab_node *root, const struc
     return is_fine;
 }
 
-/* A point's error as one of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." where one of its settings
- * is to blame, and else the place that is, with the point named behind. */
+/* Reports a point's error as an error of the section: "x.yaml:9:12: point 3: 'bits: 99': ..." if one of its
+ * settings is the cause; otherwise with the original place, followed by the point. */
 static bool fail_point(struct build *build, size_t point, const struct sim_error *inner)
 {
     struct lab_tree *tree = &build->reader.tree;
@@ -322,7 +323,7 @@ static bool fail_point(struct build *build, size_t point, const struct sim_error
                     lab_sweep_describe(build->sweep->points[point].settings, false, shown, sizeof shown));
 }
 
-/* The scenario's own seed is known with the first point; no point changes it. */
+/* The first seed is the scenario's own, which no point changes. */
 static bool fill_seeds(struct build *build, const struct lab_scenario *scenario)
 {
     struct lab_sweep *sweep = build->sweep;
@@ -341,7 +342,7 @@ static bool fill_seeds(struct build *build, const struct lab_scenario *scenario)
     return true;
 }
 
-/* The tree is the point's own: overrides cannot be taken back. */
+/* Parses a separate tree for the point, since overrides cannot be undone. */
 static bool check_point(struct build *build, size_t point)
 {
     struct sim_error inner = {0};
@@ -361,7 +362,7 @@ static bool check_point(struct build *build, size_t point)
     }
     is_fine = is_fine && lab_scenario_of_tree(&tree, root, "", &scenario) &&
               (point > 0 || fill_seeds(build, scenario)) && digest_point(build, root, scenario);
-    /* A message may name a setting's place, which is within `settings`. */
+    /* Done before `settings` is freed, since the message may point into it. */
     bool is_told = is_fine || fail_point(build, point, &inner);
     lab_scenario_destroy(scenario);
     lab_tree_clear(&tree);
@@ -406,7 +407,8 @@ static int by_settings(const void *a, const void *b)
     return one->index > other->index ? 1 : -1;
 }
 
-/* The same jobs twice would be no mistake of the figures, but a waste that nobody means. */
+/* Refuses two equal points: the results would be correct, but the same jobs would run twice, which nobody
+ * intends. */
 static bool refuse_same_points(struct build *build)
 {
     const struct lab_sweep *sweep = build->sweep;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The fuzzer: each seed is a scenario. Settings in the user's own scenario are kept; the others are drawn,
- * each from a random stream of its own, after a first draw of which kinds of faults are enabled (swarm
- * testing). Each run is checked against the table of guarantees; a campaign sums up its seeds; a scenario
- * that breaks a guarantee is shrunk as long as it still breaks it.
+/* The fuzzer: each seed is a scenario. Settings in the user's own scenario are kept; all others are drawn,
+ * each from its own random stream, after a first draw of which kinds of faults are enabled (swarm testing).
+ * Each run is checked against the table of guarantees. A campaign adds up its seeds. A scenario that breaks a
+ * guarantee is shrunk as long as it still breaks it.
  *
- * Everything is a function of the seed and the text alone. */
+ * Everything depends only on the seed and the text. */
 #ifndef LAB_FUZZ_H
 #define LAB_FUZZ_H
 
@@ -18,14 +18,15 @@
 
 /* --- fuzz_scenario.c: the scenario of a seed */
 
-/* What all seeds of a campaign share. */
+/* The input that all seeds of a campaign share. */
 struct lab_fuzz_base {
-    const char *path; /* of the user's scenario, for messages and relative file names; NULL: there is none */
+    const char
+        *path; /* path of the user's scenario, for messages and relative file names; NULL: there is none */
     const char *text; /* its YAML, `size` bytes */
     size_t size;
-    const struct lab_override *overrides; /* applied as if they stood in the text */
+    const struct lab_override *overrides; /* applied as if they were in the text */
     size_t override_count;
-    uint32_t held; /* bit c: condition c excuses nothing */
+    uint32_t held; /* bit c: condition c does not excuse violations */
 };
 
 /* Makes a scenario with a complete text: the fields of the base, those drawn, and `seed:`. It passes the
@@ -35,11 +36,11 @@ struct lab_fuzz_base {
 bool lab_fuzz_scenario(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
                        struct sim_error *error);
 
-/* The same scenario with an empty text, for whoever only runs it. */
+/* As lab_fuzz_scenario(), but without the text, for callers that only run the scenario. */
 bool lab_fuzz_case(const struct lab_fuzz_base *base, uint64_t seed, struct lab_scenario **out,
                    struct sim_error *error);
 
-/* The scenario of `text` with overrides laid over it, written out as a text of its own, malloc'ed. */
+/* Applies overrides to the scenario of `text`, and writes it as a new text, malloc'ed. */
 bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, size_t override_count,
                       char **out, struct sim_error *error);
 
@@ -47,7 +48,8 @@ bool lab_fuzz_rewrite(const char *text, const struct lab_override *overrides, si
  * campaign. */
 bool lab_fuzz_identity(const struct lab_fuzz_base *base, uint64_t *out, struct sim_error *error);
 
-/* The name of a key of the scenario; buffer holds LAB_KEY_NAME_SIZE. Of UINT32_MAX: "". */
+/* Writes the name of a key of the scenario into buffer, which must have LAB_KEY_NAME_SIZE bytes; "" for
+ * UINT32_MAX. */
 bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *buffer,
                        struct sim_error *error);
 
@@ -55,15 +57,15 @@ bool lab_fuzz_key_name(const struct lab_scenario *scenario, uint32_t key, char *
 
 /* The first guarantee, in the order of strategies and oracles, that a run broke. */
 struct lab_breach {
-    size_t strategy; /* of the result */
+    size_t strategy; /* index in the result */
     enum lab_oracle oracle;
 };
 bool lab_breach_find(const struct lab_result *result, struct lab_breach *out);
 
-/* What a campaign has shares of: the oracles, whose violations are counted, and behind them whether a run
- * kept fewer of its rows than a share of all. */
+/* The properties of runs whose shares a campaign measures: violations of each oracle, and, after these,
+ * whether fewer than a given share of the rows was acknowledged. */
 enum lab_fuzz_share {
-    LAB_FUZZ_KEPT_BELOW_99 = LAB_ORACLE_COUNT, /* percent were acknowledged */
+    LAB_FUZZ_KEPT_BELOW_99 = LAB_ORACLE_COUNT, /* fewer than 99 % of the rows were acknowledged */
     LAB_FUZZ_KEPT_BELOW_90,
     LAB_FUZZ_KEPT_BELOW_50,
     LAB_FUZZ_SHARES
@@ -71,28 +73,28 @@ enum lab_fuzz_share {
 /* "findable", "kept_below_99". */
 const char *lab_fuzz_share_name(unsigned share);
 
-/* The figures of one strategy's run that a campaign counts. Bit s of `judged` and `violated`: share s; of
- * `broken`: oracle s. */
+/* The data of one strategy's run that a campaign counts. Bit s of `judged` and `violated`: property s (enum
+ * lab_fuzz_share); of `broken`: oracle s. */
 struct lab_fuzz_run {
     enum bk_kind kind;
     unsigned protocol;
     uint32_t judged, violated, broken;
-    uint32_t excuses[LAB_ORACLE_COUNT]; /* of its violations; bit c: condition c */
-    uint32_t lapsed[LAB_ORACLE_COUNT];  /* conditions that occurred and suspend the guarantee, violated or
-                                           not */
+    uint32_t excuses[LAB_ORACLE_COUNT]; /* conditions that excuse its violations; bit c: condition c */
+    uint32_t lapsed[LAB_ORACLE_COUNT];  /* conditions that occurred and suspend the guarantee, whether it was
+                                           violated or not */
     uint64_t rolls;
 };
 struct lab_fuzz_outcome {
     uint64_t rows;
-    uint64_t probes; /* bit p: some strategy's run walked path p */
+    uint64_t probes; /* bit p: some strategy's run reached probe p */
     size_t run_count;
     struct lab_fuzz_run runs[LAB_STRATEGIES_MAX];
 };
-/* Removes the conditions of the mask from the excuses. */
+/* Removes the conditions in `held` from the excuses. */
 void lab_fuzz_hold(struct lab_result *result, uint32_t held);
 void lab_fuzz_outcome_of(const struct lab_result *result, struct lab_fuzz_outcome *out);
 
-/* Those that place rows, and LAB_KIND_IDGEN. */
+/* The kinds that place rows, and LAB_KIND_IDGEN. */
 #define LAB_FUZZ_KINDS ((unsigned)LAB_KIND_IDGEN + 1)
 
 /* Counts of runs, for one kind and protocol and one oracle. */
@@ -100,38 +102,38 @@ struct lab_fuzz_cell {
     uint64_t judged, violated;
     uint64_t excused; /* the guarantee was violated, and each violation was excused */
     uint64_t broken;
-    uint64_t excuses[LAB_CONDITION_COUNT]; /* of the excused runs, by condition; several conditions may
-                                              excuse one run */
-    /* Runs in which the guarantee applied to every key at every time; and by condition the runs in which it
-     * did not. */
+    uint64_t excuses[LAB_CONDITION_COUNT]; /* number of excused runs per condition; several conditions may
+                                              excuse the same run */
+    /* Number of runs in which the guarantee applied to every key at every time; and, per condition, of runs
+     * in which it did not. */
     uint64_t guaranteed, lapsed[LAB_CONDITION_COUNT];
-    /* Counts of seeds, which are independent, while the runs of one seed are not. Uncovered: with a
-     * violation that no guarantee covers, since none is given or it was excused. Of shares that are no
-     * oracle's nothing else is counted. */
+    /* Numbers of seeds, which are independent, whereas the runs of one seed are not. Uncovered: with a
+     * violation that no guarantee covers, since there is no guarantee or the violation was excused. For
+     * properties that are not oracles, only these two are counted. */
     uint64_t seeds_judged, seeds_uncovered;
 };
 struct lab_fuzz_tally {
     uint64_t seeds;
     uint64_t runs[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT];
     struct lab_fuzz_cell cells[LAB_FUZZ_KINDS][LAB_PROTOCOL_COUNT][LAB_FUZZ_SHARES];
-    uint64_t probes[LAB_PROBE_COUNT]; /* seeds that walked the path */
-    struct lab_histogram rows, rolls; /* of a seed; of a strategy's run */
+    uint64_t probes[LAB_PROBE_COUNT]; /* number of seeds that reached the probe */
+    struct lab_histogram rows, rolls; /* rows per seed; rolls per strategy's run */
 };
 void lab_fuzz_tally_init(struct lab_fuzz_tally *tally);
 void lab_fuzz_tally_clear(struct lab_fuzz_tally *tally);
-/* False when out of memory. */
+/* Adds a seed. Returns false when out of memory. */
 bool lab_fuzz_tally_add(struct lab_fuzz_tally *tally, const struct lab_fuzz_outcome *outcome);
-/* The median: the least size that half of the seeds do not exceed; 0 for an empty histogram. */
+/* The median: the smallest size that half of the entries do not exceed; 0 for an empty histogram. */
 uint64_t lab_fuzz_median(const struct lab_histogram *histogram);
 
 /* --- fuzz_shrink.c: smaller scenarios with the same failure */
 
-/* Whether the scenario of this text still fails in the way to be kept; also false when the text is no valid
+/* Whether the scenario of this text still has the failure; false also when the text is not a valid
  * scenario. */
 typedef bool lab_shrink_test(void *context, const char *text);
-/* Removes parts step by step, until every further step would make the test false, or until `tries` tests
- * were made. The test is true of `text` itself. *out is malloc'ed; `text` again when nothing can go. On
- * failure, when out of memory, *out is NULL. */
+/* Removes parts step by step, until every further step would make the test false, or until `tries` tests were
+ * made. The test must be true for `text` itself. *out is malloc'ed; it equals `text` when nothing can be
+ * removed. It fails only when out of memory; *out is then NULL. */
 bool lab_shrink(const char *text, uint32_t tries, lab_shrink_test *test, void *context, char **out,
                 struct sim_error *error);
 #endif
