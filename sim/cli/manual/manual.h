@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is made of the commands' tables at build time: the manual page, and what shells complete.
+/* Generates the manual page and the shell completions at build time from the tables of commands.
  *
- * A template is copied line by line; a line "@NAME" or "@NAME COMMAND" stands for what a directive writes. So
- * no option can be missing where `--help` has it, or be there where it has gone.
- */
+ * A template is copied line by line; a line "@NAME" or "@NAME COMMAND" is replaced by the output of a
+ * directive. So the manual and the completions always have the same options as `--help`. */
 #ifndef CLI_MANUAL_MANUAL_H
 #define CLI_MANUAL_MANUAL_H
 
@@ -20,12 +19,12 @@ struct manual_directive {
 
 extern const struct manual_directive manual_page[], manual_bash[], manual_zsh[], manual_fish[];
 
-/* What a shell offers where a value or an argument is to come. */
+/* What a shell offers to complete a value or an argument. */
 enum manual_offer {
     MANUAL_NOTHING,
     MANUAL_WORDS,
-    MANUAL_LIST,   /* words, parted by commas */
-    MANUAL_FIELDS, /* words with a value behind them: no blank follows */
+    MANUAL_LIST,   /* words separated by commas */
+    MANUAL_FIELDS, /* words that are followed by a value, so no space is added */
     MANUAL_FILES,
     MANUAL_FOLDERS,
     MANUAL_SCENARIOS,
@@ -35,18 +34,18 @@ enum manual_offer {
 
 #define MANUAL_WORDS_SIZE 16384
 #define MANUAL_TEXT_SIZE  1024
-/* The words parted by spaces; empty unless words, a list or fields are offered. */
+/* Sets `words` to the words separated by spaces; empty unless words, a list or fields are offered. */
 enum manual_offer manual_offer_of(const struct cli_command *command, const struct cli_option *option,
                                   char words[MANUAL_WORDS_SIZE]);
 enum manual_offer manual_offer_of_arguments(const struct cli_command *command);
-/* "files", "runs": the name that the templates have for it. */
+/* The name of an offer in the templates: "files", "runs". */
 const char *manual_offer_name(enum manual_offer offer);
-/* Whether each rule is of an option that is there, and its words stand in that option's help. */
+/* Checks that each rule is for an existing option, and that its words occur in the option's help. */
 bool manual_offers_check(void);
 bool manual_is_repeatable(const struct cli_option *option);
 /* The option's help as one line. */
 void manual_help_line(const struct cli_option *option, char buffer[MANUAL_TEXT_SIZE]);
-/* Text in which each of `special` has a backslash in front. */
+/* Writes text with a backslash before each character of `special`. */
 void manual_escape(const char *text, const char *special, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which kind is the cheapest at other prices and rates of reads, as plain data, from the JSON of an answer of
- * `tune SCENARIO`. */
+/* The cheapest kind of strategy at other prices and rates of reads, as plain data, made from the JSON of an
+ * answer of `tune SCENARIO`. */
 #ifndef CLI_CONTEST_REGIONS_H
 #define CLI_CONTEST_REGIONS_H
 
@@ -11,7 +11,7 @@
 
 struct cli_contest_plane;
 
-/* Texts are the answer's, and live as long. Zeroed: none. */
+/* Texts are owned by the answer, which must outlive the struct. A zeroed struct is empty. */
 struct cli_contest_regions {
     bool is_shown; /* more than one kind can be the cheapest */
     struct report_regions data;
@@ -19,8 +19,8 @@ struct cli_contest_regions {
     char title[160];
 };
 
-/* *out stays where it is for as long as it is used, and is zeroed before; cli_contest_regions_free() in
- * either case. */
+/* Makes the regions. *out must be zeroed before, and must not be moved while it is used. The caller must call
+ * cli_contest_regions_free() even after a failure. */
 bool cli_contest_regions_make(const json_t *answer, struct cli_contest_regions *out, struct sim_error *error);
 void cli_contest_regions_free(struct cli_contest_regions *regions);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What charts of the answer of `tune SCENARIO` show, as plain data: the settings that hold by what they
- * cost and how large their partitions are, those of `probabilistic` by bits and threshold, and which kind is
- * the cheapest at other prices and rates of reads. From the JSON alone, so that `report` has them again from
- * the database. */
+/* The data of the charts of the answer of `tune SCENARIO`: the settings that stay within the limits, by cost
+ * and partition size; the settings of `probabilistic`, by bits and threshold; and the cheapest kind at other
+ * prices and rates of reads. It is made only from the answer's JSON, so that `report` can make it from the
+ * database. */
 #ifndef CLI_CONTEST_VIEWS_H
 #define CLI_CONTEST_VIEWS_H
 
@@ -15,9 +15,9 @@
 
 struct cli_contest_grid;
 
-/* Texts are the answer's, and live as long. Zeroed: none. */
+/* Texts are owned by the answer, which must outlive the struct. A zeroed struct has no views. */
 struct cli_contest_views {
-    bool has_front, has_heatmap; /* what the answer does not have is left out */
+    bool has_front, has_heatmap; /* whether the answer has the data of these charts */
     struct report_front front;
     struct report_heatmap heatmap;
     struct cli_contest_regions regions;
@@ -26,7 +26,8 @@ struct cli_contest_views {
     char front_title[160], heatmap_title[160];
 };
 
-/* *out stays where it is for as long as it is used; cli_contest_views_free() in either case. */
+/* Makes the views. *out must not be moved while it is used. The caller must call cli_contest_views_free()
+ * even after a failure. */
 bool cli_contest_views_make(const json_t *answer, struct cli_contest_views *out, struct sim_error *error);
 void cli_contest_views_free(struct cli_contest_views *views);
 

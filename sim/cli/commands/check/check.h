@@ -17,20 +17,21 @@
 enum cli_check_kind { CLI_CHECK_EXPECT, CLI_CHECK_GUARANTEE, CLI_CHECK_BASELINE, CLI_CHECK_KINDS };
 const char *cli_check_kind_name(enum cli_check_kind kind); /* "expect" */
 
-/* What a finding is about; NULL where there is none, NaN where it is about no figure. */
+/* What a finding is about. Texts are NULL when they do not apply; numbers are NaN when the finding is not
+ * about a metric. */
 struct cli_about {
     const char *label; /* of the strategy */
     const char *name;  /* of the metric or the oracle; "digest", "baseline", "strategy" */
     const char *key;   /* of the largest partition, or of the first violation */
     double value, low, high;
-    double excess; /* of a figure: how far outside, in half widths of its interval */
+    double excess; /* for a metric: distance from the interval, in half widths of the interval */
 };
 #define CLI_NO_FIGURE .value = (double)NAN, .low = (double)NAN, .high = (double)NAN
 
 /* A finding; it owns its texts. */
 struct cli_finding_line {
     enum cli_check_kind kind;
-    char *text; /* one line: what, the limit, the value, the key */
+    char *text; /* one line: what is wrong, the limit, the value, the key */
     char *label, *name, *key;
     double value, low, high, excess;
 };
@@ -45,19 +46,19 @@ struct cli_check {
     size_t first, number; /* findings */
 };
 
-/* A figure outside its interval at the scenario's own seed. */
+/* A metric outside its interval at the scenario's own seed. */
 struct cli_suspect {
     const struct store_baseline_metric *metric;
     double value;    /* NaN: the strategy does not have it any more */
     int side;        /* -1: below the interval, 1: above it, 0: missing */
-    bool is_cleared; /* at another seed the figure was inside */
+    bool is_cleared; /* at another seed the metric was inside */
 };
 
 /* One scenario of the command line. */
 struct cli_checked {
     struct lab_scenario *scenario;
     char *path;  /* absolute */
-    char *again; /* the line that runs it again, for a shell */
+    char *again; /* the command that runs it again, for a shell */
     struct lab_result *result;
     int64_t run; /* its number in the database; 0: not stored */
     int64_t elapsed_ms, created_unix_s;
@@ -68,11 +69,11 @@ struct cli_checked {
     struct store_baseline held;  /* the baseline it is compared with; the texts of `info` are not kept */
     bool has_baseline, is_exact; /* is_exact: digest, seed and scenario are the baseline's, so each figure
                                     must be equal */
-    const char *cause;           /* the reason given for a figure that differs at an equal digest; constant */
+    const char *cause; /* the reason given for a metric that differs although the digest is equal; constant */
     struct cli_suspect *suspects;
     size_t suspect_count;
     _Atomic size_t suspects_left;
-    char **notes; /* what is worth knowing and no failure */
+    char **notes; /* remarks that are not failures */
     size_t note_count, note_capacity;
 };
 
@@ -81,11 +82,11 @@ struct cli_gate {
     size_t count;
     const char *database; /* NULL: nothing is stored */
     const char *baseline; /* NULL: there is none */
-    const char *junit;    /* NULL: none is asked for */
-    uint64_t seeds;       /* in addition to the scenario's own, for intervals */
-    uint64_t confirmed;   /* the number of seeds that confirmed a drifted figure; 0: none was suspected */
+    const char *junit;    /* NULL: none was requested */
+    uint64_t seeds;       /* number of seeds in addition to the scenario's own, for intervals */
+    uint64_t confirmed; /* the number of seeds that confirmed a drifted metric; 0: no metric was suspected */
     bool is_update, is_updated;
-    bool digest_counts; /* a digest that moved is a failure */
+    bool digest_counts; /* a changed digest is a failure */
     bool is_quiet, is_json;
     uint32_t workers;
     struct cli_signals signals;
@@ -125,7 +126,7 @@ bool cli_check_digest(struct cli_checked *item, const struct cli_gate *gate, str
 
 /* --- check_figures.c: comparison with the baseline's figures */
 
-/* Finds the figures that are outside at the scenario's own seed, in items whose digest moved. */
+/* Finds the metrics that are outside at the scenario's own seed, in items whose digest changed. */
 bool cli_check_suspect(struct cli_checked *item, struct sim_error *error);
 /* Runs further seeds until each suspect was inside at one seed (cleared), or outside on the same side at
  * enough seeds (confirmed). */
@@ -143,11 +144,11 @@ bool cli_check_update(struct cli_gate *gate, struct sim_error *error);
 
 /* Whether the run of item `index` at seed + offset is still needed; called on any thread. */
 typedef bool cli_check_wanted(void *context, size_t index, uint64_t offset);
-/* Takes the result of a run and its ownership; NULL: the run was not needed. Calls do not overlap; those of
- * an item come in the order of seeds. */
+/* Takes ownership of the result of a run; NULL: the run was not needed. Calls do not overlap; those of an
+ * item come in the order of seeds. */
 typedef bool cli_check_take(void *context, size_t index, uint64_t offset, struct lab_result *result,
                             int64_t elapsed_ms, struct sim_error *error);
-/* Offsets first to first + number - 1 of every item. */
+/* Runs every item at the offsets first to first + number - 1. */
 bool cli_check_run(struct cli_gate *gate, uint64_t first, uint64_t number, cli_check_wanted *wanted,
                    cli_check_take *take, void *context, struct sim_error *error);
 

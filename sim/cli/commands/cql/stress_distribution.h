@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Distributions in the few forms that cassandra-stress has: fixed, uniform, gaussian, extreme (Weibull).
+/* Approximates distributions by the forms that cassandra-stress supports: fixed, uniform, gaussian, extreme
+ * (Weibull).
  *
- * EXTREME(min..max,shape) is min + W, W Weibull with this shape and the scale (max - min) / ((ln(max - min))
- * / 2)^(1/shape): the tool chooses it so that W passes max - min with probability 1 / sqrt(max - min), and
- * then gives max. So its mean follows from max, and max is chosen here for the mean. */
+ * EXTREME(min..max,shape) is min + W, where W is Weibull with this shape and the scale (max - min) / ((ln(max
+ * - min)) / 2)^(1/shape). With this scale W exceeds max - min with probability 1 / sqrt(max - min), and the
+ * tool then returns max. So the mean depends on max, which is chosen here to get the required mean. */
 #ifndef CLI_STRESS_DISTRIBUTION_H
 #define CLI_STRESS_DISTRIBUTION_H
 
@@ -13,17 +14,19 @@
 
 #define STRESS_DISTRIBUTION_SIZE 128
 
-/* Whole numbers of at least 1. */
+/* A distribution of whole numbers of at least 1. */
 struct stress_figures {
     double mean, stddev;
     uint64_t least, most;
 };
 
-/* A distribution with about this mean and standard deviation, "gaussian(1..9,5.0,1.2)". */
+/* Writes a distribution with about this mean and standard deviation: "gaussian(1..9,5.0,1.2)". */
 void stress_distribution(const struct stress_figures *figures, char distribution[STRESS_DISTRIBUTION_SIZE]);
-/* Of row sizes. One without a standard deviation (Pareto, alpha up to 2) goes by its middle. */
+/* Writes a distribution of row sizes. One without a standard deviation (Pareto with alpha up to 2) is fitted
+ * to its median. */
 void stress_distribution_of_size(const struct sim_size *size, char distribution[STRESS_DISTRIBUTION_SIZE]);
-/* Of ranks 1 to zipf's count: as large a share goes to the most popular tenth as by Zipf's distribution. */
+/* Writes a distribution of the ranks 1 to zipf's count, in which the most popular tenth has the same share as
+ * in the Zipf distribution. */
 void stress_distribution_of_ranks(const struct sim_zipf *zipf, uint64_t count,
                                   char distribution[STRESS_DISTRIBUTION_SIZE]);
 

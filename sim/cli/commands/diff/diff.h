@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two stored runs side by side: what was asked, what differs, and whether chance would do the same.
+/* Compares two stored runs: their scenarios, their results, and whether the differences are significant.
  *
- * A run is one seed. What it stands for is its sample: the stored runs of the same scenario, overrides and
- * version. Where both samples have a seed, the two runs of it are a pair, and the pairs' differences are what
- * is tested. */
+ * A run has one seed. The sample of a run is all stored runs of the same scenario, overrides and version. If
+ * both samples have the same seed, the two runs with that seed are a pair, and the differences of pairs are
+ * tested. */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
 
@@ -20,17 +20,17 @@ struct cli_signals;
 
 struct cli_diff_side {
     int64_t run;
-    char *label; /* the one strategy that was asked for; NULL: all */
+    char *label; /* label of the requested strategy; NULL: all */
     char *version, *path, *text, *overrides;
     struct lab_result *result;
-    struct store_seed *seeds; /* its sample, itself included, in order of seeds */
+    struct store_seed *seeds; /* its sample, including the run itself, in order of seeds */
     size_t seed_count;
 };
 
 enum cli_diff_test {
-    CLI_DIFF_UNTESTED, /* too few seeds: the figures are those of the two runs */
-    CLI_DIFF_PAIRED,   /* the figures are means over the pairs */
-    CLI_DIFF_WELCH,    /* no pairs: means over all seeds of each */
+    CLI_DIFF_UNTESTED, /* too few seeds: the values are those of the two runs */
+    CLI_DIFF_PAIRED,   /* the values are means over the pairs */
+    CLI_DIFF_WELCH,    /* no pairs: the values are means over all seeds of each sample */
 };
 
 struct cli_diff_pair {
@@ -41,39 +41,40 @@ struct cli_diff_pair {
 struct cli_diff_figure {
     char name[LAB_METRIC_NAME_SIZE];
     bool is_in_a, is_in_b;
-    double a, b, difference; /* b less a */
+    double a, b, difference; /* b - a */
     struct tune_sample sample_a, sample_b, differences;
     bool is_tested;
-    struct tune_interval interval; /* of the difference */
-    double p;                      /* corrected for all figures that are tested */
+    struct tune_interval interval; /* confidence interval of the difference */
+    double p;                      /* p-value, corrected for the number of tested metrics */
 };
 
 struct cli_diff_strategy {
     const struct lab_strategy_result *a, *b; /* of the two runs */
     struct cli_diff_figure *figures;
     size_t count;
-    bool has_gap, is_gap_of_closed; /* of the partitions' rows; else of all partitions */
+    bool has_gap, is_gap_of_closed; /* has_gap: `gap` is set, for rows of partitions; is_gap_of_closed: of
+                                       closed partitions; otherwise of all */
     struct lab_gap gap;
 };
 
 struct cli_diff {
     struct cli_diff_side a, b;
-    bool is_one_sample;  /* both runs belong to the same one: they differ in seed or strategy alone */
+    bool is_one_sample;  /* both runs belong to the same sample: they differ only in seed or strategy */
     bool is_same_choice; /* strategies are compared with those of the same label */
-    bool is_same_digest; /* every row went the same way */
+    bool is_same_digest; /* every row has the same bucket */
     enum cli_diff_test test;
     struct cli_diff_pair *pairs;
     size_t pair_count;
-    struct cli_diff_strategy *strategies; /* those that both have */
+    struct cli_diff_strategy *strategies; /* strategies that both runs have */
     size_t strategy_count, tested;
 };
 
 /* --- diff_seeds.c */
 
-/* The samples of both, and their pairs. */
+/* Finds the samples of both runs, and their pairs. */
 bool cli_diff_pair(struct cli_diff *diff, struct store *store, struct sim_error *error);
-/* Runs what is missing to `wanted` pairs, and stores it; then pairs again. An interrupted one keeps what was
- * stored. */
+/* Runs and stores the seeds that are missing for `wanted` pairs, and pairs again. If it is interrupted, the
+ * runs that were stored are kept. */
 bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const struct cli_args *args,
                           uint64_t wanted, struct cli_signals *signals, struct sim_error *error);
 
@@ -83,19 +84,19 @@ bool cli_diff_run_missing(struct cli_diff *diff, struct store *store, const stru
 bool cli_diff_compare(struct cli_diff *diff, struct store *store, const struct cli_args *args,
                       struct sim_error *error);
 bool cli_diff_is_significant(const struct cli_diff_figure *figure);
-/* Whether it is worth a line: significant, or by more than 1 %. */
+/* Whether the difference is worth a line: it is significant, or more than 1 %. */
 bool cli_diff_is_notable(const struct cli_diff_figure *figure);
-/* Whether the two have other rows: false where nothing speaks for it. */
+/* Whether the two runs have different rows; false when there is no evidence for it. */
 bool cli_diff_has_other_rows(const struct cli_diff *diff);
-/* Whether anything differs: significantly, where that can be told. */
+/* Whether anything differs; significantly, if it was tested. */
 bool cli_diff_is_any(const struct cli_diff *diff);
-/* Whether the strategy of one side is compared with one of the other. */
+/* Whether the strategy is compared with a strategy of the other run. */
 bool cli_diff_is_matched(const struct cli_diff *diff, const struct lab_strategy_result *strategy);
 
 /* --- diff_lines.c */
 
-/* Calls line() for each line of either that the other has not, in order; '-' or '+'. False when out of
- * memory. */
+/* Calls line() for each line that only one text has, in order: sign '-' for a, '+' for b. Returns false when
+ * out of memory. */
 bool cli_diff_lines(const char *a, const char *b, void (*line)(void *context, char sign, const char *text),
                     void *context);
 

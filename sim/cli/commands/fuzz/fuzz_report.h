@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a campaign found, for people and for machines. */
+/* Prints the results of a campaign as text or as JSON. */
 #ifndef CLI_FUZZ_REPORT_H
 #define CLI_FUZZ_REPORT_H
 
@@ -8,21 +8,21 @@
 #include "breach.h"
 #include "cli/campaign.h"
 
-/* "bucketlab fuzz my.yaml --seeds 17..17", for a shell; malloc'ed, NULL when out of memory. */
+/* The command that replays a seed, for a shell: "bucketlab fuzz my.yaml --seeds 17..17". malloc'ed; NULL when
+ * out of memory. */
 char *cli_fuzz_replay(const struct lab_fuzz_base *base, uint64_t seed);
-/* "bucketlab fuzz my.yaml --seeds 1001.. --for 60s": what a campaign left untried, options that find nothing
- * aside. */
+/* The command for the seeds that a campaign did not run: "bucketlab fuzz my.yaml --seeds 1001.. --for 60s".
+ * It leaves out options that do not change results. */
 char *cli_fuzz_rest(const struct cli_campaign *campaign);
-/* finding->path is NULL when nothing was shrunk; else replay is the line above for its seed. rest may be
- * NULL.
- */
+/* Prints the results. finding->path is NULL when nothing was shrunk; otherwise `replay` must be
+ * cli_fuzz_replay() of its seed. rest may be NULL. */
 void cli_fuzz_print(const struct cli_campaign *campaign, const char *replay, const char *rest,
                     const struct cli_finding *finding);
-/* Takes `baseline` over. NULL when out of memory, or when that is NULL. */
+/* The results as JSON; takes ownership of `baseline`. NULL when out of memory, or when baseline is NULL. */
 json_t *cli_fuzz_json(const struct cli_campaign *campaign, const struct lab_fuzz_base *base,
                       const struct cli_finding *finding, json_t *baseline);
 
-/* --- guarantees.c: who guarantees what, and unless what, as the table of a page (docs/oracles.md). */
+/* --- guarantees.c: prints the table of guarantees and their exceptions for docs/oracles.md. */
 void cli_guarantees_print(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The bytes of starter.yaml, put into the program by the build (bucketlab_embed). */
+/* The bytes of starter.yaml, which the build embeds into the program (bucketlab_embed). */
 #ifndef CLI_STARTER_H
 #define CLI_STARTER_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a sweep found, point by point: each figure's mean over the seeds and how far it may be off. */
+/* Prints the results of a sweep per point: the mean of each metric over the seeds, and its confidence
+ * interval. */
 #ifndef CLI_SWEEP_REPORT_H
 #define CLI_SWEEP_REPORT_H
 
@@ -11,8 +12,8 @@ struct cli_sweep_report {
     const struct lab_sweep *sweep;
     struct store_sweep *stored;
     const char *database;
-    const char *const *metrics; /* those that were asked for */
-    size_t metric_count;        /* 0: a few that say most, and all of them in JSON and CSV */
+    const char *const *metrics; /* the requested metrics */
+    size_t metric_count;        /* 0: a few important ones, or all of them in JSON and CSV */
     uint64_t digest;
     bool is_json;
     const char *csv; /* file; NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trace is: its span, keys, rates, sizes and gaps, found in two passes. */
+/* Summarises a trace in two passes: its span, keys, rates, sizes and gaps. */
 #ifndef CLI_TRACE_SUMMARY_H
 #define CLI_TRACE_SUMMARY_H
 
@@ -11,13 +11,13 @@
 #define TRACE_PARTS     16
 #define TRACE_RANKS_MAX 64
 
-/* Rows in one slot of time, the one that has most. */
+/* The time slot with the most rows. */
 struct trace_peak {
     int64_t slot_ns; /* 0: not known */
     int64_t begin_ns;
     uint64_t rows;
-    double over_mean; /* how many times those of a slot on average */
-    double empty;     /* share of the slots without a row */
+    double over_mean; /* its rows as a multiple of the mean of all slots */
+    double empty;     /* share of the slots that have no rows */
 };
 
 struct trace_summary {
@@ -28,13 +28,13 @@ struct trace_summary {
     bool has_sizes, has_gaps;
     double top_key, top_1_percent, top_10_percent; /* shares of the rows */
     struct trace_peak minute, hour;
-    double second_half; /* rows of the second half of the span over those of the first */
+    double second_half; /* ratio of the rows in the second half of the span to those in the first half */
     struct tune_growth growth;
     bool has_day;                    /* the trace spans two days or more */
-    int busiest_hour, quietest_hour; /* of the day, UTC */
+    int busiest_hour, quietest_hour; /* hour of the day, UTC */
     double busiest_over_mean, quietest_over_mean;
-    /* Rows in equal parts of the span, and of keys by rank from the one that has most, far apart in the tail.
-     */
+    /* parts: rows in equal parts of the span. rank_rows: rows of the keys with the given ranks, where rank 1
+     * has the most rows; ranks are far apart in the tail. */
     uint64_t parts[TRACE_PARTS];
     uint32_t rank_count, ranks[TRACE_RANKS_MAX];
     uint64_t rank_rows[TRACE_RANKS_MAX];
@@ -43,7 +43,8 @@ struct trace_summary {
 
 bool trace_summary_make(const struct lab_scenario *scenario, struct trace_summary *out,
                         struct sim_error *error);
-/* The least size that is not below `share` of them; 0 when there are none. */
+/* A quantile: the smallest size such that `share` of the entries are at most that size; 0 when the histogram
+ * is empty. */
 uint64_t trace_summary_quantile(const struct lab_histogram *histogram, double share);
 void trace_summary_clear(struct trace_summary *summary);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many rows of a cluster run went wrong, and which faults are to blame: the run is made again without any
- * fault, and without each fault in turn.
+/* Counts the rows of a cluster run that went wrong, and attributes them to faults: the run is repeated
+ * without any fault, and without each single fault.
  *
- * Numbers of rows are compared, not rows: from a fault on every message takes another time, so without it
- * other rows meet the same race. As many as go wrong without any fault are races. A fault causes as many as
- * are fewer without it. Where these sum up to more than there are, rows need several faults together and are
- * counted for each; where they sum up to fewer, leaving out one fault does not help against the rest. */
+ * Numbers of rows are compared, and not single rows: a fault changes the times of all later messages, so
+ * without it other rows are hit by the same race. The number of rows that go wrong without any fault is
+ * attributed to races. Each fault is attributed the decrease in the number when it is left out. If the sum
+ * exceeds the total, some rows need several faults together, and are counted for each of them; if it is
+ * smaller, some rows go wrong because of any of several faults, and leaving out one fault does not help. */
 #ifndef CLI_WHY_H
 #define CLI_WHY_H
 
@@ -19,9 +20,9 @@ enum why_kind { WHY_MISROUTED, WHY_REFUSED, WHY_SLOW, WHY_KIND_COUNT };
 struct why_causes {
     uint64_t rows;
     uint64_t races;
-    uint64_t faults[WHY_FAULTS_MAX]; /* fewer without it; 0 where the difference may be chance */
-    uint64_t together;               /* of those of the faults, counted for several */
-    uint64_t any;                    /* of several faults, none of which is needed */
+    uint64_t faults[WHY_FAULTS_MAX]; /* decrease without the fault; 0 when the difference may be chance */
+    uint64_t together;               /* rows that are counted for several faults */
+    uint64_t any;                    /* rows with several possible faults, none of which is necessary */
 };
 
 struct why {
@@ -34,10 +35,10 @@ struct why {
     int64_t elapsed_ms;
 };
 
-/* Between cli_signals_hold() and release. */
+/* Makes all runs while the signals are held. */
 bool why_run(struct why *why, bool is_quiet, struct cli_signals *signals, struct sim_error *error);
 void why_free(struct why *why);
-/* Rows of a strategy that went wrong in a run. */
+/* The number of rows of a strategy that went wrong in a run. */
 uint64_t why_rows(const struct why *why, size_t run, size_t strategy, enum why_kind kind);
 void why_judge(const struct why *why, size_t strategy, enum why_kind kind, struct why_causes *out);
 

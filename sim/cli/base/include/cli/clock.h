@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long a command has taken. */
+/* Measures how long a command takes. */
 #ifndef CLI_CLOCK_H
 #define CLI_CLOCK_H
 
 #include <stdint.h>
 
-/* Milliseconds of a monotonic clock. */
+/* The time of a monotonic clock in milliseconds. */
 int64_t cli_now_ms(void);
-/* Since cli_now_ms() was begin_ms; never negative, whatever the clock has done meanwhile. */
+/* The time since cli_now_ms() was begin_ms; never negative. */
 int64_t cli_passed_ms(int64_t begin_ms);
 
 #endif

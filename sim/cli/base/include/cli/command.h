@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A command, and the arguments that it was given.
+/* A command, and its arguments.
  *
- * A command is a table entry: its name, its options (from which both the parser and `--help` are made) and a
- * function that returns the exit code. An error that is filled in is printed by main(), one line to stderr.
- */
+ * A command is a table entry: its name, its options (which determine both the parser and `--help`) and a
+ * function that returns the exit code. If that function fills the error, main() prints it as one line to
+ * stderr. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
@@ -18,7 +18,7 @@
 
 struct cli_option {
     const char *name;     /* without the dashes; NULL ends a table */
-    const char *argument; /* what stands for its value in the help; NULL: a flag */
+    const char *argument; /* placeholder of its value in the help; NULL: a flag */
     const char *help;     /* one line, the default in brackets */
 };
 
@@ -28,9 +28,9 @@ struct cli_command {
     const char *name;
     const char *arguments; /* "SCENARIO...", as in the synopsis */
     const char *summary;   /* one line */
-    const char *example;   /* command lines, each ended by a line break */
+    const char *example;   /* command lines, each with a line break */
     const struct cli_option *options;
-    size_t least, most; /* arguments in addition to the options */
+    size_t least, most; /* number of arguments in addition to the options */
     int (*run)(const struct cli_args *args, struct sim_error *error);
 };
 
@@ -62,8 +62,8 @@ struct cli_command {
         "format", "F,...", "png, svg, pdf or html; repeatable (default png)"                                 \
     }
 
-/* Reads argv (argv[0] is the command's name). On false the error is SIM_ERROR_INPUT; *out is freed by
- * cli_args_free() in either case. */
+/* Parses argv, where argv[0] is the command's name. On false the error is SIM_ERROR_INPUT. The caller must
+ * free *out with cli_args_free() in either case. */
 bool cli_args_parse(const struct cli_command *command, int argc, char **argv, struct cli_args **out,
                     struct sim_error *error);
 void cli_args_free(struct cli_args *args);
@@ -71,29 +71,32 @@ size_t cli_argument_count(const struct cli_args *args);
 const char *cli_argument(const struct cli_args *args, size_t index);
 /* Whether an option was given. */
 bool cli_has(const struct cli_args *args, const char *name);
-/* The last value given, or `fallback`. */
+/* The last value given for an option, or `fallback` when there is none. */
 const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
-/* The index-th value given, in order; NULL when there are fewer. */
+/* The index-th value given for an option, in order; NULL when there are fewer. */
 const char *cli_value_at(const struct cli_args *args, const char *name, size_t index);
-/* The last value as a whole number from least to most; *out keeps what it holds when there is none. */
+/* Parses the last value of an option as a whole number from least to most; *out is unchanged when there is
+ * none. */
 bool cli_whole(const struct cli_args *args, const char *name, uint64_t least, uint64_t most, uint64_t *out,
                struct sim_error *error);
 bool cli_whole_parse(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *out,
                      struct sim_error *error);
-/* The first argument: "N" or "last" (0 in *out). */
+/* Parses the first argument, the number of a run, or "last", which sets *out to 0. */
 bool cli_run_number(const struct cli_args *args, int64_t *out, struct sim_error *error);
 bool cli_run_parse(const char *text, int64_t *out, struct sim_error *error);
 bool cli_jobs(const struct cli_args *args, uint32_t *out, struct sim_error *error);
-/* The ranks that this program is rank 0 of; NULL: it is alone. Who reads the arguments lends them. */
+/* Sets the ranks for cli_team(); NULL: there are no other ranks. main() calls it after the arguments were
+ * parsed. */
 void cli_args_lend(struct cli_args *args, struct ranks *ranks);
-/* The other ranks, with as many threads each as cli_jobs() has for this one. */
+/* The other ranks, each with the number of threads that cli_jobs() returns for this one. */
 bool cli_team(const struct cli_args *args, struct lab_team *out, struct sim_error *error);
-/* Every --set, in order; free() does for the list, the texts are the arguments'.
- * None has a line break in it. There is room behind them for those that other options stand for. */
+/* Lists the values of --set in order. The caller must free the list; the texts are owned by args, and have no
+ * line breaks. The list has room for CLI_OVERRIDES_MORE further overrides, for other options that act like
+ * --set. */
 #define CLI_OVERRIDES_MORE 4
 bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_t *count,
                    struct sim_error *error);
-/* The synopsis, the options and an example. */
+/* Prints the synopsis, the options and an example. */
 void cli_help(const struct cli_command *command, FILE *stream);
 
 #endif

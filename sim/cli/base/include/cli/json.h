@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Machine output: numbers, and the object of a run. */
+/* JSON output: numbers, and the object of a run. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
@@ -8,22 +8,25 @@
 #include "kernel/error.h"
 #include "lab/result.h"
 
-/* A whole number up to 2^53 as an integer, another one as a real; null when it is not finite. */
+/* A whole number up to 2^53 becomes an integer, any other number a real; null when it is not finite. */
 json_t *cli_json_number(double value);
-/* A whole number; as its digits in a string when JSON's integers do not reach that far. */
+/* A whole number; a string of its digits when it is too large for an integer of JSON. */
 json_t *cli_json_whole(uint64_t value);
-/* The object of `run` and `show`; takes `warnings` over. NULL when out of memory, or when that is NULL. */
+/* The object of `run` and `show`; takes ownership of `warnings`. NULL when out of memory, or when warnings is
+ * NULL. */
 json_t *cli_json_run(int64_t run, const struct lab_result *result, json_t *warnings);
-/* Sets a field and takes `value` over; false when value is NULL or could not be set. */
+/* Sets a field and takes ownership of `value`; false when value is NULL or could not be set. */
 bool cli_json_set(json_t *object, const char *name, json_t *value);
-/* The object that was filled; when out of memory for all of it, NULL, and the object is freed. */
+/* Returns the object if `is_complete`; otherwise frees it and returns NULL, since memory ran out while it was
+ * filled. */
 json_t *cli_json_complete(json_t *object, bool is_complete);
-/* Takes `item` over and returns the list; NULL, and the list is freed, when either is NULL or memory is out.
- */
+/* Appends `item`, takes ownership of it and returns the list. When either is NULL, or when out of memory,
+ * frees both and returns NULL. */
 json_t *cli_json_append(json_t *list, json_t *item);
-/* The value as one line, malloc'ed; numbers with 17 significant digits. NULL when out of memory. */
+/* Formats a value as one line, malloc'ed, with 17 significant digits. NULL when out of memory. */
 char *cli_json_text(const json_t *value);
-/* Prints and frees; numbers with 17 significant digits, one line. NULL is out of memory. */
+/* Prints a value as one line, with 17 significant digits, and frees it. A NULL value is reported as out of
+ * memory. */
 bool cli_json_print(json_t *value, struct sim_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --sample FILE: how well a user's own rows compress, as a change of the scenario. The ratio is measured once
- * and becomes `row.compression`, which is stored with the run, so that nobody needs the file again. */
+/* The option --sample FILE: measures how well a user's rows compress, and sets `row.compression` of the
+ * scenario to that ratio. It is stored with the run, so the file is not needed again. */
 #ifndef CLI_SAMPLE_H
 #define CLI_SAMPLE_H
 
@@ -16,10 +16,9 @@
 
 #define CLI_SAMPLE_TEXT_SIZE 48
 
-/* The overrides of cli_overrides() for this scenario: `--sample` adds one behind `*count`, where there is
- * room, whose text stands in `text`. Without the option nothing is done. What was found is told on stderr,
- * unless
- * --quiet. */
+/* If --sample is given, appends an override to those of cli_overrides(), which have room for it, and raises
+ * *count. Its text is in `text`, which must have CLI_SAMPLE_TEXT_SIZE bytes. Prints the result to stderr,
+ * unless --quiet is given. */
 bool cli_sample_override(const struct cli_args *args, const char *scenario_path, const uint64_t *seed,
                          struct lab_override *overrides, size_t *count, char *text, struct sim_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a look at a scenario finds before it runs, for people and for machines. */
+/* Prints the lint warnings of a scenario before it runs, as text or as JSON. */
 #ifndef CLI_WARNINGS_H
 #define CLI_WARNINGS_H
 
@@ -8,13 +8,13 @@
 
 #include "lab/lint.h"
 
-/* A line each. False when out of memory. */
+/* Prints one line per warning. Returns false when out of memory. */
 bool cli_warnings_print(FILE *stream, const struct lab_scenario *scenario, struct sim_error *error);
-/* A line for each of the scenario's files whose last line has no line break: it may have been cut off, inside
- * a number even. Not of gzip files, which tell by themselves when they are cut. */
+/* Prints a line for each of the scenario's files whose last line has no line break, since the file may be
+ * truncated, even within a number. Not for gzip files, in which truncation is detected. */
 void cli_warnings_files(FILE *stream, const struct lab_scenario *scenario);
 void cli_warnings_file(FILE *stream, const char *path);
-/* An array; NULL when out of memory. */
+/* The warnings as a JSON array; NULL when out of memory. */
 json_t *cli_warnings_json(const struct lab_scenario *scenario);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All commands: the program, its manual and what shells complete are made from this table. */
+/* The table of all commands, from which the program, its manual and its shell completions are made. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Events of a cluster run as a Chrome trace, which Perfetto and chrome://tracing open.
+/* Writes the events of a cluster run as a Chrome trace, which Perfetto and chrome://tracing display.
  *
- * It is the "JSON array format": an array of objects, one a line. Each agent and each node is a process of
- * each strategy; what begins and ends is a pair of async events, a request nested in its operation; the rest
- * are instants. Times are in microseconds of virtual time, to the nanosecond. */
+ * The format is the "JSON array format": an array of objects, one per line. For each strategy, each agent and
+ * each node is a process. Something that begins and ends is a pair of async events, with a request nested in
+ * its operation; all other events are instants. Times are in microseconds of virtual time, with decimals to
+ * the nanosecond. */
 #ifndef CLI_CHROME_TRACE_H
 #define CLI_CHROME_TRACE_H
 
@@ -13,18 +14,18 @@
 
 struct cli_chrome_trace {
     FILE *stream;
-    uint32_t strategy; /* from 1; 0: none has begun */
+    uint32_t strategy; /* number of the strategy, from 1; 0: none has begun */
     int64_t last_ns;
     bool is_begun, out_of_memory;
-    struct cli_chrome_open *open; /* what has begun and not ended */
+    struct cli_chrome_open *open; /* events that have begun and not ended */
     size_t open_count, open_capacity;
-    uint32_t *named; /* processes of this strategy that have their name */
+    uint32_t *named; /* processes of this strategy whose names were written */
     size_t named_count, named_capacity;
 };
 
-/* Write errors are the stream's. */
+/* Writes an event. Write errors stay in the stream's error indicator. */
 void cli_chrome_trace_add(struct cli_chrome_trace *trace, const struct lab_told_event *event);
-/* Ends what is open, and the array: what was written is valid JSON then, wherever the run ended. */
+/* Ends all open events and the array, so that the output is valid JSON wherever the run ended. */
 void cli_chrome_trace_end(struct cli_chrome_trace *trace);
 
 #endif

@@ -13,22 +13,23 @@
 
 struct cli_event_trace {
     struct cli_listener listener;
-    const char *path;    /* as the user named it; NULL: no event trace */
+    const char *path;    /* as given by the user; NULL: no event trace */
     char *target, *part; /* NULL when nothing will be renamed */
     FILE *stream;
     struct cli_chrome_trace chrome;
     bool is_chrome;
-    int code; /* of the first write that failed */
+    int code; /* errno of the first failed write */
 };
 
 /* Reads the options and checks whether FILE can be created, without creating it. */
 bool cli_event_trace_read(const struct cli_args *args, const struct lab_scenario *scenario,
                           size_t scenario_count, struct cli_event_trace *out, struct sim_error *error);
-/* Opens the temporary file next to FILE, if there is to be one. */
+/* Opens the temporary file next to FILE, if one is needed. */
 bool cli_event_trace_begin(struct cli_event_trace *trace, struct sim_error *error);
-/* For cli_execute(); NULL without an event trace. */
+/* The listener for cli_execute(); NULL without an event trace. */
 struct cli_listener *cli_event_trace_listener(struct cli_event_trace *trace);
-/* After the run: false when something could not be written, which may be why the run ended early. */
+/* Must be called after the run. Returns false when a write failed, which may be the reason why the run ended
+ * early. */
 bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error);
 /* Renames the temporary file to FILE. */
 bool cli_event_trace_name(struct cli_event_trace *trace, struct sim_error *error);

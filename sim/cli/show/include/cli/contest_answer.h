@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer of `tune SCENARIO`: as a table with what speaks for the recommended setting, and as JSON. */
+/* Prints the answer of `tune SCENARIO`: as a table with the reasons for the recommended setting, and as
+ * JSON. */
 #ifndef CLI_CONTEST_ANSWER_H
 #define CLI_CONTEST_ANSWER_H
 
@@ -7,10 +8,10 @@
 
 #include "tune/contest.h"
 
-/* From this CV on a person should know that partitions are uneven. */
+/* From this CV on, the answer notes that partitions are uneven. */
 #define CLI_CV_UNEVEN 0.5
 
-/* A text that grows up to its size; what does not fit is cut. */
+/* A text of limited size; text that does not fit is truncated. */
 #define CLI_SAYING_SIZE 4096
 struct cli_saying {
     char buffer[CLI_SAYING_SIZE];
@@ -18,35 +19,38 @@ struct cli_saying {
 };
 void cli_say(struct cli_saying *saying, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- contest_table.c: the settings that matter, a line each; when out of memory nothing is printed */
+/* --- contest_table.c: the relevant settings, one per line; when out of memory nothing is printed */
 bool cli_contest_table(const struct tune_contest *contest, struct sim_error *error);
-/* Which entrants the table lists, in its order; *out is the caller's. False when out of memory. */
+/* The indices of the entrants that the table lists, in its order; the caller must free *out. Returns false
+ * when out of memory. */
 bool cli_contest_listed(const struct tune_contest *contest, size_t **out, size_t *count);
-/* "0.012": in percent. */
+/* Formats a share in percent: "0.012". */
 void cli_percent(double share, char *buffer);
 
-/* --- contest_why.c: in sentences */
-/* Why it is recommended, and what it costs. */
+/* --- contest_why.c: the answer in sentences */
+/* Why the recommended setting is recommended, and what it costs. */
 void cli_contest_why(const struct tune_contest *contest, struct cli_saying *out);
-/* At how many times the rate it still holds. */
+/* The multiple of the rate at which the recommended setting still stays within the limits. */
 void cli_contest_margin(const struct tune_contest *contest, const struct tune_margin *margin,
                         struct cli_saying *out);
-/* What else is worth knowing: what grows without end, what costs nothing, what was not tried. */
+/* Notes: settings whose partitions grow without end, prices of zero, settings that were not tried. */
 void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *out);
-/* Without a recommendation: which limit binds, and the nearest that would do. SIM_ERROR_CHECK. */
+/* Without a recommendation: fails with SIM_ERROR_CHECK, and a text that names the limit that is exceeded and
+ * the nearest limit that would suffice. */
 bool cli_contest_refuse(const struct tune_contest *contest, struct sim_error *error);
 
-/* --- contest_flip.c: what would make another kind the cheapest */
+/* --- contest_flip.c: the prices or rates at which another kind would be the cheapest */
 void cli_contest_flip(const struct tune_contest *contest, struct cli_saying *out);
 
 /* --- contest_horizon.c */
 
-/* How many partitions exceed a limit, and when the first one does; and first, where none is needed for a year
- * or longer, that buckets are not. "" where nothing is known. */
+/* How many partitions exceed a limit without buckets, and when the first one does. If buckets are not needed
+ * for a year or longer, the text begins with that. "" when nothing is known. */
 void cli_contest_horizon(const struct tune_contest *contest, struct cli_saying *out);
-/* The plain unbucketed entrant; NULL: it does not compete. */
+/* The entrant `unbucketed`; NULL when it does not compete. */
 const struct tune_entrant *cli_contest_unbucketed(const struct tune_contest *contest);
-/* For so many days after the run it stays within the limits; NaN: it does not now, or does not compete. */
+/* The number of days after the run for which `unbucketed` stays within the limits; NaN when it already
+ * exceeds them, or does not compete. */
 double cli_contest_unbucketed_days(const struct tune_contest *contest);
 bool cli_contest_needs_buckets(const struct tune_contest *contest);
 

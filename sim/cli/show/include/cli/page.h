@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --format html: the page of one run, with what the program knows in addition to its result. */
+/* --format html: the page of one run, with the data that the page shows in addition to the result. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 
@@ -12,10 +12,10 @@ struct cli_page {
     const struct lab_result *result;
     const struct store_run_info *info;
     const char *database;
-    const json_t *answer; /* of tune (contest_json.c); NULL without one */
+    const json_t *answer; /* answer of tune (contest_json.c); NULL without one */
 };
 
-/* Nothing when no page is wanted. */
+/* Writes the page, if one was requested. */
 bool cli_page_write(struct cli_charts *charts, const struct cli_page *page, struct sim_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The comparison of a run's strategies, for people: at most 80 columns whatever the labels are. */
+/* Prints the comparison of a run's strategies as tables of at most 80 columns, whatever the labels are. */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -7,41 +7,44 @@
 
 #define CLI_RED   "\033[31m"
 #define CLI_GREEN "\033[32m"
-#define CLI_BOLD  "\033[1;32m" /* green as well */
+#define CLI_BOLD  "\033[1;32m" /* bold and green */
 #define CLI_PLAIN "\033[0m"
 
-/* What was run, a row per strategy, and the expectations. These four fail when out of memory. */
+/* Prints what was run, a row per strategy, and the expectations. The functions that return bool fail when out
+ * of memory. */
 bool cli_print_result(const struct lab_result *result, struct sim_error *error);
-/* The first table, what it says in words, and what its marks mean. */
+/* The first table, its summary in words, and the meaning of its marks. */
 bool cli_print_sizes(const struct lab_result *result, struct sim_error *error);
-/* What the run answers, a paragraph. */
+/* The conclusion of the run, as a paragraph. */
 bool cli_print_verdict(const struct lab_result *result, struct sim_error *error);
-/* The second table, of a run with agents; of another one nothing. */
+/* The second table, only for a run with agents. */
 void cli_print_cluster(const struct lab_result *result);
-/* The third, of such a run: operations per 1000 rows, by kind. */
+/* The third table, only for a run with agents: operations per 1000 rows, per kind of operation. */
 void cli_print_costs(const struct lab_result *result);
-/* The fourth: what the oracles found. */
+/* The fourth table: the violations of oracles. */
 void cli_print_oracles(const struct lab_result *result);
-/* The one table of a run of identifiers. */
+/* The only table of a run with identifiers. */
 bool cli_print_identifiers(const struct lab_result *result, struct sim_error *error);
-/* A row's first column, on a line of its own where it is too long. */
+/* The first column of a row; a label that is too long gets a separate line. */
 void cli_print_label(const char *label);
-/* The same where the column begins further right. */
+/* As cli_print_label(), where the column begins further right. */
 void cli_print_label_after(const char *label, size_t column);
-/* NaN where there is none. */
+/* The value of a metric; NaN when there is none. */
 double cli_figure(const struct lab_metrics *metrics, const char *name);
-/* "bits 9, threshold 40, three-state, lead 10s"; buffer holds CLI_SETTINGS_SIZE. */
+/* Formats a strategy's settings: "bits 9, threshold 40, three-state, lead 10s". buffer must have
+ * CLI_SETTINGS_SIZE bytes. */
 #define CLI_SETTINGS_SIZE 256
 void cli_settings(const struct lab_strategy_result *result, char *buffer);
-/* The settings of all, a paragraph each. scenario: for what a result does not hold, how settings change and
- * how readers read; NULL where it cannot be read again. */
+/* Prints the settings of all strategies, a paragraph each. scenario: for settings that a result does not have
+ * (changes and how readers read); NULL when it cannot be parsed again. */
 void cli_print_settings(const struct lab_result *result, const struct lab_scenario *scenario);
-/* What the files of the observed ones are; of a run without any nothing. */
+/* Prints the files of the observed strategies, if there are any. */
 void cli_print_observed(const struct lab_result *result);
 void cli_observed_settings(const struct lab_strategy_result *result, char *buffer);
-/* Whether stdout takes colours: a terminal, and neither NO_COLOR nor TERM=dumb. */
+/* Whether to print colours: stdout is a terminal, and neither NO_COLOR nor TERM=dumb is set. */
 bool cli_has_colour(void);
-/* "1 of 3 expectations of chat-channels failed", SIM_ERROR_CHECK; true when they hold. */
+/* Returns true when all expectations hold; otherwise fails with SIM_ERROR_CHECK: "1 of 3 expectations of
+ * chat-channels failed". */
 bool cli_expects_hold(const struct lab_result *result, struct sim_error *error);
 
 #endif
