@@ -5,9 +5,9 @@
 
 #include "reports/model.h"
 
-/* A percentile that is marked: 1 of `of` operations takes longer. False behind the last one. */
+/* The index-th marked percentile: 1 of *of operations takes longer. Returns false after the last one. */
 bool report_percentile(unsigned index, uint64_t *of);
-/* "99.9%" of 1000. */
+/* The name of a percentile: "99.9%" for 1000. */
 const char *report_percentile_text(struct report_arena *arena, uint64_t of);
 
 #endif

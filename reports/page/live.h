@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The live corner of a page: fields and sliders of one setting, and what the exact distribution says of it.
+/* The interactive section of a page: fields and sliders for one setting, and the sizes that the exact
+ * distribution predicts for it.
  *
- * Written with the figures of the run's own setting, so that it reads without scripts; page/live.js takes the
- * fields from there, and page/distribution.js is the distribution. */
+ * It is written with the values of the run's own setting, so that it is readable without scripts.
+ * page/live.js reads the fields, and page/distribution.js computes the distribution. */
 #ifndef REPORTS_PAGE_LIVE_H
 #define REPORTS_PAGE_LIVE_H
 
@@ -13,9 +14,10 @@
 #include "lab/result.h"
 #include "reports/arena.h"
 
-/* Whether a run has partitions whose distribution is worth a question: not one of identifiers alone. */
+/* Whether a run has partitions with a distribution; a run with only identifiers has none. */
 bool report_page_has_live(const struct lab_result *result);
-/* One <section id="live">. False when the writer failed; when out of memory the arena says so. */
+/* Writes one <section id="live">. Returns false when the writer failed; running out of memory is recorded in
+ * the arena. */
 bool report_page_live(xmlTextWriterPtr writer, const struct lab_result *result, struct report_arena *arena);
 
 #endif

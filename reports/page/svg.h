@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart inside a page: its scene as SVG elements that the page's style sheet (page/charts.css) colours, and
- * whose marks carry their hints (data-hint) for page/hover.js.
+/* Writes a chart inside a page: its scene as SVG elements, which the page's style sheet (page/charts.css)
+ * colours, and whose marks have their hints in data-hint for page/hover.js.
  *
- * Texts stay texts, with the width that the layout gave them. Numbers have two decimals at most, whatever the
- * locale. Marks that follow each other and look alike share a group, and those without a hint one path. */
+ * Texts remain text, with the width that the layout computed. Numbers have at most two decimals, independent
+ * of the locale. Consecutive marks with the same style share a group, and those without a hint also share a
+ * path. */
 #ifndef REPORTS_PAGE_SVG_H
 #define REPORTS_PAGE_SVG_H
 
@@ -14,12 +15,12 @@
 #include "reports/chart.h"
 #include "reports/scene.h"
 
-/* Writes one <svg id="ID"> of the scene, named and described by the chart's title and subtitle. `id` begins
- * the ids within and occurs once a page. False when the writer failed or memory ran out, which the scene's
- * arena knows. */
+/* Writes one <svg id="ID"> of the scene, with the chart's title and subtitle as its name and description.
+ * `id` must be unique in the page; it is the prefix of all ids within. Returns false when the writer failed
+ * or when out of memory, which the scene's arena records. */
 bool report_page_svg(xmlTextWriterPtr writer, const struct report_chart *chart,
                      const struct report_scene *scene, const char *id);
-/* What the charts of a page have in common: once a page, before the first of them. */
+/* Writes the definitions that the charts of a page share: once per page, before the first chart. */
 bool report_page_svg_patterns(xmlTextWriterPtr writer);
 
 #endif

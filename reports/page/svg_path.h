@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Elements, numbers and paths of an SVG, on a writer. What goes wrong is kept. Lengths have two decimals at
- * most; a path's points are told as steps from the last one, rounded so that errors do not add up. */
+/* Writes elements, numbers and paths of an SVG. Errors are recorded. Lengths have at most two decimals. The
+ * points of a path are relative to the previous point, and rounded such that errors do not add up. */
 #ifndef REPORTS_PAGE_SVG_PATH_H
 #define REPORTS_PAGE_SVG_PATH_H
 
@@ -14,18 +14,18 @@
 struct report_svg {
     xmlTextWriterPtr writer;
     bool is_fine;
-    long long x, y; /* where a path is, in hundredths */
+    long long x, y; /* current point of a path, in hundredths */
 };
 
 void report_svg_open(struct report_svg *svg, const char *name);
 void report_svg_close(struct report_svg *svg);
 void report_svg_attribute(struct report_svg *svg, const char *name, const char *value);
 void report_svg_number(struct report_svg *svg, const char *name, double value);
-/* Of an element that reads from bottom to top, begun at (x, y). */
+/* Rotates an element so that its text reads from bottom to top, beginning at (x, y). */
 void report_svg_upright(struct report_svg *svg, double x, double y);
 void report_svg_say(struct report_svg *svg, const char *text);
 
-/* Between begin and end: the attribute "d". */
+/* Writes the attribute "d", whose commands are written between begin and end. */
 void report_svg_path_begin(struct report_svg *svg);
 void report_svg_path_end(struct report_svg *svg);
 void report_svg_path_box(struct report_svg *svg, const struct report_box *box);

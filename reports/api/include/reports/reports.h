@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Charts of a result. A chart is data first (model), then boxes (layout), then drawn by Cairo and Pango
- * (backend), so that what it says is tested as text and that nothing overlaps is tested on the boxes.
+/* Writes charts of a result. A chart is first data (model), then boxes (layout), and is then drawn by Cairo
+ * and Pango (draw), so that its contents can be tested as text, and overlaps can be tested on the boxes.
  *
- * Reads results only. The same result gives the same bytes: no date but the run's virtual start, no machine,
- * no path. Files appear under their names only when whole (written next to the target, flushed, renamed). */
+ * Charts depend only on the result. The same result gives the same bytes: there is no date except the run's
+ * virtual start, no machine name and no path. A file appears under its name only when it is complete (it is
+ * written next to the target, flushed and renamed). */
 #ifndef REPORTS_REPORTS_H
 #define REPORTS_REPORTS_H
 
@@ -24,30 +25,33 @@ struct report_files {
     size_t count;
 };
 
-/* Writes every chart of the result into folder (made when missing, with its parents), named
- * SCENARIO-CHART.EXT (the scenario's name with everything but letters, digits, - and _ turned into -). */
+/* Writes every chart of the result into folder, which is created with its parents if it is missing. Files are
+ * named SCENARIO-CHART.EXT, where SCENARIO is the scenario's name with all characters except letters, digits,
+ * - and _ replaced by -. The caller must free *out with report_files_free(). */
 bool report_write(const struct lab_result *result, enum report_format format, const char *folder,
                   struct report_files *out, struct sim_error *error);
-/* What the run answers, in the sentences that its page begins with: which strategy to choose and why, what
- * the others cost or what stands against them, and for how long they stay within the limits. malloc'ed, the
- * caller's; NULL when out of memory. */
+/* The answer of the run, in the sentences at the top of its page: which strategy to choose and why, what the
+ * others cost or why they are disqualified, and for how long they stay within the limits. The caller must
+ * free it; NULL when out of memory. */
 char *report_verdict(const struct lab_result *result);
-/* "You need no buckets yet: ..."; "" where they are needed within a year. malloc'ed, the caller's; NULL
+/* "You need no buckets yet: ..."; "" when buckets are needed within a year. The caller must free it; NULL
  * when out of memory. */
 char *report_no_buckets_told(const struct report_horizon *horizon);
-/* Of a run that has a strategy. */
+/* The horizon of a run with at least one strategy. */
 struct report_horizon report_run_horizon(const struct lab_result *result);
-/* A line for each chart of the result that has nothing to show, and so is no file: "bucket-changes: no agent
- * was seen while a key's bucket changed". The lines are the caller's, as paths of report_write() are. */
+/* Lists, for each chart of the result that has nothing to show, and so was not written, a line with the
+ * reason: "bucket-changes: no agent was seen while a key's bucket changed". The caller must free *out with
+ * report_files_free(). */
 bool report_left_out(const struct lab_result *result, struct report_files *out, struct sim_error *error);
-/* A file with this text next to the charts, whole or not at all. *path is FOLDER/NAME, the caller's; NULL on
- * failure. */
+/* Writes a text file next to the charts; it appears only when it is complete. *path is FOLDER/NAME, which the
+ * caller must free; NULL on failure. */
 bool report_write_text(const char *folder, const char *name, const char *text, char **path,
                        struct sim_error *error);
 void report_files_free(struct report_files *files);
 
-/* One chart of plain data to path, whole or not at all; its folder is made when missing. Data outside the
- * bounds in the headers of the data asserts. */
+/* Each writes one chart of plain data to path; the file appears only when it is complete, and its folder is
+ * created if it is missing. Data outside of the bounds that the headers of the data state is an assertion
+ * failure. */
 bool report_curves_write(const struct report_curves *curves, enum report_format format, const char *path,
                          struct sim_error *error);
 bool report_front_write(const struct report_front *front, enum report_format format, const char *path,

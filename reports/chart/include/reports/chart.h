@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart as data: what it says, with no place for anything yet.
+/* A chart as data: its contents, without positions on the page.
  *
- * Nine forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time), panels of
- * lines over one, a table of bars (a line per strategy, a column per figure), panels of lanes over time (a
- * lane per agent), lines over a common x axis, spots with the front of the best among them, a grid of
- * coloured tiles, a plane in regions, and a summary: sentences, and a line per strategy. Values are in units
- * of the axis; on a log axis `at`, `from`, `to`, `x`, and of lines and spots `y`, `low` and `high`, are
- * decimal logarithms, minus infinity for 0. A hint is what a page says of a mark that one points at, with its
- * value in full; NULL for none. All memory belongs to the arena; texts but hints are never NULL. */
+ * There are nine forms: panels stacked over one x axis (a histogram per strategy, or its sizes over time),
+ * panels of lines over one x axis, a table of bars (a line per strategy, a column per quantity), panels of
+ * lanes over time (a lane per agent), lines over a common x axis, spots with their Pareto front, a grid of
+ * coloured tiles, a plane divided into regions, and a summary (sentences, and a line per strategy). Values
+ * are in units of the axis. On a log axis `at`, `from`, `to` and `x`, and for lines and spots also `y`, `low`
+ * and `high`, are decimal logarithms, with minus infinity for 0. A hint is the text that a page shows when
+ * the mouse points at a mark, with all digits of its value; NULL for none. All memory belongs to
+ * the arena; except for hints, texts are never NULL. */
 #ifndef REPORTS_CHART_H
 #define REPORTS_CHART_H
 
@@ -18,46 +19,46 @@
 #include "reports/arena.h"
 #include "reports/curves.h"
 
-/* How large a chart is drawn, in logical pixels (PDF: points): lines are thinned to what can be seen. */
+/* The size of charts in logical pixels (PDF: points); lines are thinned accordingly. */
 #define REPORT_PAGE_WIDTH    800.0
-#define REPORT_CURVES_HEIGHT 300.0 /* of a plot of curves */
-#define REPORT_PIXEL_SCALE   2.0   /* pixels of a PNG to one of these */
+#define REPORT_CURVES_HEIGHT 300.0 /* height of a plot of curves */
+#define REPORT_PIXEL_SCALE   2.0   /* pixels of a PNG per logical pixel */
 
-/* More panels than this are drawn small, several side by side. */
+/* If there are more panels than this, they are drawn small, several next to each other. */
 #define REPORT_WIDE_PANELS_MAX 6
 
-/* What a mark means; style.c says how that looks, and page/charts.css how in a page. */
+/* The meaning of a mark; its style is in style.c and, for pages, in page/charts.css. */
 enum report_ink {
     REPORT_INK_CLOSED,
     REPORT_INK_OPEN,
     REPORT_INK_DISTRIBUTION,
-    REPORT_INK_DASHES,   /* a distribution next to a line, in a key */
-    REPORT_INK_OVER,     /* the shade beyond a limit */
-    REPORT_INK_TINY,     /* the shade below the tiny size */
+    REPORT_INK_DASHES,   /* the distribution in a key, when it belongs to a line */
+    REPORT_INK_OVER,     /* shading above a limit */
+    REPORT_INK_TINY,     /* shading below the tiny size */
     REPORT_INK_COST,     /* bars of the cost table */
     REPORT_INK_SLOW,     /* the 99th percentile next to a mean */
     REPORT_INK_ALARM,    /* the share over a limit */
     REPORT_INK_WASTE,    /* the share that is tiny */
-    REPORT_INK_OLD,      /* an agent believes in the bucket before a change */
-    REPORT_INK_OLD_SOON, /* and knows of the change */
-    REPORT_INK_NEW,      /* in the bucket after it */
-    REPORT_INK_NEW_SOON, /* and knows of another change */
-    REPORT_INK_OTHER,    /* in a third bucket */
-    REPORT_INK_UNKNOWN,  /* knows no bucket */
-    REPORT_INK_SPLIT,    /* the shade where agents disagree */
+    REPORT_INK_OLD,      /* an agent's view is the bucket before a change */
+    REPORT_INK_OLD_SOON, /* the bucket before a change, and the agent knows of the change */
+    REPORT_INK_NEW,      /* the bucket after the change */
+    REPORT_INK_NEW_SOON, /* the bucket after the change, and the agent knows of another change */
+    REPORT_INK_OTHER,    /* another bucket */
+    REPORT_INK_UNKNOWN,  /* the agent knows no bucket */
+    REPORT_INK_SPLIT,    /* shading where agents disagree */
     REPORT_INK_TEXT,
     REPORT_INK_QUIET, /* secondary text */
     REPORT_INK_AXIS,
     REPORT_INK_GRID,
-    REPORT_INK_HALO,   /* the paper's colour, around a curve */
+    REPORT_INK_HALO,   /* the background colour, around a curve */
     REPORT_INK_ZERO,   /* the strip of a log axis for the value 0; a tile that was not tried */
-    REPORT_INK_PALE,   /* a spot that another is better than */
+    REPORT_INK_PALE,   /* a spot that is not on the Pareto front */
     REPORT_INK_CHOSEN, /* the recommended spot */
     REPORT_INK_RING,   /* around the recommended tile */
-    REPORT_INK_HOLDS,  /* around the tiles that hold */
+    REPORT_INK_HOLDS,  /* around the tiles that meet the requirements */
     REPORT_INK_TILE,   /* text on a light tile */
-    REPORT_INK_RANGE,  /* from the smallest to the largest of a stretch of time */
-    REPORT_INK_MIDDLE, /* the middle four fifths of them */
+    REPORT_INK_RANGE,  /* from the smallest to the largest value in an interval of time */
+    REPORT_INK_MIDDLE, /* the middle four fifths of the values */
     REPORT_INK_LINE,   /* the first of REPORT_CURVES_MAX lines; the others follow */
     REPORT_INK_LINE_LAST = REPORT_INK_LINE + REPORT_CURVES_MAX - 1,
     REPORT_INK_COUNT
@@ -73,20 +74,21 @@ struct report_axis {
     const char *title;
     struct report_tick *ticks;
     size_t tick_count;
-    bool has_zero; /* before `low` lies a strip for the value 0 */
-    bool is_log;   /* of counts, curves and spots: places are decimal logarithms */
+    bool has_zero; /* there is a strip for the value 0 before `low` */
+    bool is_log;   /* for counts, curves and spots: positions are decimal logarithms */
 };
 
 struct report_band {
     double from, to;
     enum report_ink ink;
-    bool is_level; /* from and to are along y */
+    bool is_level; /* from and to are along the y axis */
 };
 
 struct report_bar {
-    double from, to; /* along x */
+    double from, to; /* along the x axis */
     double low, high;
-    double first, last, count; /* the numbers that it counts, and how many there are; of a node its share */
+    double first, last,
+        count; /* the range of sizes that the bar counts, and their number; for a node, its share */
     enum report_ink ink;
     const char *hint;
 };
@@ -100,7 +102,7 @@ struct report_spread {
     double least, p10, p50, p90, most;
 };
 
-/* A stretch along x, and the sizes in it. */
+/* An interval of the x axis, and the sizes in it. */
 struct report_slice {
     double from, to;
     struct report_spread closed, open;
@@ -110,7 +112,7 @@ struct report_slice {
 struct report_figure {
     const char *name, *text;
     bool is_alarm;
-    bool is_key; /* told where there is room for few */
+    bool is_key; /* shown even when there is room for only a few */
 };
 
 struct report_span {
@@ -121,11 +123,12 @@ struct report_span {
 
 struct report_lane {
     const char *label;
-    struct report_span *spans; /* in order, without overlap; nothing was seen in the gaps */
+    struct report_span *spans; /* in order, without overlap; there are no samples in the gaps */
     size_t span_count;
 };
 
-/* A place on a line; low = high = y without a range. In panes it has a marker when it has a hint. */
+/* A point of a line; low = high = y without a range. In REPORT_FORM_PANES it has a marker if it has a
+ * hint. */
 struct report_sample {
     double x, y, low, high;
     const char *hint;
@@ -136,38 +139,38 @@ struct report_line {
     enum report_ink ink;
     struct report_sample *samples; /* in order of x */
     size_t sample_count;
-    bool is_dense;        /* so many samples that they have no markers: these stand at even distances */
+    bool is_dense;        /* too many samples for a marker each: markers are at equal distances */
     bool is_distribution; /* dashed, without markers and name */
 };
 
-/* A candidate by two figures; low = high = y without a range. */
+/* A candidate by two quantities; low = high = y without a range. */
 struct report_spot {
     const char *label;
     double x, y, low, high;
     bool is_on_front, is_chosen;
-    bool is_best; /* of its kind */
+    bool is_best; /* the best of its kind */
     const char *hint;
 };
 
 struct report_tile {
     bool is_tried, holds, is_chosen;
-    double shade;     /* 0 to 1 along the colours */
-    const char *text; /* its value */
+    double shade;     /* position in the colour scale, 0 to 1 */
+    const char *text; /* the value of the tile */
     const char *hint;
 };
 
-/* Names of columns from the left, of rows from the bottom; tiles row by row. */
+/* Columns are in order from the left, rows from the bottom; tiles are stored row by row. */
 struct report_grid {
     const char *x_title, *y_title;
     const char **columns, **rows;
     size_t column_count, row_count;
     struct report_tile *tiles;
     struct report_axis scale;
-    bool is_cut;  /* the least colour stands for smaller values, too */
+    bool is_cut;  /* the lowest colour also represents smaller values */
     bool is_even; /* all values are equal: the note says so, and there is no scale */
 };
 
-/* A part of a plane in regions. */
+/* A rectangle of a plane that is divided into regions. */
 struct report_area {
     double from_x, to_x, from_y, to_y;
     size_t owner; /* index of area_names */
@@ -180,7 +183,7 @@ struct report_moment {
     const char *text;
 };
 
-/* A name above a stretch of time. */
+/* A name above an interval of time. */
 struct report_stage {
     double from, to;
     const char *text;
@@ -191,7 +194,7 @@ enum { REPORT_MOMENTS_MAX = 2, REPORT_STAGES_MAX = 3 };
 struct report_panel {
     const char *label, *detail; /* the strategy's label; its settings */
     const char *note;           /* "" for none */
-    bool is_chosen;             /* of REPORT_FORM_SUMMARY */
+    bool is_chosen;             /* REPORT_FORM_SUMMARY: the recommended strategy */
     struct report_band *bands;
     size_t band_count;
     struct report_figure *figures;
@@ -199,7 +202,7 @@ struct report_panel {
     /* REPORT_FORM_STACK */
     struct report_axis y;
     bool counts_are_shares;  /* y is in per cent */
-    struct report_bar *bars; /* what is open begins where what is closed ends */
+    struct report_bar *bars; /* bars are stacked: open partitions begin where closed ones end */
     size_t bar_count;
     struct report_point *curve; /* the exact distribution; empty for none */
     size_t curve_count;
@@ -213,7 +216,7 @@ struct report_panel {
     size_t moment_count;
     struct report_stage stages[REPORT_STAGES_MAX];
     size_t stage_count;
-    /* REPORT_FORM_PANES; and y of the stack */
+    /* REPORT_FORM_PANES, together with y of REPORT_FORM_STACK */
     struct report_line *lines;
     size_t line_count;
 };
@@ -230,8 +233,8 @@ struct report_cell {
 struct report_column {
     const char *title;
     enum report_ink ink;
-    bool is_log;      /* bars begin at `low`, and 0 has no bar */
-    double low, high; /* on a log scale decimal logarithms */
+    bool is_log;      /* bars begin at `low`; the value 0 has no bar */
+    double low, high; /* decimal logarithms on a log scale */
     struct report_cell *cells;
 };
 
@@ -259,16 +262,17 @@ enum { REPORT_LEGEND_MAX = 8, REPORT_LINES_MAX = 2 * REPORT_CURVES_MAX, REPORT_S
 
 struct report_chart {
     enum report_form form;
-    const char *name; /* of the file: "partitions-rows" */
+    const char *name; /* name in the file's name: "partitions-rows" */
     const char *title, *subtitle, *foot;
-    const char *note;   /* what the reader must know, NULL for nothing */
-    const char *absent; /* "the scenario has no reads": why there is nothing to show; NULL when there is */
+    const char *note;   /* a caveat for the reader; NULL for none */
+    const char *absent; /* the reason why there is nothing to show, "the scenario has no reads"; NULL when
+                           there is something */
     int64_t start_ns;
     struct report_legend legend[REPORT_LEGEND_MAX];
     size_t legend_count;
     struct report_panel *panels; /* REPORT_FORM_STACK, _LANES, _PANES, _SUMMARY */
     size_t panel_count;
-    struct report_axis x; /* of all but tables, lanes and tiles */
+    struct report_axis x; /* for all forms except tables, lanes and tiles */
     /* REPORT_FORM_SUMMARY */
     const char *sentences[REPORT_SENTENCES_MAX];
     size_t sentence_count;
@@ -279,9 +283,9 @@ struct report_chart {
     size_t column_count;
     /* REPORT_FORM_CURVES, REPORT_FORM_FRONT */
     struct report_axis y;
-    struct report_line *lines; /* up to REPORT_CURVES_MAX, and as many distributions before them */
+    struct report_line *lines; /* up to REPORT_CURVES_MAX lines, preceded by as many distributions */
     size_t line_count;
-    bool names_along;            /* names stand at the lines where there is room, and not at their ends */
+    bool names_along; /* names are next to the lines where there is room, instead of at their ends */
     struct report_moment *rules; /* in order of x */
     size_t rule_count;
     struct report_spot *spots; /* REPORT_FORM_FRONT */
@@ -297,9 +301,9 @@ struct report_chart {
 
 /* Adds an entry to the key. */
 void report_legend_add(struct report_chart *chart, enum report_ink ink, const char *text);
-/* "closed", "line1": for texts and style sheets. */
+/* The name of an ink in tests and style sheets: "closed", "line1". */
 const char *report_ink_name(enum report_ink ink);
-/* Where a value lies on a log axis. The same on every machine. */
+/* The position of a value on a log axis: its decimal logarithm, bit-identical on every machine. */
 double report_log10(double value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One chart of curves over a common x axis, from plain data: a figure over a setting, a line per strategy.
+/* A chart, from plain data, of curves over a common x axis: a metric over a setting, a line per strategy.
  *
- * On a log axis the value 0 has a place too: a strip of its own before the axis begins, labelled 0. Made as
- * the other charts are: the same data gives the same bytes, and the file appears only when whole. */
+ * On a log axis there is a separate strip for the value 0, labelled 0, before the axis. Like other charts,
+ * the same data gives the same bytes, and the file appears only once it is complete. */
 #ifndef REPORTS_CURVES_H
 #define REPORTS_CURVES_H
 
@@ -11,8 +11,8 @@
 
 enum report_scale { REPORT_LINEAR, REPORT_LOG };
 
-/* How the numbers of an axis are written: with K, M, G; the same, as rows; in ms, s, min, h or d; in %; in B,
- * KB, MB. */
+/* The units of an axis: plain numbers with K, M, G; rows, likewise; times in ms, s, min, h or d; shares in %;
+ * bytes in B, KB, MB. */
 enum report_curves_unit {
     REPORT_UNIT_PLAIN,
     REPORT_UNIT_ROWS,
@@ -28,10 +28,10 @@ struct report_curves_axis {
     enum report_scale scale;
 };
 
-/* All finite and within -REPORT_VALUE_MAX and REPORT_VALUE_MAX; on a log axis at least 0. */
+/* All values must be finite and within -REPORT_VALUE_MAX and REPORT_VALUE_MAX; on a log axis at least 0. */
 struct report_curves_point {
     double x, y;
-    double low, high; /* of a confidence interval, low <= y <= high; both y for none */
+    double low, high; /* confidence interval of y, low <= y <= high; both equal to y for none */
 };
 
 struct report_curve {
@@ -47,7 +47,7 @@ struct report_rule {
 };
 
 enum { REPORT_CURVES_MAX = 9, REPORT_RULES_MAX = 6 };
-/* What is nearer to 0 than the least is taken for 0. */
+/* Values closer to 0 than REPORT_VALUE_LEAST are treated as 0. */
 #define REPORT_VALUE_MAX   1e18
 #define REPORT_VALUE_LEAST 1e-18
 

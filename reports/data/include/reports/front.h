@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One chart of candidates by two figures of which less is better, from plain data: what each costs and what
- * it buys, the front of those that none is better than in both, and the recommended one.
+/* A chart, from plain data, of candidates by two quantities of which less is better, such as cost and size.
+ * It shows the Pareto front and the recommended candidate.
  *
- * On a log axis the value 0 has a strip of its own. Named are the recommended one, those that none
- * beats in both figures, and the best of each kind; where there is no room next to one, a line leads to its
- * name. Made as the other charts are: the same
- * data gives the same bytes, and the file appears only when whole. */
+ * On a log axis there is a separate strip for the value 0. Names are given to the recommended candidate, to
+ * those on the front, and to the best of each kind; if there is no room next to a candidate, a line leads to
+ * its name. Like other charts, the same data gives the same bytes, and the file appears only once it is
+ * complete. */
 #ifndef REPORTS_FRONT_H
 #define REPORTS_FRONT_H
 
@@ -18,9 +18,9 @@
 struct report_front_point {
     const char *label;
     double x, y;
-    double low, high; /* of a confidence interval of y, low <= y <= high; both y for none */
-    bool is_on_front; /* the others are pale */
-    bool is_best;     /* of its kind: it is named, as those are that none beats in both figures */
+    double low, high; /* confidence interval of y, low <= y <= high; both equal to y for none */
+    bool is_on_front; /* on the Pareto front; other points are pale */
+    bool is_best;     /* the best of its kind, which is named like those on the front */
 };
 
 enum { REPORT_FRONT_MAX = 1000 };

@@ -21,7 +21,7 @@ struct report_regions {
     const char *const *names;
     size_t name_count;      /* 1 to REPORT_REGIONS_MAX */
     const unsigned *owners; /* indexes of names: column_count for the first row, then for the second, ... */
-    const char *now;        /* in the key */
+    const char *now;        /* name of the present values in the key */
     double now_x, now_y;    /* within the columns and rows */
 };
 

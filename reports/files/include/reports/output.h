@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that appear under their names only when whole: all are written next to their targets and flushed,
- * then all are renamed. When one cannot be written, none appears, nor a folder that was made for them. */
+/* Writes files that appear under their names only when they are complete: all are written next to their
+ * targets and flushed, and then all are renamed. If one cannot be written, none appears, and a folder that
+ * was created for them is removed. */
 #ifndef REPORTS_OUTPUT_H
 #define REPORTS_OUTPUT_H
 
@@ -16,12 +17,13 @@ struct report_bytes {
 
 void report_bytes_free(struct report_bytes *bytes);
 
-/* Writes contents[i] to paths[i], which lie in folder; the folder is made with its parents when missing.
- * The error is SIM_ERROR_ENVIRONMENT. */
+/* Writes contents[i] to paths[i], which must be in folder; the folder is created with its parents if it is
+ * missing. Errors are SIM_ERROR_ENVIRONMENT. */
 bool report_output(const char *folder, char *const *paths, const struct report_bytes *contents, size_t count,
                    struct sim_error *error);
-/* FOLDER/SCENARIO-CHART.EXT, as all files of a result are named (reports/reports.h); chart NULL: without it;
- * is_tuned: SCENARIO-tune-CHART, so that the charts of a run stay. The caller's; NULL when out of memory. */
+/* The path FOLDER/SCENARIO-CHART.EXT of a file of a result (reports/reports.h); without -CHART when chart is
+ * NULL. is_tuned: SCENARIO-tune-CHART, so that the charts of a run are not overwritten. The caller must free
+ * it; NULL when out of memory. */
 char *report_output_path(const char *folder, const char *scenario, bool is_tuned, const char *chart,
                          const char *extension);
 

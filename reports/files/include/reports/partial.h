@@ -3,9 +3,9 @@
 #ifndef REPORTS_PARTIAL_H
 #define REPORTS_PARTIAL_H
 
-/* Creates FOLDER/.NAME.PID.N.partial next to the file at path and opens it for writing. The file is always
- * new: an existing one of that name, a link too, is passed over. *name is malloc'ed. On failure returns -1
- * with errno, and *name is NULL. */
+/* Creates FOLDER/.NAME.PID.N.partial next to the file at path and returns its descriptor, open for writing.
+ * The file is always new: if a file or link of that name exists, the next N is tried. *name is malloc'ed. On
+ * failure returns -1 with errno set, and *name is NULL. */
 int report_partial_create(const char *path, char **name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Charts out of results and out of plain data: what a chart says is decided here, and nothing of how it
+/* Makes charts from results and from plain data. Here the contents of a chart are decided, but not how it
  * looks. */
 #ifndef REPORTS_MODEL_H
 #define REPORTS_MODEL_H
@@ -12,7 +12,7 @@
 #include "reports/heatmap.h"
 #include "reports/regions.h"
 
-/* In the order of a page. */
+/* The charts of a result, in the order of a page. */
 enum report_kind {
     REPORT_PARTITIONS_ROWS,
     REPORT_PARTITIONS_BYTES,
@@ -24,14 +24,14 @@ enum report_kind {
     REPORT_NODES,
     REPORT_LATENCY,
     REPORT_BUCKET_CHANGES,
-    REPORT_SUMMARY, /* a chart of its own: a page says the same at length */
+    REPORT_SUMMARY, /* only a separate chart, since a page has the same contents in more detail */
     REPORT_KIND_COUNT
 };
 
-/* Makes one chart of a result. One that has nothing to show says in `absent` why. */
+/* Makes one chart of a result. If it has nothing to show, its `absent` says why. */
 bool report_chart_make(const struct lab_result *result, enum report_kind kind, struct report_arena *arena,
                        struct report_chart **out, struct sim_error *error);
-/* The ones that report_chart_make() chooses from; failures stay in the arena. */
+/* The functions that report_chart_make() calls; failures are recorded in the arena. */
 void report_rows_fill(const struct lab_result *result, struct report_arena *arena,
                       struct report_chart *chart);
 void report_bytes_fill(const struct lab_result *result, struct report_arena *arena,
@@ -55,7 +55,7 @@ void report_changes_fill(const struct lab_result *result, struct report_arena *a
 void report_summary_fill(const struct lab_result *result, struct report_arena *arena,
                          struct report_chart *chart);
 
-/* The charts of plain data; failures stay in the arena. */
+/* The charts of plain data; failures are recorded in the arena. */
 void report_curves_fill(const struct report_curves *curves, struct report_arena *arena,
                         struct report_chart *chart);
 void report_front_fill(const struct report_front *front, struct report_arena *arena,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One run as one HTML page: the question and its answer in three sentences, the comparison, every chart, and
- * what it takes to run it again.
+/* Writes one run as one HTML page: the question and its answer in three sentences, the comparison, every
+ * chart, and how to repeat the run.
  *
- * The page needs nothing but itself: no network, no other file, no font; its own policy (Content-Security-
- * Policy) forbids the rest, and every word of a user is text. Written as XML that is HTML too. The same
- * data gives the same bytes: no clock, no machine, no path. It reads without scripts; these add sorting,
- * hover values, the live corner and the choice of light or dark. */
+ * The page is self-contained: it loads nothing from the network or from other files, not even fonts, which
+ * its Content-Security-Policy enforces. All texts of the user are escaped. The page is valid as XML and as
+ * HTML. The same data gives the same bytes: there is no time, machine name or path. It is readable without
+ * scripts, which add sorting, values on hover, the interactive section and the choice of a light or dark
+ * style. */
 #ifndef REPORTS_PAGE_H
 #define REPORTS_PAGE_H
 
@@ -18,16 +19,16 @@
 #include "reports/heatmap.h"
 #include "reports/regions.h"
 
-/* Plain data; all that is pointed to is the caller's, and NULL stands for what there is not. */
+/* Plain data. All pointers are owned by the caller; NULL means that the data does not exist. */
 struct report_page {
     const struct lab_result *result; /* never NULL */
-    const char *scenario_text;       /* as it was read, before `overrides` */
-    const char *scenario_file;       /* its name; what stands before the last '/' is left out */
-    const char *overrides;           /* a PATH=VALUE a line */
-    const char *version;             /* of the program that made the run */
-    const char *const *again;        /* command lines that make the run again */
+    const char *scenario_text;       /* text as read, without `overrides` */
+    const char *scenario_file;       /* path of the file; only the part after the last '/' is used */
+    const char *overrides;           /* PATH=VALUE, one per line */
+    const char *version;             /* version of the program that made the run */
+    const char *const *again;        /* command lines that repeat the run */
     size_t again_count;
-    /* Of a run of `tune`: they take the place of the answer that a single run gives. */
+    /* For a run of `tune`: these replace the answer of a single run. */
     const char *recommended; /* label of a strategy of the result */
     const char *why, *notes; /* whole sentences */
     const struct report_front *front;
@@ -35,8 +36,8 @@ struct report_page {
     const struct report_regions *regions;
 };
 
-/* Writes FOLDER/SCENARIO.html, named as the charts are (reports/reports.h), whole or not at all; the
- * folder is made when missing. *path is the caller's; NULL on failure. */
+/* Writes FOLDER/SCENARIO.html, named like the charts (reports/reports.h). The file appears only when it is
+ * complete; the folder is created if it is missing. The caller must free *path; NULL on failure. */
 bool report_page_write(const struct report_page *page, const char *folder, char **path,
                        struct sim_error *error);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run was asked and what it answers, in three plain sentences, as they stand at the head of a page. By
- * the rules of lab/choice.h: of the strategies that stayed within the limits, hid no row and end their
- * partitions, the cheapest. */
+/* The question and the answer of a run, in the three sentences at the top of a page. The strategy is chosen
+ * by lab/choice.h: the cheapest one that stayed within the limits, hid no row and ends its partitions. */
 #ifndef REPORTS_ANSWER_H
 #define REPORTS_ANSWER_H
 
@@ -9,26 +8,27 @@
 #include "lab/result.h"
 #include "reports/arena.h"
 
-/* One line of text each, never NULL and never empty; labels stand in them as the scenario has them. */
+/* Each text is one line, and neither NULL nor empty. Labels are written as in the scenario. */
 struct report_answer {
     const char *asked;   /* the scenario, its strategies, rows, keys and limits */
-    const char *verdict; /* which to choose and why; or who passed which limit, and by what share */
-    const char *beware; /* what it requires, what the others cost and what stands against them; or how far the
-                           nearest is off */
-    size_t chosen;      /* index of the strategy; SIZE_MAX: none */
-    const struct lab_score *scores; /* one a strategy */
+    const char *verdict; /* which strategy to choose and why; or which strategies exceeded which limit, and by
+                            what share */
+    const char *beware;  /* what the chosen strategy requires, what the others cost and why they are
+                            disqualified; or how far the closest strategy is from the limits */
+    size_t chosen;       /* index of the strategy; SIZE_MAX: none */
+    const struct lab_score *scores; /* one per strategy */
 };
 
-/* Failures stay in the arena; then the texts are "". */
+/* Makes the answer. Failures are recorded in the arena; the texts are then "". */
 void report_answer(const struct lab_result *result, struct report_arena *arena, struct report_answer *out);
-/* What stands against a strategy, for a badge: "48 of 10,000 partitions (0.48%) above 100,000 rows"; ""
- * when nothing does. */
+/* Why a strategy is disqualified, for a badge: "48 of 10,000 partitions (0.48%) above 100,000 rows"; "" when
+ * it is not. */
 const char *report_answer_against(const struct lab_result *result, const struct lab_strategy_result *strategy,
                                   const struct lab_score *score, struct report_arena *arena);
-/* "100,000 rows or 100 MB"; "" without limits. */
+/* The limits as text: "100,000 rows or 100 MB"; "" without limits. */
 const char *report_answer_limits(const struct lab_limits *limits, struct report_arena *arena);
 
-/* Verdict and warning of a run that hands out identifiers, which has no partitions. */
+/* Makes `verdict` and `beware` of a run with identifiers, which has no partitions. */
 void report_answer_identifiers(const struct lab_result *result, struct report_arena *arena,
                                struct report_answer *out);
 
