@@ -95,7 +95,8 @@ class FuzzTest(ProgramTest):
         self.assertTrue(any(cell["excused"] for cell in found))
         # Each condition that the table names is explained, and no other.
         told = out.split("\nconditions that suspend a guarantee", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
-        self.assertEqual({line.split()[0] for line in told}, {name for cell in found for name in cell["not_guaranteed"]})
+        self.assertEqual({line.split()[0] for line in told},
+                         {name for cell in found for name in cell["not_guaranteed"]})
         # A condition that is held is no reason any more.
         held = self.json(0, "--seeds", "1..60", "--hold", "uneven_settings")["guarantees"]
         self.assertIn("uneven_settings", {name for cell in found for name in cell["not_guaranteed"]})

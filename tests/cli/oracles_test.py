@@ -153,7 +153,8 @@ class OraclesTest(ProgramTest):
     def test_oracles_without_a_column_are_told_below_the_table(self):
         self.write("late.yaml", (
             "duration: 5m\nkeys: {count: 2}\narrivals: {rate: 10/s, late: {share: 30%, by: 30s}}\nagents: {count: 2}\n"
-            "strategies:\n  - {label: dated, probabilistic: {bits: 1, threshold: 5, coordination: three-state, lead: 3s}}\n"
+            "strategies:\n"
+            "  - {label: dated, probabilistic: {bits: 1, threshold: 5, coordination: three-state, lead: 3s}}\n"
             "  - {label: guarded, probabilistic: {bits: 1, threshold: 5, coordination: guarded}}\n"))
         metrics = {strategy["label"]: strategy["metrics"] for strategy in
                    self.good_json("run", "late.yaml", "--json", "--no-charts", "--quiet")["strategies"]}
@@ -161,7 +162,8 @@ class OraclesTest(ProgramTest):
         self.assertGreater(found["dated"], 0)
         self.assertEqual(found["guarded"], 0)
         out = self.good("run", "late.yaml", "--no-charts", "--quiet")
-        self.assertEqual(re.findall(r"also violated by .*", out), [f"also violated by dated: available {found['dated']:,}"])
+        self.assertEqual(re.findall(r"also violated by .*", out),
+                         [f"also violated by dated: available {found['dated']:,}"])
 
 
 if __name__ == "__main__":
