@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, tells its exit code. */
+/* bucketlab COMMAND [OPTIONS] [ARGS]: finds the command, runs it, prints its error, returns its exit code. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -19,10 +19,10 @@
  * for a long environment and for libraries of other versions. */
 #define STACK_BYTES_LEAST (512u << 10)
 
-/* What the other ranks do for rank 0. */
+/* The services of other ranks for rank 0. */
 enum { SERVICES = LAB_SERVICES + 1 };
 
-/* The first thread's stack is the shell's to limit; other threads have one of a fixed size. */
+/* The stack of the first thread is limited by the shell; other threads have stacks of a fixed size. */
 static bool check_stack(struct sim_error *error)
 {
     struct rlimit limit;
@@ -50,10 +50,12 @@ static void serve(struct ranks *ranks)
     ranks_serve(ranks, services, SERVICES);
 }
 
-/* With a standard stream closed, a database could be opened under its number and be written over. */
+/* If a standard stream is closed, a database could be opened with its descriptor, and be overwritten by
+ * output. */
 static void guard_standard_streams(void)
 {
-    /* Opened the wrong way round on purpose: use is then an error, as it is with a closed one. */
+    /* Opened for the wrong direction on purpose, so that using it is an error, as with a closed
+     * descriptor. */
     if (fcntl(STDIN_FILENO, F_GETFD) == -1)
         (void)!open("/dev/null", O_WRONLY);
     if (fcntl(STDOUT_FILENO, F_GETFD) == -1)
@@ -169,7 +171,7 @@ int main(int argc, char **argv)
 {
     struct sim_error error = {.class = SIM_ERROR_NONE};
     guard_standard_streams();
-    /* A file that outgrows the limit of the shell is then an error of its write, as on a full disk. */
+    /* Exceeding the shell's limit of file sizes then fails the write, as on a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     struct ranks *ranks;
     int code = 0;
@@ -187,7 +189,8 @@ int main(int argc, char **argv)
     bool was_lost = ferror(stdout) != 0;
     if (fclose(stdout) != 0)
         was_lost = true;
-    /* Who cannot read what was checked is not told that it failed: one error, one line. */
+    /* If the output could not be written, only that is reported, and not a failed check: one error, one
+     * line. */
     if (was_lost && code <= (int)SIM_ERROR_CHECK)
         code = SIM_ERROR_ENVIRONMENT;
     else

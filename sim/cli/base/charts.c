@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A longer name of a database is left to the reader. */
+/* A longer name of a database is not printed; the user must fill it in. */
 #define WORD_SIZE 512
 
 static bool read_formats(const char *list, struct cli_charts *out, struct sim_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes one field of a CSV file: quoted where needed, and no formula for a spreadsheet. */
+/* Finds the prefix that keeps a CSV field from being interpreted as a formula. */
 #include "cli/csv.h"
 
 #include <stdbool.h>

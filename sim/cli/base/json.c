@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builds the JSON that --json prints. All numbers go through here, so that they print alike. */
+/* Builds the JSON that --json prints. All numbers are made here, so that they have the same format. */
 #include "cli/json.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "reports/reports.h"
 
 struct text {
-    char *bytes; /* ends with a zero */
+    char *bytes; /* with a final NUL */
     size_t size, capacity;
     bool is_cut;
 };
@@ -56,7 +56,7 @@ static json_t *hex(uint64_t value)
     return json_string(text);
 }
 
-/* By the standard of lab/choice.h; null without limits. */
+/* The judgement of the limits by lab/choice.h; null without limits. */
 static json_t *limits_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const struct lab_score score = lab_score_of(result, strategy);
@@ -67,7 +67,7 @@ static json_t *limits_of(const struct lab_result *result, const struct lab_strat
                                                                                  : "within");
 }
 
-/* For each 1000 rows, in inserts. */
+/* The cost per 1000 rows, in inserts. */
 static json_t *cost_of(const struct lab_result *result, const struct lab_strategy_result *strategy)
 {
     const struct lab_cost cost = lab_cost_of(&result->prices, strategy);
@@ -159,7 +159,7 @@ static int add_text(const char *bytes, size_t size, void *context)
 char *cli_json_text(const json_t *value)
 {
     struct text text = {.size = 0};
-    /* Jansson goes on after a key that it could not write, so that its word alone does not do. */
+    /* Jansson continues after a key that it could not write, so its return value is not sufficient. */
     if (json_dump_callback(value, add_text, &text, JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0 &&
         !text.is_cut)
         return text.bytes;
@@ -173,7 +173,7 @@ bool cli_json_print(json_t *value, struct sim_error *error)
     json_decref(value);
     if (line == NULL)
         return sim_fail_memory(error);
-    /* A failed write stays in the stream's error flag, which main() looks at. */
+    /* A failed write sets the stream's error indicator, which main() checks. */
     puts(line);
     free(line);
     return true;

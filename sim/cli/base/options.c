@@ -13,8 +13,8 @@
 #include "kernel/text.h"
 #include "lab/quantity.h"
 
-#define OPTIONS_MAX  64 /* of one command */
-#define LEFT_COLUMNS 19 /* of an option in the help, as far as it goes */
+#define OPTIONS_MAX  64 /* the most options of a command */
+#define LEFT_COLUMNS 19 /* width of an option in the help, unless it is longer */
 
 struct given {
     const struct cli_option *option;
@@ -33,8 +33,8 @@ struct cli_args {
     struct ranks *ranks;
 };
 
-/* getopt takes "-5" for an option; a value of `token --type int` may well be one. Such arguments go into a
- * buffer of their own with a blank in front, which is taken off again by revealed(). */
+/* getopt interprets "-5" as an option, but it may be a value, as of `token --type int`. Such arguments are
+ * copied with a space before them, which revealed() removes. */
 static bool hide_negative_numbers(struct cli_args *args, int argc, char **argv)
 {
     size_t size = 1;
@@ -107,7 +107,7 @@ static size_t option_count(const struct cli_command *command)
     return count;
 }
 
-/* What -o is short for; NULL: the command writes no files. */
+/* The option for which -o is the short form; NULL: the command writes no files. */
 static const struct cli_option *out_option(const struct cli_command *command)
 {
     const struct cli_option *option = command->options;
@@ -133,7 +133,7 @@ static bool take_options(struct cli_args *args, int argc, struct sim_error *erro
     table[count] = (struct option){"help", no_argument, NULL, 'h'};
     opterr = 0;
     bool is_fine = true;
-    /* '-': arguments come in their order between the options, whatever POSIXLY_CORRECT says. */
+    /* '-': arguments are returned in order among the options, regardless of POSIXLY_CORRECT. */
     for (int at = optind, code;
          is_fine && (code = getopt_long(argc, args->argv, out == NULL ? "-:h" : "-:ho:", table, NULL)) != -1;
          at = optind) {
@@ -327,7 +327,7 @@ bool cli_overrides(const struct cli_args *args, struct lab_override **out, size_
         return sim_fail_memory(error);
     for (size_t i = 0; i < *count; i++) {
         (*out)[i].text = cli_value_at(args, "set", i);
-        /* A run's overrides are stored one a line. */
+        /* A run's overrides are stored one per line. */
         if (strchr((*out)[i].text, '\n') != NULL) {
             sim_fail(error, SIM_ERROR_INPUT, "bucketlab: --set %s: a line break; write it as one line",
                      (*out)[i].text);

@@ -16,7 +16,7 @@
 #include "kernel/grow.h"
 #include "reports/output.h"
 
-/* As many as Linux follows. */
+/* The number of symbolic links that Linux follows. */
 #define LINKS_MAX   40
 #define ENDINGS_MAX (REPORT_FORMAT_COUNT + 1)
 
@@ -29,16 +29,16 @@ struct cli_output_file {
     enum kind kind;
     const char *option; /* without the dashes; NULL: an input */
     const char *what;   /* of an input */
-    const char *named;  /* as the user wrote it; of FOLDER the folder */
-    char *whole;        /* absolute, without links; of FOLDER the folder's */
+    const char *named;  /* as given by the user; for FOLDER, the folder */
+    char *whole;        /* absolute path without links; for FOLDER, the folder's */
     bool is_there, is_written;
     dev_t device;
     ino_t inode;
-    char *stem; /* of FOLDER; the members below too */
+    char *stem; /* only for FOLDER, like the members below */
     const char *endings[ENDINGS_MAX];
 };
 
-/* Takes the first component off *rest. */
+/* Removes the first component from *rest. */
 static size_t take_component(char **rest, char **component)
 {
     *component = *rest + strspn(*rest, "/");
@@ -47,12 +47,12 @@ static size_t take_component(char **rest, char **component)
     return size;
 }
 
-/* Puts the target of a link in front of what is left of a path. */
+/* Replaces a link by its target, before the rest of the path. */
 static bool follow(const char *link, char *rest)
 {
     char joined[PATH_MAX];
     ssize_t size = readlink(link, joined, sizeof joined - 1);
-    size_t left = strlen(rest) + 1; /* with its end */
+    size_t left = strlen(rest) + 1; /* including the NUL */
     if (size < 0 || (size_t)size + 1 + left > sizeof joined)
         return false;
     joined[size] = '/';
@@ -61,9 +61,9 @@ static bool follow(const char *link, char *rest)
     return true;
 }
 
-/* The path of a file that need not exist, nor its folders: absolute, without links, "." and "..", the links
- * followed one by one as the kernel does. A path that is too long, or whose links form a loop, is left as it
- * is: it cannot be opened anyway. malloc'ed. */
+/* The absolute path of a file, without links, "." and ".."; neither the file nor its folders need exist.
+ * Links are resolved one by one, as the kernel does. A path that is too long, or whose links form a loop, is
+ * returned unchanged, since it cannot be opened anyway. malloc'ed. */
 static char *whole_path(const char *path)
 {
     char whole[PATH_MAX] = "", rest[PATH_MAX], *component;
@@ -134,7 +134,7 @@ void cli_outputs_scenario(struct cli_outputs *outputs, const struct lab_scenario
         cli_outputs_input(outputs, "the observed file", scenario->observed[i].path);
 }
 
-/* SQLite follows links, and puts its other files next to the file that they lead to. */
+/* SQLite follows links, and creates its other files next to the target. */
 void cli_outputs_database(struct cli_outputs *outputs, const char *option, const char *path, bool is_written)
 {
     char *whole = path == NULL || path[0] == '\0' ? NULL : whole_path(path);
@@ -188,7 +188,7 @@ static void add_folder(struct cli_outputs *outputs, const char *folder, const ch
     if (file->stem == NULL)
         outputs->out_of_memory = true;
     else
-        file->stem[strlen(file->stem) - 1] = '\0'; /* the point */
+        file->stem[strlen(file->stem) - 1] = '\0'; /* removes the dot */
 }
 
 void cli_outputs_charts(struct cli_outputs *outputs, const struct cli_charts *charts, const char *scenario)
@@ -211,7 +211,7 @@ void cli_outputs_finding(struct cli_outputs *outputs, const char *folder, const 
     add_folder(outputs, folder, name, endings, 1);
 }
 
-/* Whether a file of this name may be one of those that will be written into the folder. */
+/* Whether a file of this name may be one of the files that the command writes into the folder. */
 static bool is_made_name(const struct cli_output_file *made, const char *name)
 {
     size_t stem = strlen(made->stem), size = strlen(name);
@@ -225,7 +225,7 @@ static bool is_made_name(const struct cli_output_file *made, const char *name)
     return false;
 }
 
-/* By its path, or as a link of another name. */
+/* Compares paths, and inodes for links with other names. */
 static bool is_made(const struct cli_output_file *made, const struct cli_output_file *other)
 {
     const char *slash = strrchr(other->whole, '/');
@@ -252,7 +252,7 @@ static bool is_database(const struct cli_output_file *file)
     return file->kind >= DATABASE && file->kind <= DATABASE_JOURNAL;
 }
 
-/* One database may be named twice, as --db and --baseline; its files of one kind are then the same. */
+/* The same database may be given twice, as --db and --baseline. */
 static bool overwrites(const struct cli_output_file *output, const struct cli_output_file *other)
 {
     if (output == other || !output->is_written || (is_database(output) && output->kind == other->kind) ||
@@ -282,7 +282,7 @@ static bool refuse(const struct cli_output_file *output, const struct cli_output
 bool cli_outputs_check(struct cli_outputs *outputs, struct sim_error *error)
 {
     bool is_fine = !outputs->out_of_memory || sim_fail_memory(error);
-    /* Files before databases, so that `--csv x --db x` speaks of the file. */
+    /* Files are checked before databases, so that the message for `--csv x --db x` is about the file. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; is_fine && i < outputs->count; i++) {
             const struct cli_output_file *output = &outputs->files[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws the line of progress on stderr, with the rate and the time that is left. */
+/* Draws the line of progress on stderr, with the rate and the remaining time. */
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "cli/progress.h"
 
@@ -11,11 +11,11 @@
 #include "cli/text.h"
 
 #define FIRST_BAR_MS    400
-#define FIRST_LEFT_MS   1000 /* sooner nobody can tell */
+#define FIRST_LEFT_MS   1000 /* no estimate before this time */
 #define LINE_MS         10000
 #define SAMPLE_MS       500
-#define PULL_MS         3000 /* in which what is shown comes near to what is reckoned */
-#define STEPS_LEAST     4    /* of `done` within the samples, or they say less than the whole does */
+#define PULL_MS         3000 /* time constant with which the number shown approaches the estimate */
+#define STEPS_LEAST     4    /* fewest steps of `done` within the samples; otherwise the whole time is used */
 #define LEFT_MOST_MS    (1000 * 86400000.0)
 #define COLUMNS_USUAL   80
 #define BAR_CELLS       24
@@ -82,8 +82,8 @@ static void keep_sample(struct cli_progress *display)
     display->samples[(display->first + display->count++) % CLI_PROGRESS_SAMPLES] = display->now;
 }
 
-/* What the work of late is counted from: the oldest sample, or the beginning when too little was done since.
- */
+/* The sample from which recent work is measured: the oldest one, or the beginning if too little was done
+ * since. */
 static struct cli_progress_sample base_of(const struct cli_progress *display)
 {
     const struct cli_progress_sample beginning = {0, 0, 0};
@@ -98,8 +98,9 @@ static struct cli_progress_sample base_of(const struct cli_progress *display)
     return steps < STEPS_LEAST ? beginning : display->samples[display->first];
 }
 
-/* Below 0: not known, or nothing is left. The time since the last step counts, as far as a step takes; one
- * that takes longer than those before it makes all that are to come longer. */
+/* The remaining time; below 0: not known, or nothing is left. The time since the last step counts up to the
+ * length of a step; a step that takes longer than the previous ones also lengthens the estimate for the steps
+ * to come. */
 static double left_of(const struct cli_progress *display)
 {
     const struct cli_progress_sample base = base_of(display), *now = &display->now;
@@ -133,7 +134,7 @@ void cli_progress_note(struct cli_progress *display, uint64_t done, uint64_t tot
     keep_sample(display);
 }
 
-/* As much of the name as goes into so many columns; returns how many it takes. */
+/* Writes as much of the name as fits into `cells` columns; returns the number of columns used. */
 static size_t cut_name(const char *name, size_t cells, char *buffer)
 {
     size_t used = 0, width = 0;
@@ -154,7 +155,7 @@ static size_t cut_name(const char *name, size_t cells, char *buffer)
     return width;
 }
 
-/* ", 1:23 left", to whole seconds and never none: what is left takes some time. */
+/* Appends ", 1:23 left", in whole seconds, and at least one. */
 static void put_left(double left_ms, char *buffer)
 {
     if (left_ms < 0)
@@ -202,8 +203,8 @@ void cli_progress_line(const struct cli_progress *display, size_t columns, char 
         cut_name(display->best, NAME_CELLS, label);
         snprintf(best, sizeof best, ", best so far %s", label);
     }
-    /* What matters least goes first where the terminal is narrow: the bar's length, the rate, the bar, the
-     * time. */
+    /* On a narrow terminal, parts are dropped in this order: the bar is shortened, then the rate, the bar and
+     * the time are removed. */
     width += strlen(share) + strlen(left) + strlen(rate) + cli_text_width(best);
     if (width > room) {
         width -= strlen(rate);

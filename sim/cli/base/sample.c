@@ -7,7 +7,8 @@
 #include "cli/text.h"
 #include "sample/sample.h"
 
-/* What a scenario may say; a handful of bytes that do not compress are more than twice as many on disk. */
+/* The range of ratios in a scenario; a few bytes that do not compress take more than twice as many on
+ * disk. */
 #define RATIO_LEAST 0.001
 #define RATIO_MOST  2.0
 

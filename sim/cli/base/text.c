@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 
 #define LINE_COLUMNS 80
-#define UNIT_COUNT   6 /* powers of 1000 that have a suffix */
+#define UNIT_COUNT   6 /* number of powers of 1000 that have a suffix */
 
 static void print_part(FILE *stream, const char *text, size_t length)
 {
@@ -45,7 +45,7 @@ void cli_print_lines(FILE *stream, const char *text)
     }
 }
 
-/* One word for a shell, as it stands. */
+/* Whether a text is one word for a shell without quotes. */
 static bool is_word(const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@";
@@ -92,8 +92,8 @@ void cli_print_quoted(FILE *stream, const char *text)
     putc('\'', stream);
 }
 
-/* As terminals do it, whatever the locale: a mark that stands on the letter before it takes no column, a
- * character of East Asian width two. */
+/* The width on a terminal, independent of the locale: a combining mark takes no column, a character of East
+ * Asian width two. */
 static size_t part_width(const char *text, size_t length)
 {
     size_t width = 0;
@@ -148,7 +148,7 @@ void cli_print_paragraph(const char *text)
     putchar('\n');
 }
 
-/* The value divided by 1000 once at least, with the unit of the power. */
+/* Formats a value that is divided by 1000 at least once, with the unit of the power. */
 static int scaled(double value, const char *const units[UNIT_COUNT], size_t width, char *buffer)
 {
     value /= 1000;

@@ -56,7 +56,7 @@ static bool write_to(int file, const char *text, size_t size)
 
 static bool write_beside(const char *path, const char *text, size_t size, struct sim_error *error)
 {
-    char *target = realpath(path, NULL); /* a link stays one */
+    char *target = realpath(path, NULL); /* a symbolic link is kept; its target is replaced */
     char *part;
     int file = report_partial_create(target != NULL ? target : path, &part), code = file == -1 ? errno : 0;
     if (code == 0) {

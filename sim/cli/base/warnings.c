@@ -45,7 +45,7 @@ void cli_warnings_file(FILE *stream, const char *path)
     struct stat status;
     int reason, file = sim_input_open(path, &reason);
     if (file == -1)
-        return; /* the reader says why */
+        return; /* reading the scenario reports the error */
     bool is_unended = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                       pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n' &&
                       pread(file, magic, sizeof magic, 0) >= 1 && !(magic[0] == 0x1f && magic[1] == 0x8b) &&
@@ -69,8 +69,8 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
     bool more = true;
     format.sort = false;
     if (!wl_trace_open_as(path, &format, &trace, &error))
-        return; /* the run says why */
-    /* A line with a count comes out late, or with the next of its key. */
+        return; /* the run reports the error */
+    /* A line with a count is returned only with the next line of its key. */
     if (wl_trace_next(trace, &row, &more, &error) && more) {
         int64_t first_ns = wl_trace_first_ns(trace);
         if (!wl_trace_is_plain(trace)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The commands, in the order in which one meets them. */
+/* The commands, in the order in which a new user needs them. */
 #include "cli/commands.h"
 
 #include "cli/commands/check.h"

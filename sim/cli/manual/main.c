@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab-manual page|bash|zsh|fish TEMPLATE OUTPUT: fills a template in. Run by the build alone. */
+/* bucketlab-manual page|bash|zsh|fish TEMPLATE OUTPUT: fills in a template. It is only run by the build. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,11 @@
 
 struct sheet {
     const struct manual_directive *directives;
-    const char *name; /* of the template */
+    const char *name; /* file name of the template */
     FILE *in, *out;
     int line;
-    int used[DIRECTIVES_MAX][CLI_COMMAND_COUNT + 1]; /* the last: not per command */
+    int used[DIRECTIVES_MAX]
+            [CLI_COMMAND_COUNT + 1]; /* the last index is for directives that are not per command */
 };
 
 static const struct manual_directive *find_sheet(const char *name)
@@ -73,7 +74,7 @@ static bool fill(struct sheet *sheet)
     return ferror(sheet->in) == 0;
 }
 
-/* A new command without its section is an error of the build. */
+/* Fails the build when a new command has no section in the template. */
 static bool check_used(const struct sheet *sheet)
 {
     bool is_fine = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What can stand for a value: by what the help calls it, and where there are but a few, which. */
+/* Determines which values a shell can complete: by the placeholder in the help, or from a list of a few
+ * words. */
 #include <assert.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ struct rule {
     const char *option;
     const char *argument;
     enum manual_offer offer;
-    const char *words; /* all of them stand in the option's help or in what its value is called */
+    const char *words; /* words that all occur in the option's help or in its placeholder */
 };
 
 static const struct rule rules[] = {
@@ -67,8 +68,8 @@ static void list_metrics(char words[MANUAL_WORDS_SIZE])
         lab_metric_names(&lab_metric_table[i], add_word, words);
 }
 
-/* As `--set` finds a strategy by its kind: "strategies.hash.buckets=". Groups, changes and labels are no
- * values. */
+/* Lists the settings for `--set`, which finds a strategy by its kind: "strategies.hash.buckets=". Groups,
+ * changes and labels are left out. */
 static void list_settings(char words[MANUAL_WORDS_SIZE])
 {
     for (unsigned kind = 0; kind <= LAB_KIND_IDGEN; kind++) {

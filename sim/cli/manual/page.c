@@ -10,7 +10,7 @@ static void write_version(const struct cli_command *command, FILE *out)
     fprintf(out, ".Os bucketlab %s\n", BUCKETLAB_VERSION);
 }
 
-/* One line, unchanged except for minus signs that can be copied. */
+/* Writes one line, with hyphens escaped so that they can be copied as minus signs. */
 static void write_text(const char *text, FILE *out)
 {
     if (*text == '.' || *text == '\'')
@@ -48,7 +48,7 @@ static void write_usage(const struct cli_command *command, FILE *out)
     fprintf(out, ".Pp\n");
 }
 
-/* Each line without its leading blanks and with a line break. */
+/* Writes each line without its leading spaces and with a line break. */
 static void write_lines(const char *text, FILE *out)
 {
     while (*text != '\0') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bash and fish: tables for the functions of their templates. */
+/* bash and fish: the tables that the functions of the templates use. */
 #include <string.h>
 
 #include "manual.h"
@@ -13,7 +13,7 @@ static void write_bash_names(const struct cli_command *command, FILE *out)
     fprintf(out, "'\n");
 }
 
-/* One case per command: its options, and what its arguments are. */
+/* Writes one case per command: its options, and the kind of its arguments. */
 static void write_bash_commands(const struct cli_command *command, FILE *out)
 {
     (void)command;
@@ -26,7 +26,7 @@ static void write_bash_commands(const struct cli_command *command, FILE *out)
     }
 }
 
-/* One case an option that takes a value. */
+/* Writes one case per option with a value. */
 static void write_bash_values(const struct cli_command *command, FILE *out)
 {
     (void)command;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* zsh: the words of _arguments, one option each. */
+/* zsh: the arguments of _arguments, one per option. */
 #include <string.h>
 
 #include "manual.h"
 
-/* Within single quotes, with a backslash before what _arguments would take for its own. */
+/* Writes text within single quotes, with a backslash before characters that are special to _arguments. */
 static void write_quoted(const char *text, const char *special, FILE *out)
 {
     for (; *text != '\0'; text++) {

@@ -10,7 +10,7 @@
 #include "kernel/grow.h"
 #include "lab/crew.h"
 
-#define SEED_KIND UINT64_C(0x73656564) /* of the archive of a request */
+#define SEED_KIND UINT64_C(0x73656564) /* kind of the archive of a request */
 
 /* The outcome of a seed, kept until all smaller seeds have been summed up. */
 struct outcome {
@@ -19,7 +19,7 @@ struct outcome {
     struct cli_breach breach;
 };
 
-/* A seed, as it is sent to another rank. */
+/* A request that another rank run a seed. */
 struct request {
     char *path; /* NULL: there is none, and no text */
     char *text;
@@ -84,7 +84,7 @@ static bool run_seed_far(void *context, uint64_t job, uint32_t rank, struct lab_
     struct lab_team_call call = {.rank = rank, .service = CLI_SERVICE_SEED};
     struct ranks_bytes answer = {0};
     struct sim_archive archive;
-    /* They are only read: saving writes nothing. */
+    /* Removing const is safe, since saving does not write to the fields. */
     struct request request = {.path = (char *)(uintptr_t)base->path,
                               .text = (char *)(uintptr_t)base->text,
                               .size = base->size,

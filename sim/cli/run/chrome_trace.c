@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes events as the Trace Event Format of Chrome ("JSON array format", async events "b" and "e", instants
- * "i", metadata "M"). What is open is remembered, so that each end has its beginning. */
+ * "i", metadata "M"). Open events are recorded, so that each end matches its beginning. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/chrome_trace.h"
 
@@ -12,7 +12,7 @@
 #include "kernel/grow.h"
 #include "kernel/text.h"
 
-/* Processes of a strategy: itself, its agents, its nodes. */
+/* The most processes of a strategy: itself, its agents, its nodes. */
 #define PROCESSES   2000000u
 #define FIRST_AGENT 1u
 #define FIRST_NODE  1000001u
@@ -25,7 +25,8 @@ struct cli_chrome_open {
     char name[NAME_SIZE];
 };
 
-/* JSON's own characters are escaped; what is no text of a terminal's is '?', as everywhere. */
+/* Writes a text with JSON's special characters escaped; characters that must not be printed on a terminal
+ * become '?', as elsewhere. */
 static void put_text(FILE *stream, const char *text)
 {
     size_t length = strlen(text);
@@ -46,7 +47,7 @@ static void put_text(FILE *stream, const char *text)
     putc('"', stream);
 }
 
-/* Up to its arguments. */
+/* Writes the object up to its arguments. */
 static void begin_object(struct cli_chrome_trace *trace, char phase, uint32_t process, int64_t time_ns,
                          const char *name)
 {
@@ -101,7 +102,7 @@ static void put_arguments(struct cli_chrome_trace *trace, const struct lab_told_
     fputs("}}", trace->stream);
 }
 
-/* The id of what begins or ends: that of the operation, or of the fault, which has none but its name. */
+/* Writes the id of an event that begins or ends: that of its operation, or the name of the fault. */
 static void put_id(struct cli_chrome_trace *trace, const struct cli_chrome_open *item)
 {
     char id[NAME_SIZE + 32];
@@ -117,7 +118,7 @@ static bool is_same(const struct cli_chrome_open *one, const struct cli_chrome_o
            (one->is_fault ? strcmp(one->name, other->name) == 0 : one->operation == other->operation);
 }
 
-/* Ends the newest open item of this id, and with an operation the request within it. */
+/* Ends the newest open item with this id, and the request within an operation. */
 static void end_item(struct cli_chrome_trace *trace, const struct cli_chrome_open *wanted,
                      const struct lab_told_event *event)
 {
@@ -148,8 +149,8 @@ static void begin_item(struct cli_chrome_trace *trace, const struct cli_chrome_o
     put_arguments(trace, event);
 }
 
-/* "puts row 7 into bucket 2" of "agent 3 puts row 7 into bucket 2", and of a fault what does not say that it
- * begins or ends. */
+/* The name of an event: "puts row 7 into bucket 2" of "agent 3 puts row 7 into bucket 2"; for a fault,
+ * without the words for its beginning or end. */
 static void name_of(const struct lab_told_event *event, char name[NAME_SIZE])
 {
     const char *text = event->text;

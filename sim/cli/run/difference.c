@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands between the virtual time and the text of a line. */
+/* The text between the virtual time and the event in a line. */
 #define AFTER_TIME " s  "
 
 struct hearing {
@@ -23,7 +23,7 @@ bool cli_difference_find(const struct lab_event_log *one, const struct lab_event
 {
     uint64_t most = one->events > other->events ? one->events : other->events;
     uint64_t least = one->events < other->events ? one->events : other->events;
-    /* Of two powers of two the larger one serves both. */
+    /* The larger of two powers of two is a multiple of the other. */
     uint64_t stride = one->stride > other->stride ? one->stride : other->stride;
     *out = (struct cli_difference){.first = 1, .last = most};
     if (one->stride == 0 || other->stride == 0)
@@ -55,7 +55,7 @@ static void note(struct hearing *hearing, const char *separator, const char *tex
     }
 }
 
-/* The event's own line tells its numbers; the next one, when it comes before the next event, its meaning. */
+/* The event's own line has its numbers; the next line, if it is before the next event, has its meaning. */
 static void hear(void *context, const char *text)
 {
     struct hearing *hearing = context;
@@ -84,7 +84,7 @@ bool cli_difference_tell(const struct lab_scenario *scenario, size_t strategy,
                          const struct cli_difference *difference, bool is_quiet, struct cli_signals *signals,
                          char *buffer, struct sim_error *error)
 {
-    /* Each strategy has events of its own, so that one alone has the same ones. */
+    /* Strategies do not interact, so a strategy that is run alone has the same events. */
     struct lab_scenario alone = *scenario;
     alone.strategies = &scenario->strategies[strategy];
     alone.strategy_count = 1;

@@ -69,7 +69,7 @@ static bool read_kinds(const char *text, uint32_t *kinds, struct sim_error *erro
     return true;
 }
 
-/* From the start of the run: "0s" too. */
+/* Reads a time since the start of the run; "0s" is allowed. */
 static bool read_moment(const struct cli_args *args, const char *name, int64_t *out_ns,
                         struct sim_error *error)
 {
@@ -95,7 +95,7 @@ static bool read_filters(const struct cli_args *args, const struct lab_scenario 
                     cli_value(args, "until", NULL));
 }
 
-/* What is named as JSON is JSON, unless it is said. */
+/* A file name that ends in .json means the JSON format, unless the format is given. */
 static bool read_format(const struct cli_args *args, struct cli_event_trace *trace, struct sim_error *error)
 {
     const char *format = cli_value(args, "trace-format", NULL);
@@ -119,7 +119,7 @@ static bool read_format(const struct cli_args *args, struct cli_event_trace *tra
     return true;
 }
 
-/* Absolute and without links, also of a file that is not there yet; NULL with errno. */
+/* The absolute path without links, also of a file that does not exist yet; NULL with errno. */
 static char *whole_path(const char *path)
 {
     char *whole = realpath(path, NULL);
@@ -183,7 +183,7 @@ static void note_failure(struct cli_event_trace *trace)
     }
 }
 
-/* A key's name comes from a trace, perhaps: control characters would break lines, or steer a terminal. */
+/* A key's name may come from a trace: control characters could break lines or control a terminal. */
 static void write_line(void *context, const char *text)
 {
     struct cli_event_trace *trace = context;
@@ -262,7 +262,8 @@ bool cli_event_trace_end(struct cli_event_trace *trace, struct sim_error *error)
     }
     if (trace->code == 0 && fflush(trace->stream) != 0)
         trace->code = errno;
-    /* Some file systems, and no pipe, can flush further; that is no failure of ours. */
+    /* EINVAL means that the file cannot be synced, like a pipe or on some file systems, which is not an
+     * error. */
     if (trace->code == 0 && trace->part != NULL && fsync(fileno(trace->stream)) != 0 && errno != EINVAL)
         trace->code = errno;
     if (!is_stdout && fclose(trace->stream) != 0 && trace->code == 0)

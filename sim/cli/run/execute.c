@@ -26,7 +26,7 @@ struct watch {
 struct execution {
     const struct lab_scenario *scenario;
     uint32_t jobs;
-    struct lab_run_context context; /* its progress is the task's */
+    struct lab_run_context context; /* its progress is that of the task */
     struct lab_result **out;
 };
 
@@ -62,7 +62,7 @@ static void *watch_run(void *context)
 {
     struct watch *watch = context;
     const struct timespec frame = {.tv_nsec = frame_of(watch) * 1000000L};
-    /* Summed up, so that progress continues when the clock jumps back. */
+    /* Adds up differences, so that progress continues when the clock jumps back. */
     int64_t last_ms = cli_now_ms(), elapsed_ms = 0;
     while (!watch->is_over) {
         int signal = sigtimedwait(watch->held, NULL, &frame);

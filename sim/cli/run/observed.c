@@ -10,7 +10,7 @@
 
 #include "kernel/text.h"
 
-/* What the scenario would refuse at a place that the user did not write. */
+/* Checks values that the scenario would otherwise refuse at a place that the user did not write. */
 bool cli_observed_check(const struct cli_args *args, struct sim_error *error)
 {
     const char *label = cli_value(args, "label", "observed"), *table = cli_value(args, "table", "a.b");

@@ -26,7 +26,7 @@ static bool find(struct store *store, const char *database, int64_t run, struct 
                         "%s: no run is unfinished; `bucketlab runs` lists those that it holds", database);
     if (is_there)
         return true;
-    /* A run that does not exist is the same error as in other commands. */
+    /* A run that does not exist gives the same error as in other commands. */
     if (!store_load_run(store, run, NULL, &result, error))
         return false;
     lab_result_destroy(result);
@@ -54,7 +54,7 @@ static bool check(const struct store_unfinished *unfinished, const struct lab_sc
                     unfinished->scenario_path);
 }
 
-/* A resumed run uses the scenario that it began with, which the database holds. */
+/* A resumed run uses the scenario with which it began, which is in the database. */
 static void tell_of_file(const struct store_unfinished *unfinished)
 {
     char *text;
@@ -79,7 +79,8 @@ bool cli_resume_find(const char *database, const char *run_text, bool is_quiet,
     memset(unfinished, 0, sizeof *unfinished);
     *scenario = NULL;
     *is_finished = false;
-    /* Opened for writing, so that a database of an older version is migrated; a missing one is not made. */
+    /* Opened for writing, so that a database of an older version is migrated; a missing one is not
+     * created. */
     enum store_mode mode = access(database, F_OK) == 0 ? STORE_WRITE : STORE_READ;
     if (!cli_run_parse(run_text, &run, error) || !store_open(database, mode, &store, error))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keeps states of a run in the database, so that the run can be resumed after a kill. */
+/* Stores states of a run in the database, so that the run can be resumed after a kill. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/snapshots.h"
 
@@ -12,7 +12,7 @@
 #include "cli/text.h"
 #include "lab/quantity.h"
 
-/* The time between two states is at least so many times what one takes to write. */
+/* The time between two states is at least this multiple of the time to write one. */
 #define WRITES_SHARE 10
 
 #define DATABASE_NAME_MAX 256
@@ -30,7 +30,7 @@ static int64_t elapsed(const struct cli_snapshots *snapshots)
     return snapshots->before_ms + cli_passed_ms(snapshots->begin_ms);
 }
 
-/* The run has a number in the database. */
+/* Ensures that the run has a number in the database. */
 static bool need_run(struct cli_snapshots *snapshots, struct sim_error *error)
 {
     const struct lab_scenario *scenario = snapshots->scenario;
@@ -76,7 +76,7 @@ static void complain(struct cli_snapshots *snapshots, const char *what, const ch
     snapshots->has_complained = true;
 }
 
-/* From the run's own threads. An error is reported once, and the run continues without this state. */
+/* Called from the threads of the run. An error is reported once, and the run continues without this state. */
 static void put(void *context, uint32_t part, uint32_t parts, const unsigned char *data, size_t size)
 {
     struct cli_snapshots *snapshots = context;
@@ -123,8 +123,8 @@ void cli_snapshots_init(struct cli_snapshots *snapshots, const char *database,
     pthread_mutex_init(&snapshots->lock, NULL);
 }
 
-/* No program is at work on the run any more. False when it began here and has no state: then it is deleted.
- */
+/* Marks the run as not in progress. Returns false when it began in this process and has no state; it is then
+ * deleted. */
 static bool leave(struct cli_snapshots *snapshots)
 {
     const struct store_unfinished *unfinished = &snapshots->unfinished;
@@ -160,7 +160,7 @@ bool cli_snapshots_open(struct cli_snapshots *snapshots, struct sim_error *error
 {
     snapshots->begin_ms = cli_now_ms();
     snapshots->next_ms = snapshots->every_ms;
-    /* Each part stores a state when it begins, so that parts that end before the first one is due have one
+    /* Each part stores a state when it begins, so that parts that end before the first state is due have one
      * too. */
     snapshots->lab.wish = snapshots->every_ms > 0;
     return snapshots->every_ms == 0 || need_run(snapshots, error);
@@ -189,7 +189,7 @@ static bool take_states(struct cli_snapshots *snapshots, struct sim_error *error
     return true;
 }
 
-/* That another program has resumed the run is no failed check of this one. */
+/* Changes the error's class: that another process has resumed the run is not a failed check. */
 static bool lose(struct sim_error *error)
 {
     if (error->class == SIM_ERROR_CHECK)
@@ -202,8 +202,8 @@ bool cli_snapshots_resume(struct cli_snapshots *snapshots, const struct store_un
 {
     snapshots->unfinished = *unfinished;
     snapshots->before_ms = unfinished->elapsed_ms;
-    /* Before its states are read: another program that is still at work on it must not store a state
-     * meanwhile, which would hold the same part of the run as ours. */
+    /* Done before its states are read: another process that still works on the run must not store a state
+     * meanwhile, which would replace one that this process has read. */
     snapshots->is_resumed = true;
     snapshots->is_ours =
         store_open(snapshots->database, STORE_WRITE, &snapshots->store, error) &&
@@ -238,7 +238,8 @@ static void schedule(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 
 void cli_snapshots_tick(struct cli_snapshots *snapshots, int64_t elapsed_ms)
 {
-    /* While a state is written nothing is due, and signals still have to be handled. */
+    /* While a state is being written, nothing is due; do not wait for the lock, since signals must still be
+     * handled. */
     if (snapshots->every_ms == 0 || pthread_mutex_trylock(&snapshots->lock) != 0)
         return;
     if (snapshots->was_put)

@@ -26,7 +26,8 @@ static uint64_t add_bytes(uint64_t digest, const void *bytes, size_t size)
 static bool identify(struct store_tune *tune, const struct lab_scenario *scenario, const char *path,
                      const struct lab_tune *terms, struct sim_error *error)
 {
-    /* Outcomes are kept as they stand in memory, so another machine's are not ours. */
+    /* Outcomes are stored in the machine's representation, so outcomes of another kind of machine must not be
+     * used. */
     const struct {
         double order;
         uint64_t size;
@@ -83,7 +84,7 @@ static bool keep_batch(struct cli_tune_memory *memory, struct sim_error *error)
     return is_fine;
 }
 
-/* Takes the bytes over. False when out of memory. */
+/* Takes ownership of the bytes. False when out of memory. */
 static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outcome *outcome)
 {
     if (!sim_grow(&memory->batch, &memory->batch_capacity, memory->batch_count + 1, sizeof *memory->batch))
@@ -92,8 +93,8 @@ static bool add_to_batch(struct cli_tune_memory *memory, const struct store_outc
     return true;
 }
 
-/* An outcome that finds no memory is not kept, and its run is made again. One may be known already, if those
- * that were run together with it are not. */
+/* When out of memory, the outcome is not stored, and its run will be repeated. An outcome may be stored
+ * already, if it was run together with others that were not. */
 static void keep(void *context, uint64_t job, const void *bytes, size_t size)
 {
     struct cli_tune_memory *memory = context;

@@ -8,7 +8,7 @@
 #include "reports/output.h"
 #include "reports/reports.h"
 
-/* FOLDER/SCENARIO-tune-CHART.EXT, put behind the others. */
+/* Appends FOLDER/SCENARIO-tune-CHART.EXT to the paths. */
 static const char *next_path(const char *scenario, const char *chart, int format, struct cli_charts *charts,
                              struct sim_error *error)
 {

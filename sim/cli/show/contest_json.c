@@ -48,7 +48,7 @@ static json_t *asked_of(const struct tune_contest *contest)
     return cli_json_complete(object, is_fine);
 }
 
-/* A number that tune turns. */
+/* A number that tune varies. */
 static json_t *number_of(const struct lab_setting *setting, const void *value)
 {
     const uint64_t *whole = value;
@@ -85,8 +85,8 @@ static json_t *settings_of(const struct lab_settings *settings)
     return cli_json_complete(object, is_fine);
 }
 
-/* Means over seeds, and where they lie with the confidence asked for; of the share above a limit, as it was
- * judged. null: no bound. */
+/* Means over seeds with their intervals, at the requested confidence; for the share above a limit, the
+ * interval by which it was judged. null: no bound. */
 static json_t *metrics_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     json_t *object = json_object();
@@ -275,7 +275,7 @@ static json_t *flips_of(const struct tune_contest *contest)
     return list;
 }
 
-/* Values around now, by equal ratios: three steps double. */
+/* Values around the present one, in equal ratios: three steps are a factor of 2. */
 enum { REGION_STEPS = 15, REGION_SIDE = 2 * REGION_STEPS + 1 };
 
 static double region_value(double now, int step)
@@ -305,7 +305,7 @@ static json_t *region_row(const struct tune_contest *contest, double reads)
     return row;
 }
 
-/* Which kind is the cheapest by the price of a counter increment, and for so many times the reads. */
+/* The cheapest kind, by the price of a counter increment and by multiples of the rate of reads. */
 static json_t *regions_of(const struct tune_contest *contest)
 {
     json_t *object = json_object(), *rows = json_array();

@@ -12,7 +12,7 @@ struct cli_contest_plane {
     unsigned owners[REPORT_REGIONS_SIDE_MAX * REPORT_REGIONS_SIDE_MAX];
 };
 
-/* 0 where there is something else than numbers above 0. */
+/* Reads a list of numbers above 0; returns 0 when there is anything else. */
 static size_t take_values(const json_t *list, double *out)
 {
     size_t index, count = json_array_size(list);
@@ -28,7 +28,7 @@ static size_t take_values(const json_t *list, double *out)
     return count;
 }
 
-/* Its index, or REPORT_REGIONS_MAX. */
+/* The index of a kind's name, which is added if it is new; REPORT_REGIONS_MAX when there is no room. */
 static unsigned owner_of(const char *kind, struct cli_contest_plane *plane, size_t *name_count)
 {
     for (size_t i = 0; i < *name_count; i++) {

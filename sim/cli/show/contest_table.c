@@ -11,7 +11,7 @@
 
 #define LABEL_COLUMNS 19
 
-/* Why one fails. The first needs no word: the columns before it say so. */
+/* Why a setting fails. The first reason has no text, since the columns before it show it. */
 static const char *const failures[TUNE_DEMAND_COUNT] = {
     [TUNE_IN_LIMITS] = "fails",
     [TUNE_NOT_TINY] = "fails: tiny",
@@ -19,7 +19,7 @@ static const char *const failures[TUNE_DEMAND_COUNT] = {
     [TUNE_FINDABLE] = "fails: unfound",
 };
 
-/* So many that hold are listed, and the scenario's own ones in addition. */
+/* The most settings within the limits that are listed, in addition to the scenario's own. */
 #define LISTED_MOST 14
 
 static void print_legend(const struct tune_contest *contest)
@@ -46,8 +46,9 @@ static bool is_in(const struct tune_entrant *entrant)
     return entrant->status <= TUNE_UNSURE;
 }
 
-/* The recommended one, what is on the front or holds, what may hold, the rest; by cost, and of those that
- * fail by how far. */
+/* The order of the table: the recommended setting; those on the front or within the limits; those that may be
+ * within the limits; the rest. Within each group by cost, and settings that fail by how far they are from the
+ * limits. */
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5, 6};
@@ -78,7 +79,8 @@ static void choose_best(const struct tune_race *race, bool *is_chosen)
     }
 }
 
-/* The one of its kind to show: the first in the order of the table, and where none holds the nearest. */
+/* Whether it is the setting to show for its kind: the first one in the order of the table or, if none is
+ * within the limits, the closest one. */
 static bool is_of_best_kind(const struct tune_race *race, size_t index)
 {
     const struct tune_entrant *mine = &race->entrants[index];
@@ -95,8 +97,9 @@ static bool is_of_best_kind(const struct tune_race *race, size_t index)
     return true;
 }
 
-/* By cost: those that hold, the cheapest of each kind in any case; then the scenario's own, and of a kind of
- * which none is there yet the one that came nearest. NULL when out of memory. */
+/* Chooses the settings to list: those within the limits by cost, including the cheapest of each kind; then
+ * the scenario's own settings, and for each kind without a setting so far, the closest one. NULL when out of
+ * memory. */
 static size_t *choose(const struct tune_contest *contest, size_t *count)
 {
     const struct tune_race *race = &contest->race;

@@ -13,7 +13,7 @@
 enum { NAME_SIZE = 24 };
 
 struct axis {
-    json_int_t values[REPORT_HEATMAP_MAX]; /* upwards */
+    json_int_t values[REPORT_HEATMAP_MAX]; /* ascending */
     size_t count;
     char names[REPORT_HEATMAP_MAX][NAME_SIZE];
     const char *labels[REPORT_HEATMAP_MAX];
@@ -35,7 +35,7 @@ static bool holds(const json_t *candidate)
     return strcmp(status, "recommended") == 0 || strcmp(status, "front") == 0 || strcmp(status, "holds") == 0;
 }
 
-/* NaN where there is none that a chart takes. */
+/* A number of a candidate; NaN when there is none that a chart can show. */
 static double figure(const json_t *candidate, const char *name, const char *part)
 {
     const json_t *metric = json_object_get(json_object_get(candidate, "metrics"), name);
@@ -44,7 +44,7 @@ static double figure(const json_t *candidate, const char *name, const char *part
     return value >= 0 && value <= REPORT_VALUE_MAX ? value : (double)NAN;
 }
 
-/* The cheapest of its kind that holds; the first of several. */
+/* Whether it is the cheapest setting of its kind within the limits; the first of several. */
 static bool is_best_of_kind(const json_t *list, size_t own)
 {
     const json_t *mine = json_array_get(list, own), *other;
@@ -60,7 +60,7 @@ static bool is_best_of_kind(const json_t *list, size_t own)
     return true;
 }
 
-/* The recommended one first, so that it has its name. */
+/* The recommended setting comes first, so that its name is placed first. */
 static size_t take_points(const json_t *answer, struct report_front *front, struct report_front_point *points)
 {
     const json_t *list = json_object_get(answer, "candidates");
@@ -92,8 +92,8 @@ static size_t take_points(const json_t *answer, struct report_front *front, stru
     return count;
 }
 
-/* Whether the recommended one was shown to hold: where it was not, none was, and they have the same status
- * for not having been seen to fail. */
+/* Whether the recommended setting was shown to be within the limits. If not, none was, and settings have this
+ * status only because they were not seen to fail. */
 static bool is_shown(const json_t *answer)
 {
     return json_is_true(json_object_get(json_object_get(answer, "recommended"), "is_shown"));
@@ -120,7 +120,7 @@ static bool make_front(const json_t *answer, struct cli_contest_views *out, stru
     return true;
 }
 
-/* Of the model's template, and run. */
+/* Whether a candidate has the model's template, and was run. */
 static bool is_of_grid(const json_t *candidate, const json_t *model)
 {
     const json_t *bits = json_object_get(json_object_get(candidate, "settings"), "bits");
@@ -129,7 +129,7 @@ static bool is_of_grid(const json_t *candidate, const json_t *model)
            strcmp(text(candidate, "template"), text(model, "template")) == 0;
 }
 
-/* One template's settings make a grid: the recommended one's, or else the first's. */
+/* The settings of one template are the grid: that of the recommended setting, or else of the first one. */
 static const json_t *model_of(const json_t *answer)
 {
     const json_t *list = json_object_get(answer, "candidates"), *model = NULL, *candidate;
@@ -145,7 +145,7 @@ static const json_t *model_of(const json_t *answer)
     return model;
 }
 
-/* In its place, once; those that have no room any more are left out. */
+/* Inserts a value in order, unless it is there already; values for which there is no room are left out. */
 static void add_value(struct axis *axis, json_int_t value)
 {
     size_t place = axis->count;

@@ -12,11 +12,11 @@
 #include "kernel/time.h"
 #include "lab/quantity.h"
 
-/* So many that grow for ever are told of. */
+/* The most settings with endless partitions that are mentioned. */
 #define ENDLESS_TOLD 3
-/* Of what `risk` takes. */
+/* The largest value of `risk`. */
 #define RISK_MOST 0.5
-/* Operations per 1000 rows. */
+/* Operations per 1000 rows when there is one for every row. */
 #define EVERY_ROW_OPS 1000
 
 void cli_say(struct cli_saying *saying, const char *format, ...)
@@ -72,7 +72,7 @@ static bool is_cheapest(const struct tune_contest *contest)
     return true;
 }
 
-/* The limit that more partitions pass. */
+/* Names the limit that more partitions exceed. */
 static void say_limit(const struct tune_contest *contest, const struct tune_seen *seen,
                       struct cli_saying *out)
 {
@@ -121,7 +121,7 @@ static void figure(double value, char *buffer)
         cli_compact(value, 5, buffer);
 }
 
-/* What a setting asks of the table and its clients, in a few words behind its cost. */
+/* The requirements of a setting, in a few words after its cost. */
 static void say_needs(const struct tune_entrant *entrant, struct cli_saying *out)
 {
     const char *join = "; needs ";
@@ -133,7 +133,8 @@ static void say_needs(const struct tune_entrant *entrant, struct cli_saying *out
     }
 }
 
-/* The next cheaper one that failed, and the cheapest of another kind that holds. */
+/* Mentions the next cheaper setting that failed, and the cheapest setting of another kind within the
+ * limits. */
 static void say_rivals(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -172,7 +173,7 @@ static void say_rivals(const struct tune_contest *contest, struct cli_saying *ou
     }
 }
 
-/* The cheapest that stays within the limits and needs a number in each row, or does not; NULL: none. */
+/* The cheapest setting within the limits that needs a number in each row, or that does not; NULL: none. */
 static const struct tune_entrant *cheapest(const struct tune_contest *contest, uint32_t has_sequence)
 {
     const struct tune_race *race = &contest->race;
@@ -336,7 +337,7 @@ static void say_lead(const struct tune_contest *contest, struct cli_saying *out)
         label, safe, formula);
 }
 
-/* What more seeds might show. */
+/* Says what more seeds might show. */
 static void say_cheaper(const struct tune_contest *contest, struct cli_saying *out)
 {
     const struct tune_race *race = &contest->race;
@@ -405,8 +406,8 @@ void cli_contest_notes(const struct tune_contest *contest, struct cli_saying *ou
                 contest->left_out, contest->left_out == 1 ? "" : "s", contest->left_out == 1 ? "s" : "");
 }
 
-/* Of those that were run and might be recommended, the one that comes nearest: by the demand that most
- * settings meet first. */
+/* Of the settings that were run and might be recommended, the one that is closest to meeting the demands,
+ * which are compared in the order in which most settings meet them. */
 static size_t nearest(const struct tune_contest *contest)
 {
     const struct tune_race *race = &contest->race;
@@ -429,7 +430,7 @@ static size_t nearest(const struct tune_contest *contest)
     return SIZE_MAX;
 }
 
-/* Two digits, not below. */
+/* Formats a percentage with two digits, rounded up. */
 static void percent_above(double share, char *buffer)
 {
     double percent = 100 * share;
@@ -442,7 +443,7 @@ static void percent_above(double share, char *buffer)
     }
 }
 
-/* Bytes with two digits, not below. */
+/* Formats bytes with two digits, rounded up. */
 static void round_up(double value, char *buffer)
 {
     double unit = 1;

@@ -17,7 +17,8 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* As `show` has it, except for the folder of the database, which is this machine's. */
+/* The command that repeats the run, as in `show`, but without the folder of the database, which is specific
+ * to this machine. */
 static char *replay_line(const struct cli_page *page)
 {
     const char *name = file_name(page->database);

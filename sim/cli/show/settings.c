@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strategy's settings in words: those that a result holds, and of its scenario how they change and how its
- * readers go about it. */
+/* A strategy's settings in words: those of a result and, from the scenario, how they change and how readers
+ * work. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ void cli_settings(const struct lab_strategy_result *result, char *buffer)
         tell_settings(&result->settings, 0, result->events.stride != 0, buffer);
 }
 
-/* NULL: the scenario cannot be read again, or is another one by now. */
+/* NULL: the scenario cannot be parsed again, or was changed. */
 static const struct lab_strategy *strategy_of(const struct lab_scenario *scenario, const char *label)
 {
     for (size_t i = 0; scenario != NULL && i < scenario->strategy_count; i++) {

@@ -17,7 +17,7 @@
 
 #define LABEL_COLUMNS 13
 
-/* Of a scenario with a table: what its key loses. */
+/* For a scenario with a table: the rows that were overwritten because of its key. */
 static void print_overwritten(const struct lab_result *result)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only a run with agents has: how long things took, which rows went wrong, how even the nodes are. */
+/* The table that only a run with agents has: latencies, rows that went wrong, and the load of nodes. */
 #include "cli/table.h"
 #include "cli/text.h"
 #include "lab/metric.h"

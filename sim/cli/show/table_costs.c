@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each strategy of a run with agents costs, by kind of operation, and what is had for it. */
+/* The table of costs of a run with agents, per kind of operation, and the CV that they buy. */
 #include <math.h>
 
 #include "cli/table.h"
@@ -21,7 +21,7 @@ static bool has_latencies(const struct lab_result *result)
     return false;
 }
 
-/* NaN where none has closed. */
+/* NaN when no partition has closed. */
 static double cv_of(const struct lab_metrics *metrics)
 {
     double mean = cli_figure(metrics, "partitions.closed.rows.mean");

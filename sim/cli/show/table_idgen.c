@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run of identifiers found. */
+/* The table of a run with identifiers. */
 #include "cli/table.h"
 #include "cli/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is to be known of sizes that a file told. */
+/* Prints explanations of observed sizes. */
 #include <string.h>
 
 #include "cassandra/estimated_histogram.h"
@@ -14,7 +14,7 @@ void cli_observed_settings(const struct lab_strategy_result *result, char *buffe
              has_table ? " in " : "", result->settings.observed_file);
 }
 
-/* Where the true sizes lie. */
+/* Prints the ranges of the true sizes. */
 static void print_buckets(const struct lab_metrics *metrics, size_t column)
 {
     static const char *const names[] = {"p50", "p99", "max"};

@@ -39,7 +39,7 @@ static bool has_verdict(const struct lab_result *result)
     return false;
 }
 
-/* Of a strategy that rolls. */
+/* Whether `live` was not judged for a strategy that rolls. */
 static bool lacks_live(const struct lab_result *result)
 {
     double value;

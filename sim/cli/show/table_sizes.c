@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The first table of a run: how large partitions become under each strategy, and what that costs. Marks stand
- * for what colours say, so that nothing is lost without them. */
+/* The first table of a run: the sizes of partitions under each strategy, and the costs. Marks have the same
+ * meaning as colours, so that no information is lost without colours. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "lab/choice.h"
 #include "lab/quantity.h"
 
-/* Of the strategies above a limit so many are named. */
+/* The most strategies above a limit that are named. */
 #define NAMED_MAX 6
 
 struct row {
@@ -20,7 +20,7 @@ struct row {
     bool is_chosen, is_over, has_colour; /* is_over: by the limits' standard */
 };
 
-/* *chosen: SIZE_MAX for none. free() does for the scores. */
+/* Sets *chosen to the chosen strategy; SIZE_MAX: none. The caller must free() the scores. */
 static struct lab_score *choose(const struct lab_result *result, size_t *chosen)
 {
     struct lab_score *scores = calloc(result->strategy_count + 1, sizeof *scores);
@@ -35,7 +35,7 @@ static void print_number(const struct lab_metrics *metrics, const char *name, in
     printf("%*s", columns, text);
 }
 
-/* In at most 4 columns; neither none nor all of them unless it is so. */
+/* Prints the share of tiny partitions in at most 4 columns; 0% and 100% only if they are exact. */
 static void print_tiny(const struct lab_metrics *metrics)
 {
     double share = cli_figure(metrics, "partitions.tiny") / cli_figure(metrics, "partitions.closed");
@@ -63,7 +63,7 @@ static void print_over(const struct row *row)
     printf("%s%6s%s", is_red ? CLI_RED : "", text, is_red ? CLI_PLAIN : "");
 }
 
-/* Where none is closed, those of all partitions: they are the open ones. */
+/* Prints sizes of closed partitions; if none is closed, of all partitions, which are then open. */
 static void print_sizes(const struct row *row, bool is_closed, bool is_told)
 {
     const struct {
@@ -89,7 +89,7 @@ static void print_sizes(const struct row *row, bool is_closed, bool is_told)
     }
 }
 
-/* Returns whether the row shows open partitions, none being closed. */
+/* Returns whether the row shows open partitions because none is closed. */
 static bool print_row(const struct row *row)
 {
     const struct lab_metrics *metrics = &row->strategy->metrics;
@@ -113,7 +113,7 @@ static bool print_row(const struct row *row)
     return !is_closed && is_told;
 }
 
-/* "0.35%" with two digits that count; all of them are 100%, and no fewer. */
+/* Formats a share with two significant digits, "0.35%"; "100%" only for all partitions. */
 static void share_text(double share, char *buffer)
 {
     double percent = 100 * share;
@@ -160,7 +160,7 @@ static void print_passed(const struct lab_result *result, const char *metric, co
         putchar('\n');
 }
 
-/* Of the columns those that have something to tell. */
+/* Explains the columns that are shown. */
 static void print_columns(const struct lab_limits *limits, bool has_open_only)
 {
     char rows[CLI_NUMBER_SIZE], told[8 * CLI_NUMBER_SIZE] = "";

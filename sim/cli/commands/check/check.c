@@ -82,7 +82,7 @@ static bool read_options(const struct cli_args *args, struct cli_gate *gate, str
     return true;
 }
 
-/* Before the first run, so that no run is wasted. */
+/* Checked before the first run, so that no run is wasted. */
 static bool check_trace(const struct lab_scenario *scenario, struct sim_error *error)
 {
     struct stat status;
@@ -92,7 +92,7 @@ static bool check_trace(const struct lab_scenario *scenario, struct sim_error *e
                     scenario->path, scenario->trace_path, strerror(errno));
 }
 
-/* "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s" */
+/* The command that repeats a run: "bucketlab run chat.yaml --seed 7 --set arrivals.rate=5/s". */
 static char *line_again(const char *path, uint64_t seed, const struct lab_override *overrides, size_t count)
 {
     size_t size = 96 + 4 * strlen(path);
@@ -191,7 +191,7 @@ static bool check_junit_name(const char *path, struct sim_error *error)
     return is_fine;
 }
 
-/* Messages of the store name --db, which here is another file. */
+/* Messages of the store mention --db, which is another file here. */
 static void name_option(struct sim_error *error)
 {
     char *option = strstr(error->text, "--db");
@@ -202,7 +202,7 @@ static void name_option(struct sim_error *error)
     memcpy(option, "--baseline", strlen("--baseline"));
 }
 
-/* Not one byte of it is changed by this. */
+/* Opens the baseline without changing it. */
 static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
 {
     struct stat status;
@@ -222,7 +222,7 @@ static bool check_baseline(const struct cli_gate *gate, struct sim_error *error)
     return is_fine;
 }
 
-/* What would fail at the end is reported before the work. */
+/* Errors that would occur at the end are reported before the work. */
 static bool check_files(const struct cli_gate *gate, struct sim_error *error)
 {
     struct store *store = NULL;

@@ -10,10 +10,10 @@
 
 #include "cli/difference.h"
 
-/* What is told of a digest that moved; each is "" or begins with "; ". */
+/* The explanation of a changed digest; each part is "" or begins with "; ". */
 struct moved {
-    char where[512];  /* which strategy is the first to differ */
-    char change[256]; /* of the scenario */
+    char where[512];  /* the first strategy that differs */
+    char change[256]; /* the change of the scenario */
     char version[96];
 };
 
@@ -73,7 +73,7 @@ static bool begins_line(const char *text, size_t at)
     return at == 0 || text[at - 1] == '\n';
 }
 
-/* An unfinished one counts. */
+/* The number of lines, including an unterminated one. */
 static uint64_t lines_of(const char *begin, const char *end)
 {
     uint64_t count = 0;
@@ -82,7 +82,7 @@ static uint64_t lines_of(const char *begin, const char *end)
     return count + (end > begin && end[-1] != '\n');
 }
 
-/* "lines 3 to 5": from the first to the last that is another, as they stand now. */
+/* Formats "lines 3 to 5": from the first to the last changed line, as numbered now. */
 static void tell_lines(const char *old, const char *now, char *buffer, size_t size)
 {
     size_t head = 0, tail = 0, old_size = strlen(old), now_size = strlen(now);

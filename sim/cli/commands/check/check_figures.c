@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A figure has drifted when it lies outside the interval of its baseline, on the same side, at one seed after
- * the other.
- *
- * One seed alone proves nothing: what a fault or a burst does to a tail is seen at one seed in ten, and the
- * few seeds of a baseline need not have met it. But if figures were drawn as they always were, the chance
- * that m new ones all lie below, or all above, n old ones is 2 / C(n + m, n), whatever their distribution;
- * and over many figures at most so many times as much, however they hang together. So m is the least number
- * that keeps the chance of any false alarm in a whole gate below FALSE_ALARM. It costs little where nothing
- * drifted: suspects fall away at the first seed that clears them. */
+/* Decides whether metrics have drifted: a metric has drifted when it is outside the interval of its baseline,
+ * on the same side, at several seeds in sequence. One seed proves nothing: an effect of a fault or a burst on
+ * a tail may occur at one seed in ten, and the few seeds of a baseline may not have had it. But if the
+ * distribution has not changed, the probability that m new values are all below, or all above, n old values
+ * is 2 / C(n + m, n), whatever the distribution is; over many metrics it is at most the sum, however they are
+ * correlated. So m is the smallest number with which the probability of any false alarm in the whole check is
+ * below FALSE_ALARM. The cost is small if nothing has drifted, since a suspect is dropped at the first seed
+ * that clears it. */
 #define _POSIX_C_SOURCE 200809L
 #include <float.h>
 #include <inttypes.h>
@@ -20,7 +19,7 @@
 #include "lab/metric.h"
 
 #define FALSE_ALARM 1e-3
-/* Sums may be rounded otherwise on another processor. */
+/* Sums may be rounded differently on another processor. */
 #define ROUNDING 1e-9
 
 #define FIGURE_SIZE 48
@@ -130,7 +129,7 @@ static bool is_equal(double one, double other)
     return fabs(one - other) <= ROUNDING * fmax(fabs(one), fabs(other)) || (isnan(one) && isnan(other));
 }
 
-/* Every row is where it was. */
+/* Compares the metrics when the digest is equal, so that every row has the same bucket. */
 static bool compare_equal(struct cli_checked *item, const struct lab_strategy_result *one,
                           const struct lab_strategy_result *now, const char *cause)
 {
@@ -158,7 +157,8 @@ static bool compare_equal(struct cli_checked *item, const struct lab_strategy_re
     return true;
 }
 
-/* In one unit, which is returned, and with as many digits as tell the first one from the bounds. */
+/* Formats values in the same unit, which is returned, with enough digits to distinguish the first one from
+ * the bounds. */
 static const char *print_figures(const char *name, const double *values, char (*texts)[FIGURE_SIZE])
 {
     static const char *const units[] = {" B", " KB", " MB", " GB", " TB", " PB"};
@@ -171,7 +171,7 @@ static const char *print_figures(const char *name, const double *values, char (*
     for (int digits = 4; digits <= 17; digits++) {
         for (size_t i = 0; i < FIGURES; i++) {
             double shown = values[i] / divisor;
-            /* What %g would tell as 1.2e+04 is told whole. */
+            /* Printed as a whole number where %g would print 1.2e+04. */
             if (fabs(shown) >= pow(10, digits) && fabs(shown) < 1e15)
                 snprintf(texts[i], FIGURE_SIZE, "%.0f", shown);
             else
@@ -258,7 +258,7 @@ static const struct store_baseline_metric *baseline_metric(const struct store_ba
     return NULL;
 }
 
-/* What the baseline does not know: it will, the next time. */
+/* Adds a note about metrics that the baseline does not have; the next update adds them. */
 static bool note_new(struct cli_checked *item)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Judges each figure of a check: what is expected, the tolerance, and whether it failed. */
+/* Makes the checks that need no baseline: expectations and guarantees. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
@@ -161,7 +161,7 @@ bool cli_check_judge(struct cli_checked *item, struct sim_error *error)
     return true;
 }
 
-/* Whether a figure is about large partitions, and in which unit. */
+/* Whether a metric is about large partitions, and in which unit. */
 static bool unit_of(const struct lab_result *result, const struct lab_strategy_result *strategy,
                     const char *metric, enum lab_size_unit *unit)
 {
@@ -176,7 +176,7 @@ static bool unit_of(const struct lab_result *result, const struct lab_strategy_r
     if (row == NULL || row->largest == LAB_LARGEST_NONE)
         return false;
     *unit = row->largest == LAB_LARGEST_BYTES ? LAB_IN_BYTES : LAB_IN_ROWS;
-    /* Whichever limit is passed. */
+    /* The unit of the limit that is exceeded. */
     if (row->largest == LAB_LARGEST_EITHER &&
         (result->limits.partition_rows == 0 ||
          strategy->largest[LAB_IN_ROWS].size <= result->limits.partition_rows))

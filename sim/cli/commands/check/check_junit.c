@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report that build servers read: a <testsuite> a scenario, a <testcase> a check. What Ant writes and
- * what Jenkins takes differ; this is valid for both (tests/cli/junit.xsd). */
+/* Writes the JUnit report for build servers: a <testsuite> per scenario, a <testcase> per check. The formats
+ * of Ant and Jenkins differ; the report is valid for both (tests/cli/junit.xsd). */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <libxml/xmlwriter.h>
@@ -18,7 +18,7 @@
 
 #define HOST_SIZE 256
 
-/* A writer, until the first thing that it could not do. */
+/* A writer that does nothing after its first failure. */
 struct junit {
     xmlTextWriterPtr writer;
     bool is_fine;
@@ -39,7 +39,8 @@ static void end(struct junit *junit)
     note(junit, xmlTextWriterEndElement(junit->writer));
 }
 
-/* What XML cannot hold becomes '?', and so does what could make one text look like another. */
+/* Replaces by '?' characters that XML does not allow, and those that could make one text look like
+ * another. */
 static char *clean(const char *value)
 {
     char *cleaned = malloc(strlen(value) + 1), *to = cleaned;
@@ -107,7 +108,7 @@ static void text(struct junit *junit, const char *value)
     free(cleaned);
 }
 
-/* One for all findings, since Ant's reports have no room for two. */
+/* Writes one <failure> for all findings, since Ant's format allows only one. */
 static void write_failure(struct junit *junit, const struct cli_checked *item, const struct cli_check *check)
 {
     begin(junit, "failure");
@@ -219,7 +220,8 @@ bool cli_check_junit(const struct cli_gate *gate, struct sim_error *error)
     xmlFreeTextWriter(junit.writer);
     char *path = NULL, *folder = cli_folder_of(gate->junit);
     bool is_fine = junit.is_fine && folder != NULL;
-    /* What is no file, as /dev/stdout, is written into: a file of that name must not take its place. */
+    /* Something that is not a regular file, such as /dev/stdout, is written directly, and must not be
+     * replaced by a file. */
     if (is_fine && stat(gate->junit, &status) == 0 && !S_ISREG(status.st_mode)) {
         is_fine = cli_text_file_write(gate->junit, (const char *)xmlBufferContent(buffer),
                                       (size_t)xmlBufferLength(buffer), error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keeps the findings of a check: which check, what it says, and whether it failed or is excused. */
+/* Lists of checks, findings and notes, and the texts that they own. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdarg.h>
 #include <stdio.h>

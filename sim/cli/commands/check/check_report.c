@@ -10,7 +10,7 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-#define FIGURES_SHOWN 10u /* that drifted, of one scenario */
+#define FIGURES_SHOWN 10u /* the most drifted metrics shown per scenario */
 
 static void print_table(const struct cli_gate *gate)
 {
@@ -54,7 +54,7 @@ static int larger_first(const void *one, const void *other)
     return *a > *b ? -1 : *a < *b;
 }
 
-/* The least excess of those that are shown, and how many are not. */
+/* The smallest excess of the findings that are shown; *more: the number of those that are not. */
 static double excess_shown(const struct cli_checked *item, size_t *more)
 {
     double *excesses = calloc(item->finding_count + 1, sizeof *excesses), least = 0;

@@ -7,20 +7,20 @@
 #include "check.h"
 #include "lab/crew.h"
 
-/* A cluster run takes about this many times as long as the stream engine with the same rows. */
+/* A cluster run takes about this many times as long as a run of the stream engine with the same rows. */
 #define CLUSTER_WEIGHT   20
 #define TRACE_LINE_BYTES 30
 
 struct order {
     size_t index; /* of the item */
-    double work;  /* about how long it takes, in rows placed */
+    double work;  /* estimated duration, in units of placed rows */
 };
 
 struct crew {
     struct cli_gate *gate;
     struct order *order; /* longest first, so that no long run starts last */
     uint64_t first, number;
-    uint32_t threads; /* of one run */
+    uint32_t threads; /* threads per run */
     cli_check_wanted *wanted;
     cli_check_take *take;
     void *context;
@@ -46,7 +46,7 @@ static bool run_one(void *context, uint64_t job, struct lab_progress *progress, 
     *out = made;
     if (crew->wanted != NULL && !crew->wanted(crew->context, index, offset))
         return true;
-    /* After the last seed comes 0. */
+    /* Seeds wrap around: the last seed is followed by 0. */
     bool is_fine = lab_scenario_again(base->path, base->text, base->overrides, NULL, 0, base->seed + offset,
                                       &scenario, error) &&
                    lab_run(scenario, crew->threads, progress, &made->result, error);

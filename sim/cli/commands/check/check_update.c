@@ -12,12 +12,12 @@
 #include "lab/fuzz.h"
 #include "tune/sample.h"
 
-/* Where a figure of one more seed lies. That no false alarm comes of it is not this figure's business
- * (check_figures.c). */
+/* Confidence of the interval of a metric for one more seed. False alarms are prevented by check_figures.c,
+ * not by this number. */
 #define CONFIDENCE 0.99
 
 struct figure {
-    char *label; /* the item's strategy has it */
+    char *label; /* owned by the item's strategy */
     char name[LAB_METRIC_NAME_SIZE];
     struct tune_sample sample;
 };
@@ -25,16 +25,16 @@ struct figure {
 struct figures {
     struct figure *items;
     size_t count, capacity;
-    uint64_t failed; /* seeds at which an expectation does not hold */
+    uint64_t failed; /* number of seeds at which an expectation fails */
     uint64_t first_failed;
 };
 
 struct update {
     struct cli_gate *gate;
-    struct figures *figures; /* of each item */
+    struct figures *figures; /* metrics of each item */
 };
 
-/* Found or made; they mostly come in the same order. */
+/* Finds or makes a metric; `hint` is its usual index, since metrics are nearly always in the same order. */
 static struct figure *figure_of(struct figures *figures, size_t hint, char *label, const char *name)
 {
     for (size_t i = 0; i < figures->count; i++) {
@@ -96,12 +96,13 @@ static bool save_made(struct cli_gate *gate, struct store_baseline *made, struct
     return is_fine;
 }
 
-/* Its strings and its result are borrowed. */
+/* Makes a baseline, whose strings and result are owned by the item. */
 static bool make_baseline(struct cli_checked *item, const struct figures *figures, uint64_t seeds,
                           struct store_baseline *out)
 {
     *out = (struct store_baseline){
-        .info = {.scenario_path = item->scenario->path, /* found from the repository's folder, anywhere */
+        .info = {.scenario_path = item->scenario->path, /* relative to the repository's folder, so that it is
+                                                           the same on every machine */
                  .scenario_text = item->scenario->text,
                  .overrides = item->scenario->overrides,
                  .version = BUCKETLAB_VERSION,

@@ -17,7 +17,7 @@ static const struct cli_option options[] = {{"buckets", "N", "number of buckets:
 
 #define HASH_TEXT_SIZE 33
 
-/* HashCode.toString(): the bytes of h1, then of h2, each little end first. */
+/* Guava's HashCode.toString(): the bytes of h1, then of h2, each in little-endian order. */
 static void hash_text(struct bk_hash128 hash, char *buffer)
 {
     for (int i = 0; i < 16; i++) {

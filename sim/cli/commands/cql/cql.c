@@ -39,7 +39,7 @@ static bool load(const struct cli_args *args, struct lab_scenario **out, struct 
     return is_fine;
 }
 
-/* Before the first line is printed. */
+/* Checks everything before the first line is printed. */
 static bool check(const struct lab_scenario *scenario, const char *label, struct sim_error *error)
 {
     for (size_t i = 0; i < scenario->strategy_count; i++) {
@@ -76,7 +76,7 @@ static bool fail_label(const struct lab_scenario *scenario, const char *label, s
                     label, scenario->path, nearest != NULL ? nearest : labels[0]);
 }
 
-/* Each line as a comment of CQL. */
+/* Prints each line as a CQL comment. */
 static void print_note(const char *note)
 {
     while (note != NULL && *note != '\0') {
@@ -99,7 +99,7 @@ static void print(const struct lab_strategy *strategy, const struct lab_statemen
             printf("-- at %s, commit at %s\n", one->serial, one->level);
         else if (!one->is_table)
             printf("-- at %s\n", one->level);
-        printf("%s;\n", one->cql); /* a scenario's names have no control characters */
+        printf("%s;\n", one->cql); /* safe, since names in a scenario have no control characters */
     }
 }
 

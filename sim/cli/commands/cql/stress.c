@@ -23,7 +23,7 @@ struct profile {
     uint64_t keys;
     char row_bytes[STRESS_DISTRIBUTION_SIZE];
     char popularity[STRESS_DISTRIBUTION_SIZE];
-    const char *source; /* of the rows of a partition */
+    const char *source; /* source of the numbers of rows per partition */
 };
 
 static bool fail(const struct profile *profile, struct sim_error *error, const char *text)
@@ -66,7 +66,7 @@ static bool fill_from_run(struct profile *profile, const struct lab_result *resu
     return true;
 }
 
-/* Those whose partitions follow from their settings, whatever the stream. */
+/* Fills in partition sizes of strategies for which they follow from the settings alone. */
 static bool fill_from_distribution(struct profile *profile, struct sim_error *error)
 {
     const struct bk_strategy *strategy = &profile->strategy->settings.strategy;
@@ -103,7 +103,7 @@ static bool fill(struct profile *profile, const struct lab_result *result, struc
         profile->all_rows = workload->rate_per_s * (double)workload->duration_ns / 1e9;
     if (!(result != NULL ? fill_from_run(profile, result, error) : fill_from_distribution(profile, error)))
         return false;
-    /* One partition per key is read: its newest. */
+    /* Only the newest partition of each key is read. */
     uint64_t seeds = (uint64_t)fmax(1, fmin((double)profile->keys, profile->partitions));
     if (scenario->trace_path == NULL)
         stress_distribution_of_ranks(&workload->popularity, seeds, profile->popularity);
@@ -119,7 +119,7 @@ static void write_head(FILE *stream, const struct profile *profile)
     const char *read = cass_consistency_name(scenario->consistency.read);
     double seconds = (double)scenario->workload.duration_ns / 1e9;
     uint64_t visits =
-        (uint64_t)fmax(1, round(profile->rows.mean)); /* an operation then writes about one row */
+        (uint64_t)fmax(1, round(profile->rows.mean)); /* so that an operation writes about one row */
     fputs("# Strategy '", stream);
     cli_print_text(stream, profile->strategy->label);
     fputs("' of scenario '", stream);
@@ -171,7 +171,7 @@ static void write_block(FILE *stream, const char *name, const char *text)
     fputc('\n', stream);
 }
 
-/* Of text or blob; the other types have sizes of their own. */
+/* Writes the size of a text or blob; other types have fixed sizes. */
 static void write_size(FILE *stream, const struct lab_column *column, const char *row_bytes)
 {
     if (column->bytes > 0)
@@ -188,7 +188,7 @@ static void write_range(FILE *stream, const char *field, uint64_t least, uint64_
         fprintf(stream, "    %s: uniform(%" PRIu64 "..%" PRIu64 ")\n", field, least, most);
 }
 
-/* YAML: in double quotes, which any name of a column may stand in. */
+/* Writes a column's name in double quotes for YAML. */
 static void write_name(FILE *stream, const char *name)
 {
     fputc('"', stream);
@@ -217,7 +217,7 @@ static void write_columns(FILE *stream, const struct profile *profile)
         write_name(stream, column->name);
         fputc('\n', stream);
         if (column->feed == LAB_FEED_KEY) {
-            /* So many that no two seeds meet in a partition. */
+            /* So many that two seeds hardly ever write to the same partition. */
             fputs("    size: fixed(12)\n    population: uniform(1..100B)\n", stream);
         } else if (column->feed == LAB_FEED_BUCKET) {
             write_range(stream, "population", 0, (uint64_t)fmax(buckets, 1) - 1);
@@ -234,7 +234,7 @@ static void write_columns(FILE *stream, const struct profile *profile)
     }
 }
 
-/* stress binds columns alone, so the limit is a number. */
+/* cassandra-stress binds only columns, so the limit is a literal. */
 static void write_latest(FILE *stream, const struct profile *profile, const char *cql)
 {
     const struct lab_read *latest = &profile->scenario->reads.kinds[LAB_READ_LATEST];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Expresses distributions of sizes and popularity in the terms that cassandra-stress has. */
+/* Approximates distributions of sizes and popularity by those of cassandra-stress. */
 #include "stress_distribution.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define RANKS_LEAST 20u
 #define RANKS_ADDED 100000u
 
-/* Standard deviation over mean of a Weibull: falls as the shape grows. */
+/* The CV of a Weibull distribution, which decreases with the shape. */
 static double variation(double shape)
 {
     return sqrt(expm1(lgamma(1 + 2 / shape) - 2 * lgamma(1 + 1 / shape)));
@@ -25,7 +25,7 @@ static double scale_of(double width, double shape)
     return width / pow(0.5 * log(width), 1 / shape);
 }
 
-/* False where no such distribution has these figures. */
+/* Writes an extreme (Weibull) distribution; false when none has this mean and standard deviation. */
 static bool extreme(const struct stress_figures *figures, char *distribution)
 {
     double excess = figures->mean - (double)figures->least;
@@ -37,7 +37,7 @@ static bool extreme(const struct stress_figures *figures, char *distribution)
         *(variation(middle) > wanted ? &low : &high) = middle;
     }
     double shape = (low + high) / 2, scale = excess / tgamma(1 + 1 / shape);
-    /* The scale grows with the width from here on. */
+    /* The scale increases with the width only from here on. */
     low = exp(1 / shape) * 1.001;
     high = WIDTH_MOST;
     if (low >= high || scale < scale_of(low, shape) || scale > scale_of(high, shape))
@@ -58,7 +58,7 @@ void stress_distribution(const struct stress_figures *figures, char distribution
         snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "fixed(%.0f)", fmax(1, round(mean)));
         return;
     }
-    /* What is narrow is near to normal; the skew of the rest is a Weibull's. */
+    /* Narrow distributions are nearly normal; wide ones are skewed, like a Weibull distribution. */
     if (figures->stddev * 2 > mean - (double)figures->least && extreme(figures, distribution))
         return;
     snprintf(distribution, STRESS_DISTRIBUTION_SIZE, "gaussian(%" PRIu64 "..%" PRIu64 ",%.3f,%.3f)",
@@ -95,7 +95,7 @@ void stress_distribution_of_size(const struct sim_size *size, char distribution[
     stress_distribution(&figures, distribution);
 }
 
-/* Of the first so many ranks; of many by the integral. */
+/* The share of the first `ranks` ranks; for many ranks, by an integral. */
 static double share_of(const struct sim_zipf *zipf, uint64_t ranks)
 {
     double share = 0;

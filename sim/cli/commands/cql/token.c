@@ -16,7 +16,7 @@ static const struct cli_option options[] = {{"type", "T,...",
                                             CLI_OPTION_QUIET,
                                             {NULL, NULL, NULL}};
 
-/* Takes one name off a list with commas. */
+/* Removes the first name from a comma-separated list. */
 static bool next_type(const char **list, enum cass_type *out, struct sim_error *error)
 {
     char name[32];

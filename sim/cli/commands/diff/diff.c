@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-/* "3", "last" or "3:LABEL". */
+/* Parses "3", "last" or "3:LABEL". */
 static bool read_side(const struct cli_args *args, size_t index, struct cli_diff_side *side,
                       struct sim_error *error)
 {
@@ -58,7 +58,7 @@ static bool find_label(const struct cli_diff_side *side, struct sim_error *error
         if (used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", labels[i]);
     }
-    /* The list ends behind a label that is whole. */
+    /* The list is truncated after a complete label. */
     if (used >= sizeof list) {
         list[sizeof list - sizeof ", ..."] = '\0';
         char *end = strrchr(list, ',');

@@ -65,7 +65,7 @@ static bool match(struct cli_diff *diff, struct sim_error *error)
                     a->strategies[0].label, (long long)diff->b.run, diff->b.result->strategies[0].label);
 }
 
-/* Named by --metric, or below a name that it gives. */
+/* Whether a metric is given by --metric, or is below a name given by it. */
 static bool is_wanted(const struct cli_args *args, const char *name)
 {
     if (!cli_has(args, "metric"))
@@ -79,7 +79,7 @@ static bool is_wanted(const struct cli_args *args, const char *name)
     return false;
 }
 
-/* The figures of a in its order, then those that only b has. */
+/* Lists the metrics of a in its order, then those that only b has. */
 static bool list_figures(struct cli_diff_strategy *strategy, const struct cli_args *args,
                          struct sim_error *error)
 {
@@ -210,7 +210,7 @@ static void judge(struct cli_diff_figure *figure, enum cli_diff_test test)
         figure->is_tested && test == CLI_DIFF_PAIRED ? figure->differences.mean : figure->b - figure->a;
 }
 
-/* Over all tested figures, whether they are shown or not. */
+/* Corrects for all tested metrics, whether they are shown or not. */
 static bool correct(struct cli_diff *diff, struct sim_error *error)
 {
     size_t most = 0, used = 0;
@@ -238,7 +238,7 @@ static bool correct(struct cli_diff *diff, struct sim_error *error)
     return is_fine || sim_fail_memory(error);
 }
 
-/* Compares the closed partitions when both sides have some; else all. */
+/* Compares the closed partitions if both sides have some; otherwise all partitions. */
 static bool measure_gap(struct cli_diff_strategy *strategy, struct sim_error *error)
 {
     const struct lab_strategy_result *a = strategy->a, *b = strategy->b;
@@ -299,7 +299,8 @@ bool cli_diff_has_other_rows(const struct cli_diff *diff)
     if (a->rows != b->rows || a->keys != b->keys || a->start_ns != b->start_ns || a->end_ns != b->end_ns)
         return true;
     const struct lab_strategy_result *one = &a->strategies[0], *other = &b->strategies[0];
-    /* With agents rows may be lost, and a table may keep fewer: then sizes depend on the strategy, too. */
+    /* With agents, rows may be lost, and a table may store fewer rows, so sizes also depend on the
+     * strategy. */
     if (one->events.stride != 0 || other->events.stride != 0 ||
         lab_metrics_find(&one->metrics, "rows.stored") != NULL ||
         lab_metrics_find(&other->metrics, "rows.stored") != NULL)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines that differ, by the longest common subsequence. */
+/* Finds the lines that differ, by the longest common subsequence. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"
 
-/* Between the first and the last line that differ; beyond, all of them count as changed. */
+/* The largest table for the lines between the first and the last difference; if it would be larger, all of
+ * these lines count as changed. */
 #define CELLS_MOST (4u << 20)
 
 struct lines {
-    char *text; /* its line breaks are NUL */
+    char *text; /* the text with its line breaks replaced by NUL */
     char **items;
     size_t count;
 };
@@ -38,7 +39,7 @@ static bool walk(char *const *a, size_t a_count, char *const *b, size_t b_count,
 {
     size_t i = 0, j = 0, width = b_count + 1;
     bool is_small = a_count < CELLS_MOST / width;
-    /* common[i * width + j]: lines that a from i and b from j have in common. */
+    /* common[i * width + j]: number of common lines of a from line i on and b from line j on. */
     uint32_t *common = is_small ? calloc((a_count + 1) * width, sizeof *common) : NULL;
     if (is_small && common == NULL)
         return false;

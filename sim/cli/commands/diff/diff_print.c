@@ -12,7 +12,7 @@
 #define NAME_COLUMNS 34
 #define LINES_MOST   40
 
-/* Lines of a text that differ, so far. */
+/* The changed lines of a text so far. */
 struct changes {
     size_t count, most;
 };
@@ -70,7 +70,7 @@ static void print_wrapped(const char *text)
     putchar('\n');
 }
 
-/* What the figures are, and whether they can tell anything. */
+/* Prints what the values are, and whether they can be significant. */
 static void print_ground(const struct cli_diff *diff)
 {
     char text[512];
@@ -128,10 +128,10 @@ static void print_heading(const struct cli_diff *diff, const struct cli_diff_str
            diff->test == CLI_DIFF_UNTESTED ? "" : "+-", "%");
 }
 
-/* As `show` has it: sizes in B to EB, times in ms, other figures plain. */
+/* Formats a value as `show` does: sizes in B to EB, times in ms, other values plain. */
 static void format(const char *name, double value, char *buffer)
 {
-    /* A run of another version may have figures that this one does not know. */
+    /* A run of another version may have metrics that this version does not know. */
     const struct lab_metric_row *row = lab_metric_row_of(name);
     bool is_time = row != NULL && row->unit == LAB_METRIC_MS;
     if (row != NULL && row->unit == LAB_METRIC_BYTES)
@@ -240,11 +240,12 @@ static void print_alone(const struct cli_diff *diff)
         size_t column = strlen("only in a:");
         for (size_t i = 0; i < one->result->strategy_count && one->label == NULL; i++) {
             const struct lab_strategy_result *strategy = &one->result->strategies[i];
-            /* Where the other side is one strategy, the rest of this one is left out on purpose. */
+            /* If the other side is a single strategy, the other strategies of this side are left out on
+             * purpose. */
             if (cli_diff_is_matched(diff, strategy) || (side == 0 ? diff->b.label : diff->a.label) != NULL)
                 continue;
             fputs(!is_first ? "," : side == 0 ? "\nonly in a:" : "\nonly in b:", stdout);
-            /* With room for a comma behind it. */
+            /* With room for a comma after it. */
             size_t after = cli_print_wrapped(strategy->label, column + 1);
             column = after > cli_text_width(strategy->label) ? after : after + 1;
             is_first = false;

@@ -25,13 +25,13 @@ struct jobs {
     uint64_t stored;
 };
 
-/* What a job hands over. */
+/* The result of a job. */
 struct outcome {
     struct lab_result *result;
     int64_t elapsed_ms;
 };
 
-/* The newest run of a seed stands for it, so that two of one sample have the same list. */
+/* A seed is represented by its newest run, so two runs of the same sample have the same list. */
 static bool is_one_sample(const struct cli_diff *diff)
 {
     const struct cli_diff_side *a = &diff->a, *b = &diff->b;
@@ -84,7 +84,8 @@ static void add_missing(const struct cli_diff *diff, uint64_t seed, struct jobs 
         jobs->items[jobs->count++] = (struct job){&diff->b, seed};
 }
 
-/* Seeds that one of the two has come first, then the smallest. */
+/* Plans the missing runs: first for seeds that one of the two samples has, then for the smallest other
+ * seeds. */
 static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs, struct sim_error *error)
 {
     const struct cli_diff_side *a = &diff->a, *b = &diff->b;
@@ -113,7 +114,7 @@ static bool plan(const struct cli_diff *diff, uint64_t wanted, struct jobs *jobs
     return true;
 }
 
-/* Runs of another version would be of another sample. */
+/* Fails when the stored run is of another version, whose runs would belong to another sample. */
 static bool check_version(const struct cli_diff_side *side, struct sim_error *error)
 {
     return strcmp(side->version, BUCKETLAB_VERSION) == 0 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shrinks a scenario that breaks a guarantee, and keeps it in a file. */
+/* Shrinks a scenario that breaks a guarantee, and writes it to a file. */
 #define _XOPEN_SOURCE 700
 #include "breach.h"
 
@@ -17,15 +17,15 @@
 #define LINES_AFTER 3u
 #define NAME_SIZE   160
 
-/* What shrinking must keep, and how it is tried. */
+/* The state of shrinking: the breach to keep, and the smallest scenario so far. */
 struct trial {
-    const char *path; /* of the user's scenario, for relative names */
+    const char *path; /* path of the user's scenario, for relative file names */
     enum lab_oracle oracle;
     uint32_t held;
-    const char *text; /* of the seed's scenario */
-    char **out;       /* that of the smallest */
+    const char *text; /* text of the seed's scenario */
+    char **out;       /* text of the smallest scenario */
     struct lab_progress *progress;
-    struct cli_breach *last; /* of the smallest scenario so far */
+    struct cli_breach *last; /* breach of the smallest scenario so far */
     uint32_t tries;
     struct sim_error error; /* of the machine, not of the scenario */
 };
@@ -63,7 +63,7 @@ static char *absolute(const char *path, const char *file)
     return override;
 }
 
-/* The seed's scenario; its files are named such that they are found from any folder. */
+/* Makes the text of the seed's scenario, with absolute file names. */
 static bool begin_text(const struct lab_fuzz_base *base, uint64_t seed, char **out, struct sim_error *error)
 {
     struct lab_scenario *scenario;
@@ -115,7 +115,7 @@ static bool still_breaks(void *context, const char *text)
     return is_kept;
 }
 
-/* How many tries it takes cannot be told. */
+/* The number of tries is not known in advance, so the progress has no total. */
 static bool shrink(void *context, struct lab_progress *progress, struct sim_error *error)
 {
     struct trial *trial = context;
@@ -123,7 +123,8 @@ static bool shrink(void *context, struct lab_progress *progress, struct sim_erro
     return lab_shrink(trial->text, TRIES_MAX, still_breaks, trial, trial->out, error);
 }
 
-/* One line, whatever a label, a key or a path has in it. Returns its end; there is room for all of them. */
+/* Adds a comment as one line, whatever characters a label, a key or a path has. Returns its end; the buffer
+ * has room for all comments. */
 static __attribute__((format(printf, 3, 4))) char *add_comment(char *begin, const char *limit,
                                                                const char *format, ...)
 {
@@ -140,7 +141,7 @@ static __attribute__((format(printf, 3, 4))) char *add_comment(char *begin, cons
     return end;
 }
 
-/* "fuzz-17-findable", or with the scenario's file name in front. */
+/* The file's name: "fuzz-17-findable", or with the name of the scenario's file instead of "fuzz". */
 static void name_of(const struct lab_fuzz_base *base, const struct cli_breach *breach, char *buffer)
 {
     char stem[CLI_FINDING_NAME_SIZE];
@@ -182,7 +183,7 @@ static bool write_file(const struct lab_fuzz_base *base, const char *replay, con
     return is_fine;
 }
 
-/* Each strategy has events of its own, so that one alone has the same ones. */
+/* Strategies do not interact, so a strategy that is run alone has the same events. */
 static void only_strategy(struct lab_scenario *scenario, const char *label, struct lab_scenario *out)
 {
     *out = *scenario;

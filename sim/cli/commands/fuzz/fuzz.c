@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Many seeds with random faults against the table of guarantees. */
+/* bucketlab fuzz: runs many seeds with random faults, and checks them against the table of guarantees. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,12 +53,13 @@ struct job {
     struct cli_finding finding;
     struct cli_fuzz_baseline baseline;
     const char *folder;
-    char *replay; /* of the first seed that failed */
-    char *rest;   /* the line that goes on, when seeds are left untried; or NULL */
+    char *replay; /* command that replays the first failed seed */
+    char *rest;   /* command for the seeds that were not run; NULL: none */
     bool is_json;
 };
 
-/* A campaign that ended early tells nothing of shares, and no baseline is made of what breaks a guarantee. */
+/* A campaign that ended early is not compared, and a campaign that broke a guarantee does not become a
+ * baseline. */
 static bool use_baseline(struct job *job, struct sim_error *error)
 {
     const struct cli_campaign *campaign = &job->campaign;
@@ -70,10 +71,10 @@ static bool use_baseline(struct job *job, struct sim_error *error)
     return campaign->breach_count > 0 || cli_fuzz_baseline_write(&job->baseline, campaign, error);
 }
 
-/* A campaign of the drawn scenarios alone must have walked every rare path from this size on. */
+/* The number of seeds from which a campaign without a user's scenario must reach every probe. */
 #define PROBED_SEEDS 1000u
 
-/* A path that no seed walks is not tested, whatever the guarantees say. */
+/* Fails when no seed has reached a probe, since that path is then not tested. */
 static bool fail_probes(const struct job *job, struct sim_error *error)
 {
     const struct lab_fuzz_tally *tally = &job->campaign.tally;
@@ -119,7 +120,7 @@ static int conclude(const struct job *job, struct sim_error *error)
     return 0;
 }
 
-/* A campaign that the clock or a signal ended is one of fewer seeds, and says how to go on. */
+/* A campaign that was ended by the time limit or a signal has fewer seeds, and prints how to continue. */
 static bool end_early(struct job *job, struct sim_error *error)
 {
     struct cli_campaign *campaign = &job->campaign;
@@ -254,7 +255,7 @@ static bool read_job(const struct cli_args *args, struct job *job, struct sim_er
         return sim_fail(
             error, SIM_ERROR_INPUT,
             "bucketlab: --update-baseline: which? add --baseline FILE, as in --baseline shares.json");
-    /* What is wrong with the user's file is found before any thread is at work. */
+    /* Errors in the user's file are found before any thread is started. */
     struct lab_scenario *scenario;
     if (!lab_fuzz_scenario(&job->base, campaign->first, &scenario, error))
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Baselines of `fuzz`: how they are stored, and when a share of seeds is worse than it was. Both campaigns
- * are taken as binomial samples of one share; given the sum of their violations the newer one's number is
- * hypergeometric, so the test is exact at any size. */
+/* Stores baselines of `fuzz`, and decides when a share of seeds is worse than before. If nothing has changed,
+ * both campaigns are binomial samples with the same probability; given the sum of their violations, the
+ * number in the newer one is hypergeometric, so the test (Fisher's) is exact at any size. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz_baseline.h"
 
@@ -19,7 +19,7 @@
 #include "tune/sample.h"
 
 #define FORMAT    1
-#define SEEDS_MAX 1000000000 /* of either campaign: the test's counts have 32 bits */
+#define SEEDS_MAX 1000000000 /* the most seeds of a campaign, since the test's counts have 32 bits */
 #define TEXT_MAX  (1u << 20)
 
 static struct cli_fuzz_cell *cell_at(const struct cli_fuzz_baseline *baseline, unsigned kind,
@@ -28,7 +28,7 @@ static struct cli_fuzz_cell *cell_at(const struct cli_fuzz_baseline *baseline, u
     return &baseline->cells[(kind * LAB_PROTOCOL_COUNT + protocol) * LAB_FUZZ_SHARES + share];
 }
 
-/* Whether the kind has that protocol. Kinds that know no others have protocol 0. */
+/* Whether the kind has this protocol. Kinds without different protocols have protocol 0. */
 static bool has_protocol(unsigned kind, unsigned protocol)
 {
     unsigned count = 1;
@@ -172,7 +172,8 @@ static bool has_seeds(const struct cli_fuzz_baseline *baseline, unsigned kind, u
     return false;
 }
 
-/* Both sides of all cells that both campaigns have judged: `shifts` holds two for each, worse and better. */
+/* Collects both directions of all cells that both campaigns have judged; `shifts` has two entries for each,
+ * worse and better. */
 static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_tally *tally,
                     struct sim_error *error)
 {
@@ -204,7 +205,7 @@ static bool collect(struct cli_fuzz_baseline *baseline, const struct lab_fuzz_ta
     return true;
 }
 
-/* Those that are too rare to have come by chance stand first then. */
+/* Sorts the shifts, and returns the number of significant ones, which come first. */
 static size_t count_rare(struct cli_fuzz_shift *shifts, size_t count)
 {
     size_t rare = 0;
@@ -278,7 +279,7 @@ bool cli_fuzz_baseline_write(const struct cli_fuzz_baseline *baseline, const str
     return is_fine;
 }
 
-/* --- telling */
+/* --- printing */
 
 static double percent(const struct cli_fuzz_cell *cell)
 {

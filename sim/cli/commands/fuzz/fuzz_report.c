@@ -12,11 +12,11 @@
 #include "kernel/time.h"
 #include "lab/quantity.h"
 
-#define LISTED_MAX 20u /* of broken guarantees, for people */
+#define LISTED_MAX 20u /* the most broken guarantees that are listed */
 
 static char *line_of(const struct lab_fuzz_base *base, const char *seeds)
 {
-    /* A quote of the text may take four characters. */
+    /* A quote in the text may become four characters. */
     size_t size =
         64 + strlen(seeds) + LAB_CONDITION_COUNT * 40 + (base->path == NULL ? 0 : 4 * strlen(base->path));
     for (size_t i = 0; i < base->override_count; i++)
@@ -106,8 +106,8 @@ static bool is_guaranteed(enum bk_kind kind, unsigned protocol, enum lab_oracle 
     return lab_guarantee_find(kind, protocol, oracle) != NULL;
 }
 
-/* In which runs a condition took the guarantee away for some key at some time, most frequent first, and in
- * how many of these that excused a violation. */
+/* Prints, per condition, the number of runs in which it suspended the guarantee for some key at some time,
+ * most frequent first, and in how many of these it excused a violation. */
 static void print_lapses(const struct lab_fuzz_cell *cell)
 {
     bool is_told[LAB_CONDITION_COUNT] = {false};
@@ -128,7 +128,8 @@ static void print_lapses(const struct lab_fuzz_cell *cell)
     }
 }
 
-/* In how many runs the oracle is guaranteed and broken, and why not in the others. */
+/* Prints in how many runs the oracle was guaranteed and broken, and why it was not guaranteed in the
+ * others. */
 static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle oracle,
                        const struct lab_fuzz_cell *cell)
 {
@@ -271,7 +272,7 @@ static json_t *failures_of(const struct cli_campaign *campaign, const struct lab
     return list;
 }
 
-/* Numbers of runs by condition, those of none left out. */
+/* Numbers of runs per condition, without zeros. */
 static json_t *conditions_of(const uint64_t runs[LAB_CONDITION_COUNT])
 {
     json_t *object = json_object();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab ids: whether a user's ids have random bits where a strategy takes them. */
+/* bucketlab ids: tests whether a user's ids have random bits where a strategy takes them. */
 #include "ids/ids.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define BITS_DEFAULT 9
 #define TEXT_SIZE    160
 
-/* What --kind and the core call each enum bk_id_kind. */
+/* The names of each enum bk_id_kind in --kind and in the core. */
 static const struct {
     const char *option, *symbol;
 } kinds[BK_ID_KIND_COUNT] = {{"timeuuid", "BK_ID_TIMEUUID"},   {"uuid4", "BK_ID_UUID4"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab judge: what the oracles say of recorded histories, of runs of the lab or of a real service. */
+/* bucketlab judge: checks recorded histories, of runs of the lab or of a real service, with the oracles. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/commands/judge.h"
 

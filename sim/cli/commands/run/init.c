@@ -56,12 +56,12 @@ static bool write_beside(const char *path, char **part, struct sim_error *error)
     return fail_with(code, path, error);
 }
 
-/* A link fails where the name is taken, which a rename would not. */
+/* A hard link fails if the name exists, whereas a rename would replace the file. */
 static bool give_name(const char *part, const char *path, struct sim_error *error)
 {
     int code = link(part, path) == 0 ? 0 : errno;
     if (code != 0 && code != EEXIST && access(path, F_OK) != 0) {
-        /* A file system without links. */
+        /* The file system has no hard links. */
         code = rename(part, path) == 0 ? 0 : errno;
         if (code == 0)
             return true;

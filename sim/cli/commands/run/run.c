@@ -64,13 +64,13 @@ static const struct cli_option options[] = {
 
 struct job {
     struct lab_scenario *scenario;
-    char *path; /* absolute, so that the stored run can be run again from anywhere */
+    char *path; /* absolute, so that the stored run can be repeated from any folder */
     struct lab_result *result;
     int64_t run, elapsed_ms;
-    struct store_run_info info; /* as it was stored */
+    struct store_run_info info; /* as stored */
     struct cli_charts charts;
-    struct cli_snapshots snapshots; /* not of one that is listened to */
-    char *text;                     /* of --json */
+    struct cli_snapshots snapshots; /* not used with a listener */
+    char *text;                     /* output of --json */
 };
 
 struct batch {
@@ -80,12 +80,12 @@ struct batch {
     uint32_t workers;
     struct lab_team team;
     bool is_quiet, is_json, has_charts, is_stored;
-    struct cli_charts charts; /* as asked for; each job has a copy */
+    struct cli_charts charts; /* as requested; each job has a copy */
     struct cli_event_trace event_trace;
     struct cli_signals signals;
-    int64_t every_ns;                   /* of snapshots; 0: none */
-    struct store_unfinished unfinished; /* --resume; run 0: none */
-    bool is_finished;                   /* that one is, and nothing is to be done */
+    int64_t every_ns;                   /* interval of snapshots; 0: none */
+    struct store_unfinished unfinished; /* for --resume; its run is 0 otherwise */
+    bool is_finished;                   /* the run of --resume is finished, so there is nothing to do */
 };
 
 static bool check_options(const struct cli_args *args, struct sim_error *error)
@@ -125,7 +125,7 @@ static bool check_options(const struct cli_args *args, struct sim_error *error)
                     "--snapshot-every");
 }
 
-/* The one that --resume or --continue names. */
+/* Loads the run of --resume or --continue. */
 static bool load_stored(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
     struct job *job = &batch->jobs[0];
@@ -169,7 +169,7 @@ static bool load_scenarios(const struct cli_args *args, struct batch *batch, str
     return is_fine;
 }
 
-/* Charts are named after the scenario's name. */
+/* Checks that names are unique, since charts are named after them. */
 static bool check_names(const struct batch *batch, struct sim_error *error)
 {
     for (size_t i = 0; batch->has_charts && i < batch->count; i++) {
@@ -201,7 +201,8 @@ static bool check_outputs(const struct cli_args *args, const struct batch *batch
     return cli_outputs_check(&outputs, error);
 }
 
-/* Opened and closed, so that a bad one is found before the work. One that is missing is not made by this. */
+/* Opens and closes the database, so that an invalid one is found before the work. A missing database is not
+ * created. */
 static bool check_database(const char *path, struct sim_error *error)
 {
     if (path[0] == '\0')
@@ -216,7 +217,7 @@ static bool check_database(const char *path, struct sim_error *error)
 static bool read_batch(const struct cli_args *args, struct batch *batch, struct sim_error *error)
 {
     if (batch->count == 0)
-        batch->count = 1; /* from the database */
+        batch->count = 1; /* the scenario comes from the database */
     batch->jobs = calloc(batch->count, sizeof *batch->jobs);
     if (batch->jobs == NULL)
         return sim_fail_memory(error);
@@ -247,15 +248,15 @@ static bool read_batch(const struct cli_args *args, struct batch *batch, struct 
     return true;
 }
 
-/* Other ranks do parts of it, of which no state is kept here. */
+/* Whether other ranks do parts of the run, whose states are not stored here. */
 static bool is_shared(const struct batch *batch, const struct job *job)
 {
     return lab_team_count(&batch->team) > 1 && job->scenario->trace_path == NULL && batch->every_ns == 0 &&
            batch->unfinished.run == 0;
 }
 
-/* A traced run cannot be resumed: its event trace would lack its beginning. One that is not stored has
- * nowhere to resume from. */
+/* A run with an event trace cannot be resumed, since the trace would lack its beginning; nor can a run that
+ * is not stored. */
 static bool execute_one(struct batch *batch, struct job *job, struct sim_error *error)
 {
     struct cli_listener *listener = cli_event_trace_listener(&batch->event_trace);
@@ -299,7 +300,7 @@ static bool store_all(struct batch *batch, struct sim_error *error)
     return is_fine;
 }
 
-/* Of several scenarios one was interrupted: those before it are not lost. */
+/* When one of several scenarios was interrupted, the results of those before it are stored. */
 static void keep_finished(struct batch *batch, size_t count)
 {
     struct sim_error ignored;
@@ -318,7 +319,7 @@ static bool execute_all(struct batch *batch, struct sim_error *error)
         if (execute_one(batch, &batch->jobs[i], error) &&
             tune_horizons_add(batch->jobs[i].scenario, batch->jobs[i].result, error))
             continue;
-        /* An event trace that can no longer be written ends its run: then that is the error. */
+        /* If the run ended because the event trace could not be written, that is the error. */
         if (batch->event_trace.code == 0 || batch->signals.caught != 0) {
             keep_finished(batch, i);
             return false;
@@ -338,7 +339,7 @@ static bool draw(const struct batch *batch, struct job *job, struct sim_error *e
     return is_fine || (batch->is_stored && cli_charts_fail(job->run, last, batch->database, error));
 }
 
-/* --resume of a run that has nothing left to do. */
+/* Handles --resume of a finished run. */
 static bool print_finished(const struct batch *batch, struct sim_error *error)
 {
     int64_t run = batch->unfinished.run;
@@ -352,7 +353,7 @@ static bool print_finished(const struct batch *batch, struct sim_error *error)
     return cli_json_print(cli_json_complete(object, is_fine), error);
 }
 
-/* All of them before the first is printed, so that an error leaves standard output empty. */
+/* Makes all outputs before the first is printed, so that standard output is empty after an error. */
 static bool describe_all(struct batch *batch, struct sim_error *error)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -388,7 +389,7 @@ static bool print_job(const struct batch *batch, const struct job *job, struct s
     return true;
 }
 
-/* Returns whether all expectations hold; the error tells of the first scenario of which they do not. */
+/* Returns whether all expectations hold; the error names the first scenario with a failed one. */
 static bool print_all(struct batch *batch, struct sim_error *error)
 {
     bool is_fine = true;

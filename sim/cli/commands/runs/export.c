@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A stored run as CSV (RFC 4180): the histograms, exact and sorted by size, or the metrics. It is made whole
- * before the first byte goes out. */
+/* bucketlab export: a stored run as CSV (RFC 4180): the histograms, exact and sorted by size, or the metrics.
+ * The output is made completely before the first byte is written. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <math.h>
@@ -26,7 +26,7 @@ static const struct cli_option options[] = {
 
 struct wish {
     const char *label; /* NULL: all */
-    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all that are stored */
+    int state, unit;   /* STATE_COUNT, UNIT_COUNT: all */
     bool wants_metrics;
 };
 
@@ -108,7 +108,8 @@ static void write_field(FILE *stream, const char *text)
     fputc('"', stream);
 }
 
-/* Of reads there are no rows: `partitions` then counts the reads that asked `size` partitions. */
+/* For reads there is no number of rows; `partitions` is then the number of reads that queried `size`
+ * partitions. */
 static bool write_histogram(FILE *stream, const char *label, int state, int unit,
                             const struct lab_histogram *histogram)
 {
@@ -140,7 +141,7 @@ static bool write_all_sizes(FILE *stream, const struct lab_strategy_result *stra
     return is_fine;
 }
 
-/* One that is not a number stands empty. */
+/* A NaN is written as an empty field. */
 static void write_metrics(FILE *stream, const struct lab_strategy_result *strategy)
 {
     for (size_t i = 0; i < strategy->metrics.count; i++) {
@@ -212,7 +213,7 @@ static int export(const struct cli_args *args, struct sim_error *error)
     if (is_fine && path != NULL)
         is_fine = cli_text_file_write(path, text, size, error);
     else if (is_fine)
-        fwrite(text, 1, size, stdout); /* main() looks whether it went out */
+        fwrite(text, 1, size, stdout); /* main() checks for write errors */
     free(text);
     lab_result_destroy(result);
     store_close(store);

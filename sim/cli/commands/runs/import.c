@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
     {NULL, NULL, NULL}};
 
 struct order {
-    char *path; /* absolute, so that the stored run can be run again from anywhere */
+    char *path; /* absolute, so that the stored run can be repeated from any folder */
     struct lab_scenario *scenario;
     struct lab_result *result;
     struct store *store;
@@ -60,7 +60,7 @@ static bool read_order(const struct cli_args *args, struct order *order, struct 
     if (strcmp(name, SIM_STANDARD_INPUT) == 0)
         name = "/dev/stdin";
     order->path = sim_input_is_descriptor(name) ? NULL : realpath(name, NULL);
-    if (order->path == NULL) /* the reader says why */
+    if (order->path == NULL) /* reading the file reports the error */
         order->path = strdup(name);
     char *text =
         order->path == NULL

@@ -29,8 +29,8 @@ struct merging {
     struct cli_signals signals;
 };
 
-/* The sources first, so that one that is refused leaves the receiving database as it was, also in its
- * version. */
+/* The sources are opened first, so that the target is unchanged, and not even migrated, when a source is
+ * refused. */
 static bool open_all(const struct cli_args *args, struct merging *merging, struct sim_error *error)
 {
     size_t count = cli_argument_count(args), first = merging->target == NULL;
@@ -56,7 +56,7 @@ static bool open_all(const struct cli_args *args, struct merging *merging, struc
             return false;
         merging->source_count++;
     }
-    /* Without --db the first is one of those that are to be united, and has to be there. */
+    /* Without --db the first database is the target, which must exist. */
     struct store *there = NULL;
     if (first == 1 && !store_open(merging->target, STORE_READ, &there, error))
         return false;

@@ -30,7 +30,7 @@ static const char *cure_of(const struct store_run_info *info)
                : "another version stored it";
 }
 
-/* Fails in any case; the event itself comes from a run of this strategy that is listened to. */
+/* Always fails; the text of the event comes from a run of this strategy with a listener. */
 static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
                        struct sim_error *error)
 {

@@ -39,7 +39,7 @@ static bool load_answer(struct store *store, int64_t run, json_t **out, struct s
                     problem.text);
 }
 
-/* On stderr, since stdout lists the files made. */
+/* Printed on stderr, since stdout lists the files. */
 static bool tell_left_out(const struct lab_result *result, struct sim_error *error)
 {
     struct report_files lines;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab runs: lists what a database holds. */
+/* bucketlab runs: lists the runs of a database. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,7 +67,7 @@ static json_t *as_json(const struct store_run_row *rows, size_t count,
     return list;
 }
 
-/* Whether somebody is still at work on one that is not stopped, nobody can tell. */
+/* It is not known whether a run that is not marked as stopped is still in progress. */
 static void print_unfinished(const struct store_unfinished *runs, size_t count, const char *database)
 {
     for (size_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ static void print_unfinished(const struct store_unfinished *runs, size_t count, 
         putchar('\n');
 }
 
-/* Of the column with the names: as wide as they are, as far as a row then fits 80 columns. */
+/* The column of names is as wide as the longest name, if a row then fits into 80 columns. */
 #define NAME_COLUMNS_LEAST 8
 #define NAME_COLUMNS_MOST  27
 
@@ -103,7 +103,7 @@ static int name_columns(const struct store_run_row *rows, size_t count)
     return (int)most;
 }
 
-/* One that is wider than the column has a line of its own. */
+/* A name that is wider than the column gets a separate line. */
 static void print_name(const char *name, int columns)
 {
     size_t width = cli_text_width(name);

@@ -27,8 +27,7 @@ static int show(const struct cli_args *args, struct sim_error *error)
     struct lab_result *result;
     bool is_fine = store_load_run(store, run, &info, &result, error);
     if (is_fine) {
-        /* Another version's scenario may be one that this version refuses; what it found stands all the same.
-         */
+        /* This version may refuse the scenario of another version; the stored results are printed anyway. */
         struct lab_scenario *scenario = NULL;
         struct sim_error refused = {0};
         cli_scenario_again(&info, result->seed, &scenario, &refused);

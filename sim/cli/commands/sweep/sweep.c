@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Jobs run on several threads; what is finished is stored every half second, in one transaction, so that
- * SQLite costs little and whoever kills the program loses next to nothing. */
+/* Jobs run on several threads. Finished jobs are stored every half second, in one transaction, so that SQLite
+ * costs little, and hardly any work is lost when the program is killed. */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct sweeper {
     struct lab_sweep *sweep;
     struct store *store;
     struct store_sweep *stored;
-    char *path; /* of the scenario, absolute */
+    char *path; /* absolute path of the scenario */
     const char *database;
     const char **metrics;
     size_t metric_count;
@@ -51,9 +51,9 @@ struct sweeper {
     uint32_t workers;
     struct lab_team team;
     bool is_quiet;
-    uint64_t *todo; /* jobs that are to be run, in their order */
+    uint64_t *todo; /* jobs to run, in order */
     uint64_t todo_count;
-    struct store_job *batch; /* finished, and not stored yet */
+    struct store_job *batch; /* finished jobs that are not stored yet */
     size_t batch_count, batch_capacity;
     int64_t batch_ms; /* when the last batch was stored */
     bool is_broken;   /* a batch could not be stored */
@@ -168,7 +168,7 @@ static bool begin(const struct cli_args *args, struct sweeper *sweeper, struct s
            list_jobs(sweeper, error);
 }
 
-/* What a job hands over. */
+/* The result of a job. */
 struct piece {
     struct sweeper *sweeper;
     struct store_job job;
@@ -203,7 +203,7 @@ static bool run_there(struct piece *piece, uint32_t rank, struct lab_progress *p
     return is_fine;
 }
 
-/* Says behind an error which job it is of; returns false. */
+/* Appends the job to an error's text; returns false. */
 static bool name_job(const struct sweeper *sweeper, uint64_t job, struct sim_error *error)
 {
     struct sim_error inner = *error;
@@ -221,7 +221,7 @@ static bool run_job_far(void *context, uint64_t index, uint32_t rank, struct lab
 {
     struct sweeper *sweeper = context;
     uint64_t job = sweeper->todo[index];
-    /* Another program may be at the same sweep. */
+    /* Another process may work on the same sweep. */
     if (store_sweep_is_done(sweeper->stored, job))
         return true;
     struct piece *piece = calloc(1, sizeof *piece);
@@ -247,7 +247,7 @@ static bool run_job(void *context, uint64_t index, struct lab_progress *progress
     return run_job_far(context, index, 0, progress, made, error);
 }
 
-/* Takes the piece over, also when it fails for want of memory. */
+/* Takes ownership of the piece, even when it fails because memory ran out. */
 static bool add_to_batch(struct sweeper *sweeper, struct piece *piece)
 {
     if (!sim_grow(&sweeper->batch, &sweeper->batch_capacity, sweeper->batch_count + 1,
@@ -295,7 +295,8 @@ static bool take_job(void *context, uint64_t index, void *made, bool *is_enough,
     return !is_due || keep_batch(sweeper, error);
 }
 
-/* Finished, but behind one that was stopped: it goes with the last batch. No thread is left then. */
+/* Called for a finished job after one that was stopped: it is stored with the last batch. No other thread is
+ * running then. */
 static void drop_job(void *made)
 {
     struct piece *piece = made;
@@ -317,7 +318,7 @@ static bool run_jobs(void *context, struct lab_progress *progress, struct sim_er
     uint64_t taken;
     sweeper->batch_ms = cli_now_ms();
     bool is_fine = lab_crew_run(&crew, sweeper->workers, progress, &taken, error);
-    /* What is finished is kept, whatever ended the sweep; but not by a database that has just failed. */
+    /* Finished jobs are stored, whatever ended the sweep, unless the database has just failed. */
     bool is_kept = sweeper->is_broken || keep_batch(sweeper, &after);
     clear_batch(sweeper);
     if (is_fine && !is_kept)

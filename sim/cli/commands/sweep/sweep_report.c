@@ -21,7 +21,7 @@
 #define CONFIDENCE     0.95
 #define LABEL_COLUMNS  16
 #define FIGURE_COLUMNS 15
-#define COLUMNS        4 /* of figures in a line */
+#define COLUMNS        4 /* metrics per line */
 #define SETTINGS_SIZE  400
 
 /* One metric of one strategy over the seeds of a point. */
@@ -31,25 +31,25 @@ struct figure {
     struct tune_sample sample;
 };
 
-/* The point that is being summed up, and where what is said of it goes. */
+/* The current point's sums, and the outputs. */
 struct sum {
     const struct cli_sweep_report *report;
     size_t point;
-    struct figure *figures; /* strategies in their order, each with its metrics in theirs */
+    struct figure *figures; /* metrics by strategy, in order */
     size_t count, capacity, next;
-    uint64_t *failed; /* by point: jobs of which an expectation failed */
+    uint64_t *failed; /* by point: number of jobs with a failed expectation */
     uint64_t *done;   /* by point */
     const char *columns[COLUMNS];
     size_t column_count; /* 0: not chosen yet */
     json_t *points;      /* with --json */
-    FILE *csv;           /* a stream in memory, with --csv */
+    FILE *csv;           /* with --csv: a stream in memory */
 };
 
 struct headline {
     const char *name, *title;
 };
 
-/* The first few of these that a sweep has are shown. */
+/* The first few of these metrics that a sweep has are shown. */
 static const struct headline headlines[] = {
     {"partitions.all.rows.p99", "rows p99"},
     {"partitions.over_limit", "over limit"},
@@ -127,7 +127,7 @@ static char *wanted_names(const struct cli_sweep_report *report, struct sim_erro
     return text;
 }
 
-/* A name that no run has is told before anything is printed. */
+/* Fails for a metric that no run has, before anything is printed. */
 static bool check_metrics(const struct cli_sweep_report *report, struct sim_error *error)
 {
     struct seen seen = {report, calloc(report->metric_count + 1, sizeof(bool)), report->metric_count};
@@ -138,7 +138,7 @@ static bool check_metrics(const struct cli_sweep_report *report, struct sim_erro
     if (is_fine && report->metric_count > 0 && store_sweep_done(report->stored) > 0) {
         names = wanted_names(report, error);
         is_fine = names != NULL;
-        /* It ends early, without an error, when all were seen. */
+        /* The visit ends early, without an error, when all metrics were seen. */
         if (is_fine && !store_sweep_visit(report->stored, names, &visitor, &end) &&
             end.class != SIM_ERROR_NONE) {
             *error = end;
@@ -169,8 +169,9 @@ static bool note_failed(void *context, uint64_t job, struct sim_error *error)
     return true;
 }
 
-/* Runs of a point have the same figures in the same order, except for a few: the next one is nearly always
- * the one behind the last. One that earlier runs did not have comes to the others of its strategy. */
+/* Finds or makes a metric. Runs of a point have nearly the same metrics in the same order, so it is nearly
+ * always the one after the last one. A metric that earlier runs did not have is added to those of its
+ * strategy. */
 static struct figure *figure_of(struct sum *sum, const char *label, const char *name)
 {
     for (size_t i = 0; i < sum->count; i++) {
@@ -209,7 +210,7 @@ static const struct figure *find(const struct sum *sum, const char *label, const
     return NULL;
 }
 
-/* --- for people */
+/* --- the table */
 
 static void choose_columns(struct sum *sum)
 {
@@ -220,7 +221,7 @@ static void choose_columns(struct sum *sum)
     }
 }
 
-/* A name that is too long for its column stands in the legend above. */
+/* A name that is too long for its column is replaced by a number, which the legend explains. */
 static const char *title_of(const char *name, size_t column, char *buffer)
 {
     for (size_t i = 0; i < HEADLINE_COUNT; i++) {
@@ -314,7 +315,7 @@ static void print_point(struct sum *sum)
     print_lines(sum, sum->columns, sum->column_count);
 }
 
-/* --- for machines */
+/* --- JSON and CSV */
 
 static json_t *settings_as_json(const char *settings)
 {
@@ -375,7 +376,7 @@ static json_t *point_as_json(const struct sum *sum)
     return cli_json_complete(object, is_fine);
 }
 
-/* In quotes (RFC 4180); line breaks as "; ", so that a row stays a line. */
+/* Writes a quoted text (RFC 4180), with line breaks replaced by "; ", so that a row is one line. */
 static void write_csv_text(FILE *csv, const char *text)
 {
     fprintf(csv, "\"%s", cli_csv_guard(text));
@@ -390,7 +391,7 @@ static void write_csv_text(FILE *csv, const char *text)
     fputc('"', csv);
 }
 
-/* What has no bound is empty. */
+/* Writes a number; an infinite one is an empty field. */
 static void write_csv_number(FILE *csv, double value)
 {
     if (isfinite(value))
@@ -431,7 +432,7 @@ static bool end_point(struct sum *sum, struct sim_error *error)
     return sum->points != NULL || sim_fail_memory(error);
 }
 
-/* Points before `until` are complete. */
+/* Finishes the points before `until`, which are complete. */
 static bool end_points(struct sum *sum, size_t until, struct sim_error *error)
 {
     for (; sum->point < until; sum->point++) {
@@ -473,7 +474,7 @@ static void print_head(const struct cli_sweep_report *report)
     printf("means over seeds +- half the width of their 95 %% interval\n");
 }
 
-/* Which metrics the headings of the last point's columns are; docs/metrics.md says what these mean. */
+/* Prints which metrics the column headings mean; docs/metrics.md explains the metrics. */
 static void print_legend(const struct sum *sum)
 {
     bool is_first = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a trace with numbers for keys. Lines with counts are given out late, key by key, so they are held
- * and sorted; all others are written as they are read. */
+/* Writes a trace with numbers for keys. Lines with counts are returned late, key by key, so they are
+ * collected and sorted; all others are written as they are read. */
 #define _POSIX_C_SOURCE 200809L
 #include "trace_anonymise.h"
 
@@ -68,7 +68,7 @@ static bool fail_file(const char *path, struct sim_error *error)
                     strerror(errno));
 }
 
-/* The file gets its name when it is whole. */
+/* Writes a file, which gets its name when it is complete. */
 static bool write_file(struct wl_trace *trace, const char *path, struct sim_error *error)
 {
     char *part;

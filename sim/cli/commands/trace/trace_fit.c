@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits a synthetic scenario to a trace. Popularity, the daily curve, the rate over the span and the sizes are
  * computed from the trace's summary; bursts are found by trial. Each trial runs the strategies on the
- * scenario, and the one whose partitions are nearest to the trace's is taken. It is judged on a seed of its
- * own. */
+ * scenario, and the trial whose partitions are closest to the trace's is chosen. It is judged on a separate
+ * seed. */
 #include "trace_fit.h"
 
 #include <inttypes.h>
@@ -14,18 +14,18 @@
 #include "kernel/time.h"
 #include "lab/run.h"
 
-#define FIT_SEEDS      2 /* 1 and 2 */
+#define FIT_SEEDS      2 /* the seeds 1 and 2 */
 #define JUDGE_SEED     3
-#define NEAR_ENOUGH    (TRACE_FIT_WITHIN / 2) /* no further trials */
+#define NEAR_ENOUGH    (TRACE_FIT_WITHIN / 2) /* a deviation at which no further trials are made */
 #define ZIPF_MOST      3.0
 #define ZIPF_STEP      0.01
-#define Z_P99          2.3263 /* of the standard normal distribution */
-#define PARTS          8      /* of the span, or of a key's rows, that a partition is meant to have */
-#define THRESHOLD_MOST 256    /* chance alone moves a partition of `probabilistic` by a sixteenth */
+#define Z_P99          2.3263 /* 99th percentile of the standard normal distribution */
+#define PARTS          8      /* number of partitions per key, or windows in the span */
+#define THRESHOLD_MOST 256    /* partitions of `probabilistic` then have a CV of one sixteenth */
 #define FACTOR_LEAST   1e-3
 #define FACTOR_IGNORE  0.02
 
-/* Mean times busy and quiet as shares of the span, and how many times the rate. */
+/* Bursts: mean durations on and off as shares of the span, and the factor of the rate. */
 struct bursts {
     double on, off, factor;
 };
@@ -42,7 +42,7 @@ static const struct bursts bursts[] = {
     {0.001, 0.01, 10}, {0.001, 0.1, 100}, {0.015, 0.12, 5}, {0.015, 0.12, 20}, {0.06, 0.25, 5},
     {0.06, 0.25, 20},  {0.12, 0.5, 5},    {0.12, 0.5, 50},  {0.25, 1, 10},     {0.25, 1, 1000}};
 
-/* The rank of a quantile, from the key that has most, 1. */
+/* The rank of a quantile, where rank 1 is the key with the most rows. */
 static double rank_of(const struct trace_summary *summary, double share)
 {
     return (double)summary->keys - ceil(share * (double)summary->keys) + 1;
@@ -75,7 +75,7 @@ static double fit_zipf(const struct trace_summary *summary)
     return best;
 }
 
-/* Partitions of an eighth of what a mean key has, or of the span. */
+/* Makes strategies whose partitions have an eighth of a mean key's rows, or an eighth of the span. */
 static void make_strategies(struct trace_fit *fit)
 {
     const struct trace_summary *summary = fit->summary;
@@ -116,7 +116,7 @@ static void put_popularity(const struct trace_summary *summary, bool has_points,
     put(text, "]}\n");
 }
 
-/* The rate in parts of the span, where it is not the mean. */
+/* Writes the rate in those parts of the span in which it differs from the mean. */
 static void put_parts(const struct trace_summary *summary, uint64_t duration_s, char *text)
 {
     put(text, "  spikes: # the rate over the span\n");
@@ -217,7 +217,7 @@ double trace_fit_off(double found, double wanted)
     return wanted > 0 ? fabs(found / wanted - 1) : found;
 }
 
-/* Runs the shape's scenario: how far off it is. */
+/* Runs the scenario of a shape, and computes its deviation. */
 static bool try_shape(struct trace_fit *fit, const struct shape *shape, unsigned seed,
                       struct sim_error *error)
 {
@@ -240,7 +240,7 @@ static bool try_shape(struct trace_fit *fit, const struct shape *shape, unsigned
     return is_fine;
 }
 
-/* By the seed that is the worst for it. */
+/* Judges a shape by its worst seed. */
 static bool try_better(struct trace_fit *fit, const struct shape *shape, struct shape *best, double *least,
                        struct sim_error *error)
 {
@@ -259,7 +259,7 @@ static bool try_better(struct trace_fit *fit, const struct shape *shape, struct 
     return true;
 }
 
-/* Without bursts first, the simplest shape first; then bursts on the best of these. */
+/* Tries shapes without bursts first, from the simplest on; then bursts with the best of these. */
 static bool find_shape(struct trace_fit *fit, struct shape *best, struct sim_error *error)
 {
     double least = (double)INFINITY;

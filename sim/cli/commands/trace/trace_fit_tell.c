@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is told of a fitted scenario: its file, a table, JSON, and the verdict. */
+/* Prints a fitted scenario: its file, a table, JSON, and the verdict. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Summarises a trace: the first pass finds span and keys, the second counts rows in slots of time, a third
- * one in weeks where there are enough. */
+/* Summarises a trace: the first pass finds span and keys, the second counts rows in time slots, and a third
+ * pass counts rows per week if the trace has enough weeks. */
 #include "trace_summary.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "kernel/grow.h"
 #include "kernel/time.h"
 
-#define SLOTS_MAX    (UINT64_C(1) << 23) /* some 16 years of minutes */
+#define SLOTS_MAX    (UINT64_C(1) << 23) /* about 16 years of minutes */
 #define DAY_HOURS    24
-#define CONFIDENCE   0.95 /* as tune asks for by default */
+#define CONFIDENCE   0.95 /* the default of tune */
 #define HOUR_MINUTES 60u
 
 struct pass {
@@ -69,7 +69,7 @@ static int descending(const void *one, const void *other)
     return a > b ? -1 : a < b;
 }
 
-/* All ranks when they are few, else as far apart as the ranks are large. */
+/* All ranks if they are few; otherwise ranks whose distance grows with the rank. */
 static void summarise_ranks(const struct pass *pass)
 {
     struct trace_summary *out = pass->out;
@@ -102,7 +102,7 @@ static void summarise_keys(struct pass *pass)
     }
 }
 
-/* Of slots that are `of` of the pass's put together. */
+/* The peak of slots that each consist of `of` slots of the pass. */
 static struct trace_peak peak_of(const struct pass *pass, uint64_t of)
 {
     struct trace_peak peak = {.slot_ns = pass->slot_ns * (int64_t)of};

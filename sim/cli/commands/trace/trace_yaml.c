@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes how a trace is read, and a scenario that reads it so. */
+/* Writes the section `trace`, and a scenario with it. */
 #define _XOPEN_SOURCE 700
 #include "trace_yaml.h"
 
@@ -29,7 +29,7 @@ static bool put(struct text *text, const char *bytes, size_t size)
     return true;
 }
 
-/* Between single quotes of YAML. */
+/* Writes a text in single quotes for YAML. */
 static bool put_quoted(struct text *text, const char *bytes, size_t size)
 {
     bool ok = put(text, "'", 1);
@@ -38,7 +38,7 @@ static bool put_quoted(struct text *text, const char *bytes, size_t size)
     return ok && put(text, "'", 1);
 }
 
-/* "key=guild+channel" as "key: ['guild', 'channel']". */
+/* Converts "key=guild+channel" to "key: ['guild', 'channel']". */
 static bool put_column(struct text *text, const char *spec, size_t size)
 {
     const char *equals = memchr(spec, '=', size), *at = equals + 1, *end = spec + size;
@@ -53,7 +53,7 @@ static bool put_column(struct text *text, const char *spec, size_t size)
     return ok && (!is_list || put(text, "]", 1));
 }
 
-/* "trace.time=ms" as "time: ms". */
+/* Converts "trace.time=ms" to "time: ms". */
 static bool put_sets(struct text *text, const struct cli_args *args, struct sim_error *error)
 {
     const char *set, *prefix = TRACE_PREFIX;

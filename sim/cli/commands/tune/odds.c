@@ -52,7 +52,8 @@ struct question {
     size_t quantile_count;
 };
 
-/* Beyond this mean a number of rows would no longer be exact in binary64, nor its tails fit 64 bits. */
+/* Above this mean, numbers of rows would not be exact in binary64, and their tails would not fit into 64
+ * bits. */
 #define MEAN_ROWS_MAX 0x1p53
 
 static bool read_probability(const char *text, double *out, struct sim_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same for the weighted strategy, whose sizes are in bytes. */
+/* bucketlab odds --weighted: the distribution of the partition sizes of the weighted strategy, in bytes. */
 #include "odds_weighted.h"
 
 #include <inttypes.h>
@@ -9,14 +9,15 @@
 #include "lab/quantity.h"
 #include "tune/weighted.h"
 
-/* Beyond this mean a number of bytes would no longer be exact in binary64, nor its tails fit 64 bits. */
+/* Above this mean, numbers of bytes would not be exact in binary64, and their tails would not fit into 64
+ * bits. */
 #define MEAN_BYTES_MAX 0x1p53
-/* Of rows of a unit and more the mean is a sum of tails, which takes so long at most. */
+/* For rows of a unit or more, the mean is a sum of tails, whose duration this limits. */
 #define THRESHOLD_MAX 1000000000u
 
 struct question {
     struct tune_weighted distribution;
-    bool has_rows; /* of one size: the distribution is exact; else there are bounds */
+    bool has_rows; /* all rows have one size, and the distribution is exact; otherwise there are bounds */
 };
 
 typedef double tail_of(const struct tune_weighted *distribution, uint64_t bytes);
@@ -96,7 +97,8 @@ static json_t *tails_as_json(const struct question *question, const struct cli_a
     return list;
 }
 
-/* The quantiles asked for, or the usual ones; false beyond the last. They have been checked. */
+/* The index-th requested quantile, or default quantile; false after the last one. The values were checked
+ * before. */
 static bool quantile_at(const struct cli_args *args, size_t index, double *out)
 {
     static const double usual[] = {0.001, 0.01, 0.5, 0.99, 0.999};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tune: which settings keep partitions within limits. Without a scenario it is the exact distribution alone.
- */
+/* bucketlab tune: finds the settings that keep partitions within limits. Without a scenario it uses only the
+ * exact distribution. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static const struct cli_option options[] = {
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};
 
-/* Each way to tune has options of its own. */
+/* Tuning with and without a scenario has different options. */
 static bool check_options(const struct cli_args *args, bool is_scenario, struct sim_error *error)
 {
     static const char *const of_rows[] = {"rows", "bits", "probability", "max-increments", NULL};
@@ -68,18 +68,19 @@ static bool check_options(const struct cli_args *args, bool is_scenario, struct 
     return true;
 }
 
-/* More chances are not looked at, and more pairs not listed, so that the answer takes a moment. */
+/* The most chances that are considered, and the most pairs that are listed, so that the answer is
+ * immediate. */
 enum { FITS_MAX = 1000, LIST_MAX = 50000 };
 
-/* What the options leave of the chances. */
+/* The range of chances that the options allow. */
 struct limits {
     uint64_t bits_least, bits_most;
     double increments;    /* per 1000 rows */
-    uint64_t rarity;      /* the first N with which there are no more; RARITY_NONE beyond */
-    uint64_t rarity_bits; /* the same in bits; 64 beyond */
+    uint64_t rarity;      /* the smallest N with at most this number of increments; RARITY_NONE: none */
+    uint64_t rarity_bits; /* the same in bits; 64: none */
 };
 
-/* Only who says where or how gets a chart. */
+/* Charts are only drawn if a folder or a format is given. */
 static bool answer_rows(const struct cli_args *args, const struct cli_tune_answer *answer,
                         struct sim_error *error)
 {
@@ -119,7 +120,7 @@ static bool read_risk(const char *text, double *out, struct sim_error *error)
                text);
 }
 
-/* "A..B", or "A" for A..A. */
+/* Parses "A..B", or "A" for A..A. */
 static bool read_range(const char *name, const char *text, uint64_t most, const char *example,
                        uint64_t *first, uint64_t *last, struct sim_error *error)
 {
@@ -168,7 +169,7 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
 
 #define RARITY_NONE (TUNE_ONE_IN_MAX + 1)
 
-/* By the expression that the increments are told with. */
+/* Uses the same expression with which increments are printed. */
 static void find_rarity(struct limits *limits)
 {
     uint64_t low = 0;
@@ -202,7 +203,7 @@ static bool read_limits(const struct cli_args *args, struct limits *out, struct 
     return true;
 }
 
-/* The least number of so many digits that is not below. */
+/* Rounds up to a number with this many digits. */
 static void round_up(double value, int digits, char *buffer)
 {
     for (double nudged = value;; nudged += value * 1e-3) {
@@ -252,7 +253,8 @@ static bool choose_chances(const struct cli_args *args, const struct limits *lim
     return true;
 }
 
-/* Commoner chances always hold (tune/search.h), so it is the commonest of those in question that is told. */
+/* More frequent chances always stay within the limits (tune/search.h), so the most frequent one that was
+ * considered is reported. */
 static bool refuse(const struct cli_args *args, const struct limits *limits,
                    const struct cli_tune_answer *answer, struct sim_error *error)
 {

@@ -12,12 +12,12 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-#define SHARE_SURE    1e-30 /* to which a tail is right */
-#define LINES_MAX     12    /* of chances that are no powers of 2 */
+#define SHARE_SURE    1e-30 /* smallest tail probability that is accurate */
+#define LINES_MAX     12    /* the most lines for chances that are not powers of 2 */
 #define DIGITS_WHOLE  99999999
 #define TEXT_SIZE     1024
 #define LINE_END      80
-#define ODDS_MEAN_MAX 0x1p53 /* beyond, `odds` refuses */
+#define ODDS_MEAN_MAX 0x1p53 /* limit of `odds` */
 
 struct text {
     char buffer[TEXT_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the recommended setting for a service to load. Comments behind the first line say what it was tested
- * with, and by which digest a `run` of it can be known. */
+/* Writes the recommended setting for a service to load. Comments after the first line say with what it was
+ * tested, and the digest by which a `run` of it can be recognised. */
 #include "tune_emit.h"
 
 #include <inttypes.h>

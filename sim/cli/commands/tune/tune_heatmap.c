@@ -9,7 +9,8 @@
 
 #include "reports/reports.h"
 
-/* Columns in addition to the recommended chance's: rarer ones fail, commoner ones hold in ever more tiles. */
+/* Columns in addition to that of the recommended chance: rarer chances fail, more frequent chances are within
+ * the limits in more tiles. */
 enum {
     RARER = 2,
     COMMONER = 4,
@@ -18,20 +19,20 @@ enum {
     ROWS = EVEN_ROWS + COLUMNS,
     NAME_SIZE = 24
 };
-/* Of what is asked for: smaller risks look alike. */
+/* Relative to the requested risk: smaller risks have the same colour. */
 static const double least_share = 1e-6;
 
 struct chart {
     const struct cli_tune_answer *answer;
-    uint64_t chances[COLUMNS], thresholds[ROWS]; /* upwards */
+    uint64_t chances[COLUMNS], thresholds[ROWS]; /* ascending */
     size_t column_count, row_count;
     char names[2][ROWS][NAME_SIZE];
     const char *labels[2][ROWS];
     struct report_heatmap_cell cells[COLUMNS * ROWS];
 };
 
-/* The recommended chance is the rarest that holds. Of all numbers those are shown that are about a power of
- * the square root of 2 away from it. */
+/* The recommended chance is the rarest one within the limits. The columns are chances that differ from it by
+ * about a power of the square root of 2. */
 static void choose_chances(struct chart *chart)
 {
     const struct tune_chances *chances = &chart->answer->chances;
@@ -46,7 +47,7 @@ static void choose_chances(struct chart *chart)
     }
 }
 
-/* In its place, once. */
+/* Inserts a threshold in order, unless it is there already. */
 static void add_threshold(struct chart *chart, uint64_t threshold)
 {
     size_t place = chart->row_count;
@@ -60,8 +61,9 @@ static void add_threshold(struct chart *chart, uint64_t threshold)
     chart->row_count++;
 }
 
-/* From the best of the rarest chance, or the first that holds, to the last that holds of the commonest, and a
- * little beyond: by equal ratios, counted from the recommended one, and the best of each chance. */
+/* Thresholds from the best one of the rarest chance, or the first within the limits, to the last within the
+ * limits of the most frequent chance, and slightly beyond: in equal ratios from the recommended one, and the
+ * best threshold of each chance. */
 static void choose_thresholds(struct chart *chart)
 {
     static const double beyond = 1.2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tune SCENARIO: a race of settings, of which those that the table lists are then run once more, stored and
- * drawn. As in `run`, everything is checked before anything runs, and everything has run before the answer is
- * stored. What the runs came to is kept meanwhile, for the case that it is interrupted. */
+/* tune SCENARIO: a race of settings. The settings that the table lists are then run once more, stored and
+ * drawn. As in `run`, everything is checked before anything is run, and everything is run before the answer
+ * is stored. The outcomes of runs are stored meanwhile, in case tune is interrupted. */
 #define _XOPEN_SOURCE 700
 #include "tune_scenario.h"
 
@@ -30,8 +30,8 @@
 struct job {
     struct lab_scenario *scenario;
     struct lab_tune terms;
-    const char *database, *emitted; /* the file of the recommended setting, or NULL */
-    uint64_t scenario_digest;       /* with `emitted` */
+    const char *database, *emitted; /* emitted: the file of the recommended setting, or NULL */
+    uint64_t scenario_digest;       /* set if `emitted` is */
     bool has_emitted;
     uint32_t threads;
     bool is_quiet, is_json, has_charts;
@@ -39,15 +39,15 @@ struct job {
     struct cli_signals signals;
     struct cli_tune_memory memory;
     struct tune_contest contest;
-    struct lab_scenario *finalists; /* the same scenario with the front as its strategies */
+    struct lab_scenario *finalists; /* the scenario with the settings on the front as its strategies */
     struct lab_result *result;
     char *answer; /* JSON */
-    char *path;   /* of the scenario, absolute */
+    char *path;   /* absolute path of the scenario */
     struct store_run_info info;
     int64_t run, elapsed_ms;
 };
 
-/* It came to no answer. What failed, by a full disk say, may go on as well. */
+/* Called when there is no answer. After a failure, such as a full disk, tune can be continued too. */
 static bool stop(struct job *job, struct sim_error *error)
 {
     struct sim_error ignored;
@@ -124,7 +124,7 @@ static bool check_scenario(const struct lab_scenario *scenario, struct sim_error
     return true;
 }
 
-/* So a bad database is found before the work. */
+/* Done early, so that an invalid database is found before the work. */
 static bool open_memory(struct job *job, struct sim_error *error)
 {
     const struct lab_scenario *scenario = job->scenario;
@@ -200,8 +200,8 @@ static bool race(void *context, struct lab_progress *progress, struct sim_error 
     return cli_contest_refuse(contest, error);
 }
 
-/* Of what the table lists: the recommended one first, then the front by cost, then the scenario's own, as far
- * as they were run. A front may have hundreds, which nobody compares in a chart. */
+/* Chooses, of the settings that the table lists and that were run: the recommended one, then the front by
+ * cost, then the scenario's own. A front may have hundreds of settings, too many for a chart. */
 static bool choose_finalists(const struct tune_contest *contest, size_t *out, size_t *count,
                              struct sim_error *error)
 {
@@ -223,7 +223,7 @@ static bool choose_finalists(const struct tune_contest *contest, size_t *out, si
     return true;
 }
 
-/* The scenario itself with other strategies laid over it, so that the stored run can be replayed. */
+/* The scenario with its strategies replaced by an override, so that the stored run can be replayed. */
 static bool make_finalists(struct job *job, struct sim_error *error)
 {
     size_t chosen[LAB_STRATEGIES_MAX], used = 0;
@@ -244,7 +244,8 @@ static bool make_finalists(struct job *job, struct sim_error *error)
     const struct lab_scenario *scenario = job->scenario;
     bool is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 2,
                                       scenario->seed, &job->finalists, error);
-    /* What kept the rows of the race drawn, an expectation or a strategy, may be gone: they stay drawn. */
+    /* The expectation or strategy because of which the race drew its rows may be missing here; rows are still
+     * drawn. */
     if (is_fine && job->finalists->engine == LAB_ENGINE_THINNED && scenario->engine != LAB_ENGINE_THINNED) {
         lab_scenario_destroy(job->finalists);
         is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, more, 3,
@@ -336,7 +337,7 @@ static bool judge(const struct job *job, bool is_told, struct sim_error *error)
                     scenario->path, failed, scenario->tune_expect_count);
 }
 
-/* Not where an expectation failed, so that what is deployed is what passed. */
+/* Nothing is written if an expectation failed, so that only a setting that passed is deployed. */
 static bool emit(struct job *job, struct sim_error *error)
 {
     struct sim_error ignored;

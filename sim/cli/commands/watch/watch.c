@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab watch: reads a table's sizes now and then, stores each look as a run of one observed strategy,
+/* bucketlab watch: reads a table's sizes periodically, stores each look as a run of one observed strategy,
  * and says whether they still fit what a run predicts. */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -223,7 +223,7 @@ static bool look_at(const struct cli_args *args, const char *path, struct watch 
     return is_fine;
 }
 
-/* One look; on false *look is as it was. */
+/* Takes one look; on false *look is unchanged. */
 static bool take_look(const struct cli_args *args, struct watch *watch, struct watch_look *look,
                       struct sim_error *error)
 {
@@ -239,7 +239,7 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
         is_fine = watch_run_command(watch->command, watch->every_ms, &watch->signals, output, error);
         snprintf(descriptor, sizeof descriptor, "/dev/fd/%d", fileno(output));
     }
-    /* A file that is not there: the reader says so. */
+    /* If the file does not exist, reading it reports the error. */
     const char *from = output != NULL ? descriptor : path != NULL ? path : watch->path;
     is_fine = is_fine && look_at(args, from, watch, &new, error);
     if (output != NULL)
@@ -255,7 +255,8 @@ static bool take_look(const struct cli_args *args, struct watch *watch, struct w
     return watch_print(watch, look, error);
 }
 
-/* A look that fails later on is told and counted, and the next one comes all the same: a node may be down. */
+/* If a later look fails, the failure is printed and counted, and watch continues, since a node may be down
+ * temporarily. */
 static bool look_again(const struct cli_args *args, struct watch *watch, struct watch_look *look,
                        struct sim_error *error)
 {
@@ -277,7 +278,7 @@ static bool look_again(const struct cli_args *args, struct watch *watch, struct 
     return is_fine;
 }
 
-/* Waits until a look is due, on a clock that nobody sets. False when a signal came first. */
+/* Waits until a look is due, on a monotonic clock. False when a signal arrived first. */
 static bool wait_until(struct watch *watch, int64_t due_ms)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A command of the user's, in a group of processes of its own, so that all of it can be ended. */
+/* Runs a command of the user in its own process group, so that all of its processes can be ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 #include "cli/clock.h"
 #include "watch.h"
 
-/* Returns the process, or -1 with errno. Signals that are held here reach it. */
+/* Returns the process id, or -1 with errno. Signals that are blocked in this process are not blocked in the
+ * command. */
 static pid_t start(const char *command, const struct cli_signals *signals, const int pipe[2])
 {
     char shell[] = "sh", option[] = "-c";
@@ -37,7 +38,7 @@ static pid_t start(const char *command, const struct cli_signals *signals, const
     return code == 0 ? process : -1;
 }
 
-/* Until the output ends. False, with an error, when it has to be ended. */
+/* Copies the output until it ends. False, with an error, when the command must be ended. */
 static bool copy(int from, int64_t limit_ms, struct cli_signals *signals, FILE *out, struct sim_error *error)
 {
     static const struct timespec at_once;

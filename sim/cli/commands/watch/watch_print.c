@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A look as a line for people, as a line of JSON, and as a file for Prometheus (text exposition format
+/* Prints a look as a line of text, as a line of JSON, and as a file for Prometheus (text exposition format
  * 0.0.4). */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 #include "watch.h"
 
-/* A size of the unit as people read it. */
+/* Formats a size in its unit for display. */
 static void tell_size(const struct watch *watch, uint64_t size, char *buffer)
 {
     if (watch->question.unit == LAB_IN_BYTES)
@@ -79,7 +79,7 @@ bool watch_print(const struct watch *watch, const struct watch_look *look, struc
     return true;
 }
 
-/* The value of a label: backslash, quote and line break are escaped. */
+/* Writes a label with its value, in which backslash, quote and line break are escaped. */
 static void write_label(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "%s=\"", name);
@@ -96,7 +96,7 @@ static void write_head(FILE *out, const char *name, const char *type, const char
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* NAME{scenario="..",strategy="..",more} value */
+/* Writes NAME{scenario="..",strategy="..",more} value. */
 static void write_value(FILE *out, const struct watch *watch, const char *name, const char *more,
                         double value)
 {
@@ -113,7 +113,7 @@ static void write_one(FILE *out, const struct watch *watch, const char *name, co
     write_value(out, watch, name, "", value);
 }
 
-/* The figures of this name that either side has. */
+/* Writes the metrics with this name of either side. */
 static void write_both(FILE *out, const struct watch *watch, const struct watch_look *look, const char *name,
                        const char *metric, const char *labels)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command why: which fault or race is to blame for rows that went wrong. */
+/* bucketlab why: which faults or races caused rows to go wrong. */
 #define _POSIX_C_SOURCE 200809L
 #include "why.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Prints what caused the rows that went wrong, as lines or as JSON. */
+/* Prints the causes of the rows that went wrong, as text or as JSON. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const char *const kind_names[WHY_KIND_COUNT] = {"misrouted", "refused", "slow"};
 
-/* "clock_jump of agent 2 at 30s (line 14)". */
+/* Describes a fault: "clock_jump of agent 2 at 30s (line 14)". */
 static void fault_text(const struct lab_fault *fault, char text[TEXT_SIZE])
 {
     char target[64] = "", at[64], line[32] = "";

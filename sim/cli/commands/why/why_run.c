@@ -9,8 +9,8 @@
 #include "lab/metric.h"
 #include "why.h"
 
-/* Where there are races, their number differs by chance from run to run: a difference below so many of its
- * standard deviations, as if they came one by one, is none. */
+/* The number of races differs from run to run by chance: a difference below this many standard deviations,
+ * computed as if races were independent, is ignored. */
 #define CHANCE_DEVIATIONS 3
 
 static bool run_one(void *context, uint64_t job, struct lab_progress *progress, void **made,
@@ -88,7 +88,7 @@ uint64_t why_rows(const struct why *why, size_t run, size_t strategy, enum why_k
     return rows;
 }
 
-/* How many fewer there are without a fault. */
+/* The decrease in the number of rows without a fault, or 0 if it may be chance. */
 static uint64_t fewer(uint64_t with, uint64_t without, uint64_t races)
 {
     double chance = races == 0 ? 0 : CHANCE_DEVIATIONS * sqrt((double)with + (double)without);
@@ -103,7 +103,7 @@ void why_judge(const struct why *why, size_t strategy, enum why_kind kind, struc
     for (size_t run = 2; run < why->run_count; run++)
         sum += out->faults[run - 2] = fewer(rows, why_rows(why, run, strategy, kind), races);
     uint64_t of_faults = rows - out->races;
-    if (sum == 0 && why->run_count == 3) { /* one fault, which made no difference to be told from chance */
+    if (sum == 0 && why->run_count == 3) { /* there is only one fault, and its effect may be chance */
         out->races = rows;
         return;
     }
