@@ -189,6 +189,21 @@ void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns)
     cluster->late_ns = by_ns;
 }
 
+void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out)
+{
+    *out = (struct cass_disturbance){.loss = cluster->loss,
+                                     .duplicate = cluster->duplicate,
+                                     .late = cluster->late,
+                                     .delay = cluster->delay,
+                                     .late_ns = cluster->late_ns};
+}
+
+bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node)
+{
+    assert(place < cluster->place_count && node < cluster->node_count);
+    return are_separated(cluster, place, node);
+}
+
 void cass_heal(struct cass_cluster *cluster)
 {
     cluster->loss = cluster->config.loss;

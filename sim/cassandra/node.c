@@ -189,12 +189,6 @@ void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns)
     freeze(cluster, node, lasts_ns);
 }
 
-bool cass_node_is_down(const struct cass_cluster *cluster, uint32_t node)
-{
-    assert(node < cluster->node_count);
-    return cluster->nodes[node].is_down;
-}
-
 void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
 {
     assert(index < cluster->node_count);
@@ -216,6 +210,14 @@ void cass_set_down(struct cass_cluster *cluster, uint32_t index, bool is_down)
             operation->place == index)
             cass_operation_end(cluster, i);
     }
+}
+
+void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t index,
+                           struct cass_node_disturbance *out)
+{
+    assert(index < cluster->node_count);
+    const struct node *node = &cluster->nodes[index];
+    *out = (struct cass_node_disturbance){node->is_down, node->slow, node->paused_until_ns};
 }
 
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor)

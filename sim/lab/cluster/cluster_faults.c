@@ -439,5 +439,5 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
         lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
     tell(run, &ended, LAB_EVENT_ENDS);
     apply(run, &ended, false);
-    lab_faults_changed(run, &ended);
+    lab_faults_ended(run, &ended);
 }

@@ -224,7 +224,6 @@ uint32_t cass_place_count(const struct cass_cluster *cluster);
 uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t client);
 /* A crashed process: what it had in flight is gone, its disk stays. */
 void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
-bool cass_node_is_down(const struct cass_cluster *cluster, uint32_t node);
 /* Service times times factor; 1: well. */
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
 /* When it will have served all that it has taken up: what it took up while it was slow goes on to take long.
@@ -258,6 +257,22 @@ uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t 
  * others. What is under way may still change it. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
 void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns); /* the wall clock */
+/* The faults that are in force now. */
+struct cass_disturbance {
+    double loss, duplicate, late; /* the chances of a message */
+    double delay;                 /* the factor of latencies */
+    int64_t late_ns;              /* how much longer a late message takes */
+};
+void cass_disturbance(const struct cass_cluster *cluster, struct cass_disturbance *out);
+struct cass_node_disturbance {
+    bool is_down;
+    double slow;             /* the factor of service times */
+    int64_t paused_until_ns; /* in the past: the node does not pause */
+};
+void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t node,
+                           struct cass_node_disturbance *out);
+/* Whether a network partition separates two places; either may be a client, but not both. */
+bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 /* Ends every fault, back to the config's loss and duplication; hints flow again. Clocks stay. */
 void cass_heal(struct cass_cluster *cluster);
 

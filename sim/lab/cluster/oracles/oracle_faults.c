@@ -1,16 +1,64 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, of what the engine makes of faults: no agent acts while a pause of its holds it, which a crash
- * ends, and a node is down while a fault says so, and up otherwise. conserved, of deletes: one ends with its
- * acknowledgement, or when it was tried as often as is set. Histories tell of what others made; nothing of
- * that is judged. */
+/* available, of what the engine makes of faults: each is the one that the scenario declares, the cluster runs
+ * under the faults that are in force and no others, and no agent acts while a pause of its holds it, which a
+ * crash ends. conserved, of deletes: one ends with its acknowledgement, or when it was tried as often as is
+ * set. Histories tell of what others made; nothing of that is judged. */
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "cluster_run.h"
 #include "evidence.h"
 #include "oracles.h"
 
+static void demand(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_fine,
+                   const char *otherwise)
+{
+    if (!is_fine)
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY, "faults[%" PRIu32 "] (%s) %s", fault->fault,
+                         lab_fault_kind_name(fault->kind), otherwise);
+}
+
+/* Some random faults have figures of their own. */
+static bool has_figures(const struct lab_active_fault *made, const struct lab_fault *declared)
+{
+    bool is_random = declared->rate_per_s > 0;
+    switch (made->kind) {
+    case LAB_FAULT_SLOW_NODE:
+    case LAB_FAULT_DELAY:
+        return made->factor == declared->factor;
+    case LAB_FAULT_LOST_MESSAGE:
+    case LAB_FAULT_DUPLICATE_MESSAGE:
+        return is_random ? made->factor > 0 && made->factor <= 1 : made->factor == declared->factor;
+    case LAB_FAULT_LATE_MESSAGE:
+        return is_random || (made->factor == declared->factor && made->by_ns == declared->by_ns);
+    case LAB_FAULT_CLOCK_JUMP:
+        return is_random ? made->by_ns <= declared->by_ns && made->by_ns >= -declared->by_ns
+                         : made->by_ns == declared->by_ns;
+    case LAB_FAULT_NETWORK_PARTITION:
+        return is_random || memcmp(made->between, declared->between, sizeof made->between) == 0;
+    default:
+        return true;
+    }
+}
+
+static void judge_declared(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns)
+{
+    const struct lab_fault *declared = &run->scenario->faults[made->fault];
+    int64_t now_ns = sim_queue_now(&run->queue);
+    bool is_on_time = declared->rate_per_s > 0 ? now_ns <= lab_until(run->start_ns, declared->until_ns)
+                                               : now_ns == lab_until(run->start_ns, declared->at_ns) &&
+                                                     lasts_ns == declared->lasts_ns;
+    bool is_target = declared->target == UINT32_MAX || made->target == declared->target;
+    demand(run, made,
+           (declared->kinds >> made->kind & 1) != 0 && is_on_time && is_target && has_figures(made, declared),
+           "is not what the scenario declares");
+}
+
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns)
 {
+    if (run->replay == NULL)
+        judge_declared(run, fault, lasts_ns);
     if (fault->kind != LAB_FAULT_AGENT_PAUSE && fault->kind != LAB_FAULT_AGENT_CRASH)
         return;
     struct lab_host_agent *agent = &run->agents[fault->target];
@@ -28,23 +76,146 @@ void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key)
                          agent, lab_seconds(run, run->agents[agent].held_until_ns));
 }
 
-/* Of several that end now, some may not have been heard of yet. */
-void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+static bool is_in_force(const struct lab_cluster_run *run, size_t index, enum lab_fault_kind kind)
+{
+    return run->active[index].is_used && run->active[index].kind == kind;
+}
+
+/* The product of factors, within the bounds of the engine; of chances, that at least one cause strikes. */
+static double strength(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target,
+                       double normal)
+{
+    bool is_chance = kind != LAB_FAULT_SLOW_NODE && kind != LAB_FAULT_DELAY;
+    double factor = 1, spared = 1 - normal;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (!is_in_force(run, i, kind) || (target != UINT32_MAX && run->active[i].target != target))
+            continue;
+        factor *= run->active[i].factor;
+        spared *= 1 - run->active[i].factor;
+    }
+    return is_chance ? 1 - spared : factor > 1e6 ? 1e6 : factor < 1e-6 ? 1e-6 : factor;
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b));
+}
+
+static bool has_place(const struct lab_cluster_run *run, const struct lab_group *group, uint32_t place)
+{
+    const struct cass_cluster_config *network = &run->scenario->network;
+    uint32_t nodes = cass_node_count(run->cluster), first = 0;
+    switch (group->kind) {
+    case LAB_GROUP_AGENTS:
+        return place >= nodes && place < nodes + run->agent_count;
+    case LAB_GROUP_AGENT:
+        return place == nodes + group->index;
+    case LAB_GROUP_NODE:
+        return place == group->index;
+    case LAB_GROUP_DATACENTER:
+        break;
+    }
+    for (uint32_t i = 0; i < group->index; i++)
+        first += network->datacenters[i].nodes;
+    return place >= first && place < first + network->datacenters[group->index].nodes;
+}
+
+static bool is_separated(const struct lab_cluster_run *run, uint32_t place, uint32_t node)
+{
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct lab_group *sides = run->active[i].between;
+        if (is_in_force(run, i, LAB_FAULT_NETWORK_PARTITION) && place != node &&
+            ((has_place(run, &sides[0], place) && has_place(run, &sides[1], node)) ||
+             (has_place(run, &sides[1], place) && has_place(run, &sides[0], node))))
+            return true;
+    }
+    return false;
+}
+
+static void judge_separations(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    uint32_t nodes = cass_node_count(run->cluster);
+    bool is_fine = true;
+    for (uint32_t place = 0; place < nodes + run->agent_count; place++) {
+        for (uint32_t node = 0; node < nodes; node++)
+            is_fine = is_fine &&
+                      cass_places_are_separated(run->cluster, place, node) == is_separated(run, place, node);
+    }
+    demand(run, fault, is_fine, "separates other places than the faults in force say");
+}
+
+static void judge_messages(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    const struct cass_cluster_config *normal = &run->scenario->network;
+    struct cass_disturbance now;
+    int64_t late_ns = 0;
+    for (size_t i = 0; i < run->active_count; i++) {
+        if (is_in_force(run, i, LAB_FAULT_LATE_MESSAGE) && run->active[i].by_ns > late_ns)
+            late_ns = run->active[i].by_ns;
+    }
+    cass_disturbance(run->cluster, &now);
+    demand(run, fault,
+           is_near(now.loss, strength(run, LAB_FAULT_LOST_MESSAGE, UINT32_MAX, normal->loss)) &&
+               is_near(now.duplicate,
+                       strength(run, LAB_FAULT_DUPLICATE_MESSAGE, UINT32_MAX, normal->duplicate)) &&
+               is_near(now.delay, strength(run, LAB_FAULT_DELAY, UINT32_MAX, 0)) &&
+               is_near(now.late, strength(run, LAB_FAULT_LATE_MESSAGE, UINT32_MAX, 0)) &&
+               now.late_ns == late_ns,
+           "leaves messages that are lost, doubled or late otherwise than the faults in force say");
+}
+
+/* Of several faults that end now, some may not have been heard of yet. */
+static void judge_down(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_down)
 {
     bool is_held = false, may_be_down = false;
-    if (fault->kind != LAB_FAULT_NODE_DOWN || run->replay != NULL || run->out_of_memory)
-        return;
     for (size_t i = 0; i < run->active_count; i++) {
-        const struct lab_active_fault *other = &run->active[i];
-        bool is_same = other->is_used && other->kind == LAB_FAULT_NODE_DOWN && other->target == fault->target;
+        bool is_same = is_in_force(run, i, LAB_FAULT_NODE_DOWN) && run->active[i].target == fault->target;
         may_be_down = may_be_down || is_same;
-        is_held = is_held || (is_same && other->until_ns > sim_queue_now(&run->queue));
+        is_held = is_held || (is_same && run->active[i].until_ns > sim_queue_now(&run->queue));
     }
-    bool is_down = cass_node_is_down(run->cluster, fault->target);
-    if (is_down ? !may_be_down : is_held)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY,
-                         "node %" PRIu32 " is %s, against what the faults say", fault->target,
-                         is_down ? "down" : "up");
+    demand(run, fault, is_down ? may_be_down : !is_held,
+           "leaves the node up or down against the faults in force");
+}
+
+static void judge_node(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    struct cass_node_disturbance node;
+    cass_node_disturbance(run->cluster, fault->target, &node);
+    if (fault->kind == LAB_FAULT_NODE_DOWN)
+        judge_down(run, fault, node.is_down);
+    else if (fault->kind == LAB_FAULT_SLOW_NODE)
+        demand(run, fault, is_near(node.slow, strength(run, fault->kind, fault->target, 0)),
+               "leaves the node faster or slower than the faults in force say");
+}
+
+void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    if (run->replay != NULL || run->out_of_memory)
+        return;
+    switch (fault->kind) {
+    case LAB_FAULT_NODE_DOWN:
+    case LAB_FAULT_SLOW_NODE:
+        judge_node(run, fault);
+        break;
+    case LAB_FAULT_NETWORK_PARTITION:
+        judge_separations(run, fault);
+        break;
+    case LAB_FAULT_LOST_MESSAGE:
+    case LAB_FAULT_DUPLICATE_MESSAGE:
+    case LAB_FAULT_DELAY:
+    case LAB_FAULT_LATE_MESSAGE:
+        judge_messages(run, fault);
+        break;
+    default:
+        break; /* it happens at a moment */
+    }
+}
+
+void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault)
+{
+    if (run->replay == NULL)
+        demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends at another time than is due");
+    lab_faults_changed(run, fault);
 }
 
 void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item,

@@ -153,10 +153,11 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
 /* The key's state names a later bucket than this one. */
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
-/* A fault begins; an agent acts, for the key; a fault has begun or ended, and the cluster knows. */
+/* A fault begins; an agent acts, for the key; a fault has begun, or has ended, and the cluster knows. */
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key);
 void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault);
+void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault);
 /* By this reply, or with NULL without one. */
 void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item,
                       const struct cass_reply *reply);
