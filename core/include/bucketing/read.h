@@ -123,7 +123,9 @@ struct bk_empties {
 /* Makes a query for the newest rows, with defaults for all other members.
  *
  * @param now_ns    the reader's time; only BK_TIME uses this and birth_ns
- * @param birth_ns  time of the key's first row, or earlier: the read ends at the window of this time
+ * @param birth_ns  time of the key's first row, or earlier: the read ends at the window of this time. Where
+ *                  several writers' clocks differ, subtract their largest difference, since a later row may
+ *                  have an earlier time.
  * @param rows      how many rows; bk_read_begin() refuses 0
  * @return          a plain struct without pointers; there is nothing to free */
 struct bk_query bk_query_latest(int64_t now_ns, int64_t birth_ns, uint64_t rows, enum bk_plan plan);
