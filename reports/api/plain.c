@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Charts of plain data, each to one file. */
+/* Writes charts of a caller's plain data, one file per chart. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reports/reports.h"
@@ -12,7 +12,7 @@
 #include "reports/render.h"
 #include "reports/scene.h"
 
-/* Makes the chart of `data`; failures stay in the arena. */
+/* Fills `chart` from `data`. The arena records a failure. */
 typedef void fill_chart(const void *data, struct report_arena *arena, struct report_chart *chart);
 
 static bool write_file(const char *path, const struct report_bytes *content, struct sim_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The charts of a result as files, and its verdict as a text. */
+/* Writes the charts of a result to files, and its verdict as text. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/reports.h"
 
@@ -14,7 +14,7 @@
 #include "reports/render.h"
 #include "reports/scene.h"
 
-/* The charts of one call, from the first allocation to the files. */
+/* The state of one call that writes several charts. */
 struct batch {
     struct report_bytes contents[REPORT_KIND_COUNT];
     char *paths[REPORT_KIND_COUNT];
@@ -147,7 +147,7 @@ bool report_write_text(const char *folder, const char *name, const char *text, c
     return ok;
 }
 
-/* A copy that outlives its arena. */
+/* Copies `text` into `arena`, so that it outlives the arena that it comes from. */
 static char *keep(struct report_arena *arena, const char *text)
 {
     char *kept = strdup(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The memory of one chart: a list of blocks that is freed at once. Texts are formatted and cleaned into it.
- */
+/* The memory of one chart: a list of blocks that are freed together. Texts are formatted and sanitized in
+ * it. */
 #include "reports/arena.h"
 
 #include <stdarg.h>

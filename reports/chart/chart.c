@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The names of inks, and what the makers of charts share. */
+/* The names of inks, and the helpers that all chart models share. */
 #include "reports/chart.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The formats that charts are written in, by their names. */
+/* Converts between the file formats of charts and their names. */
 #include "reports/file_format.h"
 
 #include <assert.h>

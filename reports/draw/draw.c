@@ -11,7 +11,7 @@ static void set_colour(cairo_t *cairo, struct report_colour colour)
 
 static void put_strokes(const struct report_box *box, bool is_falling, cairo_t *cairo)
 {
-    /* Falling strokes are rising ones of the page turned upside down. */
+    /* A falling stroke is a rising stroke on a vertically mirrored page. */
     const double sign = is_falling ? -1 : 1;
     const double top = is_falling ? -(box->y + box->height) : box->y;
     const double bottom = top + box->height;
@@ -25,7 +25,7 @@ static void put_strokes(const struct report_box *box, bool is_falling, cairo_t *
     }
 }
 
-/* Narrow bars have their tops drawn alone: with their sides they would look solid. */
+/* Of a narrow bar, only the top edge is drawn, because with its sides it would look solid. */
 static void outline(const struct report_box *box, cairo_t *cairo)
 {
     const double inset = REPORT_HATCH_STROKE / 2;
@@ -40,13 +40,14 @@ static void outline(const struct report_box *box, cairo_t *cairo)
     cairo_stroke(cairo);
 }
 
-/* The strokes lie on the lines x + y = k * pitch (falling: x - y) of the whole page, so that they go on from
- * bar to bar; they are cut here and not by a clip, which the formats would each spell out. */
+/* The strokes lie on the lines x + y = k * pitch (falling: x - y = k * pitch) of the whole page, so that they
+ * continue from bar to bar. Their ends are computed here rather than clipped by Cairo, because a clip path
+ * would appear in each vector file. */
 static void draw_hatched(const struct report_mark *mark, cairo_t *cairo)
 {
     const struct report_box *box = &mark->box;
     const struct report_hatch hatch = report_style_hatch(mark->ink);
-    /* A bar without room for strokes takes their mean colour. */
+    /* A bar that is too low for strokes is filled with their mean colour. */
     const bool is_flat = box->height < REPORT_HATCH_PITCH / 2;
     set_colour(cairo, is_flat ? hatch.flat : hatch.fill);
     cairo_rectangle(cairo, box->x, box->y, box->width, box->height);
@@ -85,7 +86,7 @@ static void draw_curve(const struct report_mark *mark, cairo_t *cairo)
 {
     static const double dots[] = {1, 4};
     static const double dashes[] = {5, 3};
-    /* A text leaves a point behind, to which the line would be joined. */
+    /* Drawing text leaves a current point, which the first cairo_line_to() would connect to the curve. */
     cairo_new_path(cairo);
     for (size_t i = 0; i < mark->point_count; i++) {
         cairo_line_to(cairo, mark->points[i].x, mark->points[i].y);
@@ -128,7 +129,8 @@ static void put_polygon(const struct report_box *box, enum report_marker marker,
     cairo_close_path(cairo);
 }
 
-/* Paper around it keeps it apart from the lines that it stands on; a hollow one has paper within. */
+/* An outline in the paper's colour separates the marker from the lines under it. A hollow marker is filled
+ * with the paper's colour. */
 static void draw_marker(const struct report_mark *mark, cairo_t *cairo)
 {
     const enum report_marker marker = report_style_marker(mark->ink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Renders a scene into the bytes of a PNG, SVG or PDF file, without what Cairo takes from the clock or the
- * process. */
+/* Renders a scene into the bytes of a PNG, SVG or PDF file. The bytes are reproducible: values that Cairo
+ * takes from the clock or from the process are replaced. */
 #include "reports/render.h"
 
 #include <assert.h>
@@ -37,7 +37,8 @@ static cairo_surface_t *make_surface(const struct report_scene *scene, enum repo
     }
     case REPORT_PDF: {
         cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(keep, out, scene->width, scene->height);
-        /* The oldest that Cairo writes: newer ones hide the metadata in compressed objects. */
+        /* The oldest PDF version that Cairo writes: newer versions put the metadata into compressed
+         * objects. */
         cairo_pdf_surface_restrict_to_version(pdf, CAIRO_PDF_VERSION_1_4);
         return pdf;
     }
@@ -45,16 +46,17 @@ static cairo_surface_t *make_surface(const struct report_scene *scene, enum repo
     case REPORT_FORMAT_COUNT:
         break;
     }
-    /* Without an alpha channel, so a dark slide does not show through. */
+    /* The image has no alpha channel, so that a dark slide does not show through it. */
     return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(scene->width * REPORT_PIXEL_SCALE),
                                       (int)ceil(scene->height * REPORT_PIXEL_SCALE));
 }
 
-/* Cairo would date the file by the clock. */
+/* Without explicit dates, Cairo would write the current time into the file. */
 static void set_metadata(cairo_surface_t *pdf, const char *title, int64_t start_ns)
 {
     char date[SIM_TIME_TEXT_SIZE];
-    /* Whole seconds: Cairo reads no fractions. C rounds towards zero, the calendar down. */
+    /* Cairo does not parse fractions of a second, so the time is rounded down to a whole second. C's % rounds
+     * towards zero, hence the correction for times before 1970. */
     int64_t rest = start_ns % SIM_SECOND;
     sim_time_format(start_ns - (rest < 0 && start_ns >= INT64_MIN + SIM_SECOND ? rest + SIM_SECOND : rest),
                     date);
@@ -64,8 +66,9 @@ static void set_metadata(cairo_surface_t *pdf, const char *title, int64_t start_
     cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_MOD_DATE, date);
 }
 
-/* Cairo 1.16 numbers surfaces over the life of the process and writes that number as an id that nothing
- * refers to; it becomes 0 here. Users' text is safe: Cairo writes text as outlines. */
+/* Cairo 1.16 numbers the surfaces of a process and writes that number into an id attribute that nothing
+ * refers to. This function replaces the number by 0, so that the bytes do not depend on earlier surfaces. It
+ * cannot change users' text, because Cairo writes text as outlines. */
 static void renumber(struct report_bytes *svg)
 {
     static const char prefix[] = "id=\"surface";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files that appear only when whole. */
+/* Output files that appear under their name only when they are complete. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reports/output.h"
@@ -14,7 +14,8 @@
 #include "reports/partial.h"
 
 enum { WRITE_MAX = 65536 };
-/* A file's name holds 255 bytes; the chart's name, the ending and the temporary name need some of them. */
+/* A file name has at most 255 bytes, some of which the chart's name, the extension and the temporary name
+ * need. */
 enum { STEM_SIZE_MAX = 160 };
 
 static bool fail(struct sim_error *error, const char *step, const char *path, int reason)
@@ -27,7 +28,8 @@ static bool fail(struct sim_error *error, const char *step, const char *path, in
                     cure);
 }
 
-/* From the deepest up to the first that was made; a folder that is not empty stays. */
+/* Removes the folders of the path `folder` that make_folder() created, from the deepest to the first. Keeps
+ * folders that are not empty. */
 static void remove_folders(const char *folder, size_t made_from)
 {
     char *path = made_from > 0 ? strdup(folder) : NULL;
@@ -43,7 +45,8 @@ static void remove_folders(const char *folder, size_t made_from)
     free(path);
 }
 
-/* *made_from: how many bytes of the path name the first folder that was made here; 0 for none. */
+/* Creates `folder` and its missing parents. *made_from becomes the length in bytes of the prefix of `folder`
+ * that names the first folder that this call created; 0 if it created none. */
 static bool make_folder(const char *folder, size_t *made_from, struct sim_error *error)
 {
     char *path = strdup(folder[0] != 0 ? folder : ".");
@@ -62,7 +65,7 @@ static bool make_folder(const char *folder, size_t *made_from, struct sim_error 
         if (mkdir(path, 0777) == 0) {
             *made_from = *made_from == 0 ? i : *made_from;
         } else if (errno != EEXIST && errno != EISDIR) {
-            /* A parent that cannot be made on a read-only disk may be there all the same. */
+            /* On a read-only file system, mkdir() may fail although the folder exists. */
             int why = errno;
             struct stat status;
             reason = stat(path, &status) == 0 ? 0 : why;
@@ -103,7 +106,7 @@ static bool write_whole(const char *path, char **temporary, const struct report_
     }
     if (reason == 0) {
         step = "flush";
-        /* Some file systems cannot flush; that is no failure of ours. */
+        /* Some file systems do not support fsync() and report EINVAL, which is not treated as an error. */
         if (fsync(file) != 0 && errno != EINVAL) {
             reason = errno;
         }
@@ -150,7 +153,7 @@ bool report_output(const char *folder, char *const *paths, const struct report_b
     return ok;
 }
 
-/* One '-' for each character that is no letter, digit, '-' or '_' of ASCII. */
+/* Each character that is not an ASCII letter, an ASCII digit, '-' or '_' becomes one '-'. */
 char *report_output_path(const char *folder, const char *scenario, bool is_tuned, const char *chart,
                          const char *extension)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a file under a partial name, and gives it its name when it is complete. */
+/* Writes a file under a temporary name, and renames it when it is complete. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/partial.h"
 
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Names that may be taken already, by a process that was killed or by somebody who guesses names. */
+/* The number of temporary names to try: a name may exist already, left by a killed process or created by an
+ * attacker who guesses names. */
 #define PARTIAL_TRIES 1000u
 
 int report_partial_create(const char *path, char **name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines over a common x axis. The names stand at the lines' ends where they fit, otherwise in a key on top.
- */
+/* The layout of lines over a common x axis. The names are placed at the ends of the lines where they fit, and
+ * otherwise in a key at the top. */
 #include "layout.h"
 
 #include <math.h>
@@ -8,10 +8,11 @@
 #include "plot.h"
 
 static const double cap_width = 5;
-/* More markers than this at a line would run into each other. */
+/* The most markers per line: more of them would overlap. */
 enum { MARKERS_MAX = 28 };
 
-/* In the strip each line has a lane of its own: many are 0, and none hides another. */
+/* Gives each line that has zeros its own lane in the strip for 0, so that lines that are 0 at the same x do
+ * not hide each other. Returns the number of lanes. */
 static size_t assign_lanes(const struct report_chart *chart, struct report_curves_plot *plot)
 {
     size_t lanes = 0;
@@ -27,7 +28,7 @@ static size_t assign_lanes(const struct report_chart *chart, struct report_curve
     return lanes;
 }
 
-/* From the top: the key or none, the y axis's title, the names of rules, the plot. */
+/* From the top: the key, if there is one, the title of the y axis, the names of the rules, and the plot. */
 static struct report_curves_plot make_plot(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_curves_plot plot = {.chart = chart};
@@ -59,7 +60,8 @@ static bool is_marked(const struct report_line *line, size_t index)
     return index % step == 0 || index + 1 == line->sample_count;
 }
 
-/* Long ones stand a little next to each other, as lines often share their x. */
+/* Draws the ranges of a line's samples. Long ranges are shifted by two pixels per line, because lines often
+ * have samples at the same x. */
 static void put_ranges(const struct report_curves_plot *plot, size_t line, struct report_pen *pen)
 {
     static const double pitch = 2;
@@ -109,7 +111,7 @@ static void put_run(const struct report_curves_plot *plot, size_t line, size_t f
     }
 }
 
-/* Where it enters or leaves a strip a line is dotted: the distance there says nothing. */
+/* A line is dotted where it enters or leaves the strip for 0, because the distance there has no meaning. */
 static void put_line(const struct report_curves_plot *plot, size_t line, struct report_pen *pen)
 {
     const struct report_line *data = &plot->chart->lines[line];

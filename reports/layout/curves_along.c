@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Names next to their lines, in the plot. What is taken is kept in a raster, a bit per line: a name may lie
- * on no line, marker, rule or other name, and of the free places it takes the one with the fewest strangers
- * around it. */
+/* Places names next to their lines, inside the plot. A raster records which cells are occupied, with one bit
+ * per line. A name must not overlap a line, a marker, a rule or another name. Of the free places, it takes
+ * the one with the fewest cells of other lines around it. */
 #include <math.h>
 
 #include "plot.h"
 
 static const double cell = 2;
-/* Kept free on either side of a line, around a name, and looked at for strangers. */
+/* In pixels: the distance that names keep from lines, the margin around a name, and the margin that is
+ * searched for other lines. */
 static const double line_room = 2.5;
 static const double name_gap = 3;
 static const double neighbourhood = 14;
@@ -15,7 +16,7 @@ static const double anchor_gap = 5;
 static const double marker_gap = 96;
 static const double marker_stagger = 37;
 static const double marker_width = 10;
-static const double inset = 2; /* from the plot's sides */
+static const double inset = 2; /* distance from the plot's sides */
 static const double name_width_max = 240;
 
 struct raster {
@@ -23,7 +24,7 @@ struct raster {
     long columns, rows;
     struct report_box box;
 };
-/* Bits of what is no line. */
+/* The bits of cells that a rule or a name occupies. */
 #define OF_RULE (UINT32_C(1) << 30)
 #define OF_NAME (UINT32_C(1) << 31)
 
@@ -64,8 +65,8 @@ size_t report_curves_stations(const struct report_curves_plot *plot, size_t line
     return 0;
 }
 
-/* How far a line goes level at its begin: there many run on one another, and neither name nor marker says
- * which is which. */
+/* The length in pixels of the level start of a line. Many lines coincide there, so that a name or a marker
+ * would not tell them apart. */
 static double level_of(const struct report_curves_plot *plot, size_t line)
 {
     const struct report_line *data = &plot->chart->lines[line];
@@ -80,7 +81,7 @@ static double level_of(const struct report_curves_plot *plot, size_t line)
 size_t report_curves_markers(const struct report_curves_plot *plot, size_t line, struct report_pen *pen,
                              struct report_point **out)
 {
-    /* Lines that lie on one another show the markers of all. */
+    /* The markers are staggered by line, so that those of coinciding lines are all visible. */
     const double first =
         level_of(plot, line) + fmod(marker_gap / 3 + marker_stagger * (double)line, marker_gap);
     return report_curves_stations(plot, line, marker_gap, first, pen, out);
@@ -140,7 +141,8 @@ static void take_line(const struct report_curves_plot *plot, size_t line, struct
     }
 }
 
-/* Cells in the box that anything but `but` has; counts no further than one above `most`. */
+/* Returns the number of cells in the box that are occupied by anything except the bits `but`. Stops counting
+ * after the row in which the count exceeds `most`. */
 static size_t count_taken(const struct raster *raster, const struct report_box *box, uint32_t but,
                           size_t most)
 {
@@ -165,7 +167,8 @@ static struct report_box grown(const struct report_box *box, double by)
 static bool place_name(struct report_curves_plot *plot, size_t line, struct report_pen *pen,
                        struct raster *raster)
 {
-    /* Of the name's box the point that lies at the anchor: next to it, above, below, at a corner. */
+    /* The point of the name's box that is placed at the anchor, as fractions of the box's width and
+     * height. */
     static const struct {
         double x, y;
     } corners[] = {{0, 0.5}, {0, 1}, {0.5, 1}, {0, 0}, {0.5, 0}, {1, 0.5}, {1, 1}, {1, 0}};
@@ -223,7 +226,8 @@ void report_curves_place_along(struct report_curves_plot *plot, struct report_pe
             placed += plot->is_named[i];
         }
     }
-    /* A few names here and most of them there would be looked for twice. */
+    /* If fewer than half of the lines could be named in the plot, none is, so that the reader finds all names
+     * in one place: the key. */
     for (size_t i = 0; 2 * placed < wanted && i < count; i++) {
         plot->is_named[i] = false;
     }

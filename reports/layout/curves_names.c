@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The names of lines and of vertical rules around a plot. Rules are placed by backtracking: all rows and both
- * sides of each stem, in turn. */
+/* Places the names of lines and of vertical rules around a plot. The names of rules are placed by
+ * backtracking over the rows and over both sides of each stem. */
 #include "plot.h"
 
 #include <math.h>
 
-/* Names right of the plot: a leader from the line's end, its marker, the name. */
+/* A name right of the plot consists of a leader from the line's end, the line's marker and the text. Widths
+ * in pixels. */
 static const double name_width_max = 210;
 static const double leader_width = 14;
 static const double marker_width = 14;
-/* A line that ends before this share of the axis is too far from its name. */
+/* A line that ends before this share of the x axis would be too far from a name right of the plot. */
 static const double end_share_min = 0.85;
 static const double rule_gap = 8;
 static const double flag_gap = 3;
@@ -74,7 +75,7 @@ static bool crosses(const struct report_rule_place *name, double stem)
     return stem > name->x - flag_gap + 1 && stem < name->x + name->width + flag_gap - 1;
 }
 
-/* Neither the name nor the stem down to the plot touches those of the rules before. */
+/* True if neither the name nor its stem down to the plot touches the names and stems of earlier rules. */
 static bool is_free(const struct report_curves_plot *plot, size_t index, double stem)
 {
     const struct report_rule_place *place = &plot->rules[index];
@@ -98,7 +99,8 @@ static bool is_free(const struct report_curves_plot *plot, size_t index, double 
     return true;
 }
 
-/* Each name right of its line or ending at it, in any of the rows: all ways are tried in turn. */
+/* Places the names of the rules from `index` on, each of them left or right of its stem and in any of the
+ * rows. Returns false when no combination fits. */
 static bool place_from(struct report_curves_plot *plot, size_t index)
 {
     if (index == plot->chart->rule_count) {
@@ -121,7 +123,7 @@ static bool place_from(struct report_curves_plot *plot, size_t index)
     return false;
 }
 
-/* In as few rows as it takes; when names get in each other's way in any number of rows, all go to the key. */
+/* Uses as few rows as possible. If the names do not fit in any number of rows, all of them go to the key. */
 void report_curves_place_rules(struct report_curves_plot *plot, struct report_pen *pen)
 {
     const size_t count = plot->chart->rule_count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Spots by two figures, the best of them joined by a staircase. Spots worth choosing get a name, in this
- * order: the recommended one, the best of each kind, and those of the staircase. A name takes the first
- * place around its spot that touches nothing, or else the nearest free one, with a line that leads to it. */
+/* The layout of a Pareto front: spots at two figures, with a staircase through the best ones. Names are
+ * placed in this order: the recommended spot, the best spot of each kind, and the other spots of the
+ * staircase. A name takes the first free place around its spot, or otherwise the nearest free place with a
+ * leader to it. */
 #include "layout.h"
 
 #include <math.h>
@@ -13,11 +14,12 @@ static const double cap_width = 5;
 /* The distance that names keep from the staircase and from markers. */
 static const double clearance = 1.5;
 static const double name_width_max = 190;
-static const double inset = 2; /* from the plot's sides */
-/* The longest line to a name; the recommended spot's may be longer. */
+static const double inset = 2; /* distance from the plot's sides */
+/* The longest leader to a name, in pixels. Only the leader of the recommended spot may be longer. */
 static const double far_name_max = 260;
 
-/* Boxes that no name may touch; `names`: those of names, which no line may touch either. */
+/* `boxes` must not be touched by a name. `names` are the boxes of the names placed so far, which must not be
+ * crossed by a leader either. */
 struct taken {
     struct report_box *boxes, *names;
     size_t count, capacity, name_count;
@@ -62,7 +64,7 @@ static void take_name(struct taken *taken, const struct report_box *box)
     taken->names[taken->name_count++] = *box;
 }
 
-/* Whether a line between two points crosses no name. */
+/* True if a line between the two points crosses no name. */
 static bool is_clear(const struct taken *taken, const struct report_point *from,
                      const struct report_point *to)
 {
@@ -82,7 +84,8 @@ static bool is_clear(const struct taken *taken, const struct report_point *from,
     return true;
 }
 
-/* Draws the line to a name from the marker's rim, and reserves its place, so that later names avoid it. */
+/* Draws the leader from the marker's edge to the name, and reserves its place, so that later names avoid
+ * it. */
 static void put_leader(const struct report_point *from, const struct report_point *to, bool is_chosen,
                        struct taken *taken, struct report_pen *pen)
 {
@@ -105,7 +108,7 @@ static enum report_ink ink_of(const struct report_spot *spot)
     return spot->is_chosen ? REPORT_INK_CHOSEN : spot->is_on_front ? REPORT_INK_LINE : REPORT_INK_PALE;
 }
 
-/* Puts the name at the nearest free place, with a line to it, however crowded the chart is. */
+/* Places the name at the nearest free place, with a leader to it. */
 static bool put_far_name(const struct report_curves_plot *plot, const struct report_spot *spot,
                          const struct report_type *type, struct taken *taken, struct report_pen *pen)
 {
@@ -120,7 +123,7 @@ static bool put_far_name(const struct report_curves_plot *plot, const struct rep
     const double farthest = spot->is_chosen ? plot->box.width : spot->is_best ? far_name_max : 0;
     for (double away = first; away < farthest; away += step) {
         for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
-            /* The line ends at the middle of a side of the name, or at a corner. */
+            /* The leader ends at the middle of a side of the name, or at one of its corners. */
             const double cosine = turns[i][0], sine = turns[i][1];
             const struct report_point to = {from.x + away * cosine, from.y + away * sine};
             const double left = cosine > 0   ? to.x + 2
@@ -139,7 +142,7 @@ static bool put_far_name(const struct report_curves_plot *plot, const struct rep
     return false;
 }
 
-/* Next to the marker, above or below it, or at one of its corners: the first place that is free. */
+/* Places the name at the first free place next to the marker, above or below it, or at one of its corners. */
 static bool put_name(const struct report_curves_plot *plot, const struct report_spot *spot,
                      struct taken *taken, struct report_pen *pen)
 {
@@ -173,7 +176,8 @@ static bool put_name(const struct report_curves_plot *plot, const struct report_
     return put_far_name(plot, spot, &type, taken, pen);
 }
 
-/* The leftmost spot on the front that is lower than the last one; among equally far left ones the lowest. */
+/* Returns the leftmost spot on the front that is lower than the last one; if several have the same x, the
+ * lowest of them. */
 static const struct report_spot *next_stair(const struct report_chart *chart, const struct report_spot *last)
 {
     const struct report_spot *best = NULL;
@@ -196,7 +200,7 @@ static bool is_stair(const struct report_chart *chart, const struct report_spot 
     return stair != NULL;
 }
 
-/* Returns how many of them are left out. */
+/* Returns the number of names that were left out. */
 static size_t put_names(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
 {
     size_t left_out = 0;
@@ -212,7 +216,7 @@ static size_t put_names(const struct report_curves_plot *plot, struct taken *tak
     return left_out;
 }
 
-/* Dashed where it leaves a strip: the distance there says nothing. */
+/* A step is dashed where it leaves the strip for 0, because the distance there has no meaning. */
 static void put_stair(const struct report_curves_plot *plot, const struct report_spot *from,
                       const struct report_spot *to, struct taken *taken, struct report_pen *pen)
 {
@@ -229,8 +233,8 @@ static void put_stair(const struct report_curves_plot *plot, const struct report
     take(taken, x1 - clearance, y0, x1 + clearance, y1);
 }
 
-/* From each spot that is lower than all left of it to the next such one: what has been had so far stays the
- * best until then. On a front by more than two figures not every spot is on it. */
+/* The staircase connects the spots that are lower than all spots left of them: up to the next such spot, the
+ * last one remains the best. A front over more than two figures has spots that are not on the staircase. */
 static void put_stairs(const struct report_curves_plot *plot, struct taken *taken, struct report_pen *pen)
 {
     const struct report_spot *last = next_stair(plot->chart, NULL);
@@ -259,7 +263,7 @@ static void put_range(const struct report_curves_plot *plot, const struct report
     take(taken, x - cap_width / 2, ends[0] - 1, x + cap_width / 2, ends[1] + 1);
 }
 
-/* The pale ones lie lowest, the recommended one on top. */
+/* The pale spots are drawn first and the recommended one last, so that it is on top. */
 static void put_spots(const struct report_curves_plot *plot, int layer, struct taken *taken,
                       struct report_pen *pen)
 {
@@ -284,7 +288,8 @@ void report_layout_front(const struct report_chart *chart, struct report_pen *pe
 {
     struct report_curves_plot plot = {.chart = chart};
     const double page_right = report_pen_right(pen);
-    /* A marker, a range and two steps a spot, and its name; and a line to a name that is far. */
+    /* Each spot has up to five boxes: its marker, its range, two steps and its name. The others are for
+     * leaders. */
     struct taken taken = {.capacity = 5 * chart->spot_count + 256};
     taken.boxes = report_take(pen->scene->arena, taken.capacity, sizeof *taken.boxes);
     taken.names = report_take(pen->scene->arena, chart->spot_count, sizeof *taken.names);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A grid of coloured tiles, the colours' own axis above it. */
+/* The layout of a grid of coloured tiles, with the scale of the colours above it. */
 #include <math.h>
 
 #include "layout.h"
 
-static const double names_max = 160; /* of rows */
+static const double names_max = 160; /* the widest name of a row */
 static const double column_name_min = 40;
 static const double text_gap = 6;
 static const double grid_height = 460;
@@ -24,7 +24,8 @@ struct place {
     double column, row; /* width and height of a tile */
 };
 
-/* Below its stroke where that is free, and within the page. */
+/* Puts the number of a tick of the colour scale below its stroke, unless it would overlap the previous
+ * number, which ends at `taken`. Returns the new end. */
 static double put_scale_number(const char *text, double x, double taken, double y, struct report_pen *pen)
 {
     const double width = report_pen_width(pen, text, REPORT_FONT_TICK);
@@ -48,7 +49,7 @@ static void put_scale(const struct report_grid *grid, struct report_pen *pen)
     const double top = report_snap(box.y + fmax(box.height, height) + 3);
     for (size_t i = 0; i < SCALE_STEPS; i++) {
         const double from = left + scale_width * (double)i / SCALE_STEPS;
-        /* Each reaches below the next, so that no paper shines through. */
+        /* Each step extends under the next one, so that no paper shows between them. */
         const double until =
             i + 1 < SCALE_STEPS ? left + scale_width * ((double)i + 1.5) / SCALE_STEPS : left + scale_width;
         report_pen_mark(pen, REPORT_SHAPE_TILE, REPORT_INK_AXIS,
@@ -125,7 +126,7 @@ static bool is_holding(const struct report_grid *grid, size_t column, size_t row
     return grid->tiles[row * grid->column_count + column].holds;
 }
 
-/* Along every side between a tile that holds and one that does not. */
+/* Draws a border along every side between a tile that holds and one that does not. */
 static void put_border(const struct place *place, enum report_ink ink, double stroke, struct report_pen *pen)
 {
     const struct report_grid *grid = place->grid;
@@ -155,7 +156,7 @@ static void put_border(const struct place *place, enum report_ink ink, double st
     }
 }
 
-/* On the tile's edge, so that its number keeps its room. */
+/* Draws the ring along the tile's edge, so that the number in the tile keeps its room. */
 static void put_ring(const struct place *place, struct report_pen *pen)
 {
     const struct report_grid *grid = place->grid;
@@ -169,7 +170,7 @@ static void put_ring(const struct place *place, struct report_pen *pen)
     }
 }
 
-/* The lowest rows are higher than a name. */
+/* Even the lowest row is higher than a name. */
 static void put_row_names(const struct place *place, struct report_pen *pen)
 {
     const double height = report_pen_height(pen, REPORT_FONT_TICK);
@@ -181,7 +182,8 @@ static void put_row_names(const struct place *place, struct report_pen *pen)
     }
 }
 
-/* Each name in its column, or, where these are narrow, every second, third ... in the room of so many. */
+/* Puts each name below its column, or, where the columns are narrow, only every second, third, ... name, so
+ * that each has the width of as many columns. */
 static void put_column_names(const struct place *place, struct report_pen *pen)
 {
     const struct report_grid *grid = place->grid;

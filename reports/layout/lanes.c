@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels of lanes over time, one below the other: names left, lanes, key figures right; above the lanes the
- * moments and the stages between them. Each panel has a time axis of its own. */
+/* The layout of panels of lanes over time, one below the other. A panel has names on the left, lanes, and key
+ * figures on the right. Above the lanes are the moments and the stages between them. Each panel has its own
+ * time axis. */
 #include <math.h>
 
 #include "layout.h"
@@ -10,19 +11,20 @@ static const double plot_width = 522;
 static const double panel_gap = 15;
 static const double tick_length = 4;
 static const double label_gap = 8;
-/* Above the lanes a strip marks disagreement, which is seen even where no room is left between lanes. */
+/* A strip above the lanes marks disagreement, so that it is visible even where there is no room between
+ * lanes. */
 static const double strip_height = 3;
-/* All panels together are not higher than this: Cairo's images end at 32767 pixels. */
+/* The greatest height of all panels together: Cairo limits the height of an image to 32767 pixels. */
 static const double stack_height_max = 15000;
 static const double panel_head_height = 118;
 
 struct plot {
     const struct report_axis *x;
     struct report_box box;
-    double pitch; /* from lane to lane */
+    double pitch; /* distance from one lane to the next */
 };
 
-/* A few lanes are thick; many still fit a slide, and many panels a page. */
+/* A few lanes are thick. Many lanes still fit on a slide, and many panels on a page. */
 static double pitch_of(size_t lane_count, size_t panel_count)
 {
     double pitch = lane_count <= 4    ? 20
@@ -40,7 +42,8 @@ static double x_of(const struct plot *plot, double value)
     return plot->box.x + (value - plot->x->low) / (plot->x->high - plot->x->low) * plot->box.width;
 }
 
-/* Each name stands over its line, as far as plot and neighbour let it. Returns where the lines begin. */
+/* Centres each name above its line, as far as the plot's sides and the neighbouring name allow. Returns the y
+ * where the lines begin. */
 static double put_moment_names(const struct report_panel *panel, const struct plot *plot,
                                struct report_pen *pen)
 {
@@ -53,7 +56,8 @@ static double put_moment_names(const struct report_panel *panel, const struct pl
         double x = x_of(plot, panel->moments[i].at);
         bool is_close = panel->moment_count == 2 &&
                         fabs(x_of(plot, panel->moments[1 - i].at) - x) < widths[i] + 2 * label_gap;
-        /* Of two close ones the first stands left of its line and the second right of it. */
+        /* If two moments are close, the first name is left of its line and the second one right of its
+         * line. */
         double left = !is_close ? x - widths[i] / 2 : i == 0 ? x - widths[i] + 3 : x - 3;
         lefts[i] = fmax(next, fmin(left, right - widths[i]));
         next = lefts[i] + widths[i] + label_gap;
@@ -71,7 +75,8 @@ static double put_moment_names(const struct report_panel *panel, const struct pl
     return bottom + 1;
 }
 
-/* Names that have the room. Returns where the lanes' plot begins. */
+/* Puts the names of the stages that are wide enough for them. Returns the y where the plot of the lanes
+ * begins. */
 static double put_stages(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
 {
     const double top = plot->box.y + report_pen_height(pen, REPORT_FONT_TICK) + 3;
@@ -87,12 +92,12 @@ static double put_stages(const struct report_panel *panel, const struct plot *pl
     return top + report_pen_height(pen, REPORT_FONT_STAGE) + 3;
 }
 
-/* The shade lies behind the lanes, the strip above them. */
+/* The shade is drawn behind the lanes and the strip above them. */
 static void put_bands(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
 {
     for (size_t i = 0; i < panel->band_count; i++) {
         const double from = report_snap(x_of(plot, panel->bands[i].from));
-        /* What is short is seen nevertheless. */
+        /* A short band is at least one pixel wide. */
         const double to = fmax(report_snap(x_of(plot, panel->bands[i].to)), from + 1);
         const struct report_box shade = {from, plot->box.y, to - from, plot->box.height};
         report_pen_mark(pen, REPORT_SHAPE_RECTANGLE, panel->bands[i].ink, shade);
@@ -136,7 +141,7 @@ static void put_lanes(const struct report_panel *panel, const struct plot *plot,
     }
 }
 
-/* On paper of their own, so that they are seen on dark lanes. */
+/* Draws the lines of the moments on a strip of paper colour, so that they are visible on dark lanes. */
 static void put_moments(const struct report_panel *panel, const struct plot *plot, double top,
                         struct report_pen *pen)
 {

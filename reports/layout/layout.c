@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart as a scene: heading and key, what its form has, and the foot. */
+/* Lays out a chart as a scene: the heading and the key, the body according to the chart's form, and the
+ * foot. */
 #include "layout.h"
 
 #include <math.h>

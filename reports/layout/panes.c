@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels of lines one below the other, over x axes of one scale: each panel is as wide as its longest line.
- * The names stand where the lines end, or else in a key on top. */
+/* The layout of panels of lines, one below the other. Their x axes have the same scale, so that each panel is
+ * as wide as its longest line. The names are placed at the ends of the lines, or otherwise in a key at the
+ * top. */
 #include "layout.h"
 
 #include <math.h>
@@ -9,22 +10,22 @@ static const double panel_gap = 13;
 static const double tick_length = 4;
 static const double text_gap = 6;
 static const double title_width = 16;
-/* Names: a leader from the line's end, its marker, the name. */
+/* A name consists of a leader from the line's end, the line's marker and the text. Widths in pixels. */
 static const double name_width_max = 210;
 static const double leader_width = 14;
 static const double marker_width = 14;
-/* A leader from so far away is dashed, lest it is taken for the line. */
+/* A leader longer than this is dashed, so that it is not mistaken for the line. */
 static const double far_leader = 40;
-/* Lines stand off the plot's sides. */
+/* The distance of the lines from the plot's sides. */
 static const double side_inset = 6;
-/* A panel whose lines end early is so wide at the least. */
+/* The least width of a panel, even if its lines end early. */
 static const double width_min = 120;
 
 struct pane {
     const struct report_axis *x;
     const struct report_panel *panel;
     struct report_box box;
-    double scale; /* pixels of a unit of x */
+    double scale; /* pixels per unit of x */
 };
 
 struct page {
@@ -32,7 +33,8 @@ struct page {
     bool has_names;
 };
 
-/* 0 when one is too long. */
+/* Returns the width of the names with their leaders and markers, or 0 if a name is too wide for a place next
+ * to its line. */
 static double names_width(const struct report_chart *chart, struct report_pen *pen)
 {
     double width = 0;
@@ -66,7 +68,7 @@ static struct page make_page(const struct report_chart *chart, struct report_pen
     return page;
 }
 
-/* Each ink once. */
+/* Puts the key, with one entry per ink. */
 static void put_key(const struct report_chart *chart, struct report_pen *pen)
 {
     struct report_legend entries[REPORT_CURVES_MAX];
@@ -114,7 +116,7 @@ static void put_y_axis(const struct pane *pane, struct report_pen *pen)
             continue;
         }
         report_pen_line(pen, REPORT_SHAPE_LINE, REPORT_INK_GRID, pane->box.x, y, right, y, 1);
-        /* Left out where it would run into the one below. */
+        /* The number is left out where it would overlap the number below it. */
         if (y + height / 2 <= above) {
             const struct report_type type = {
                 .text = axis->ticks[i].text, .font = REPORT_FONT_TICK, .lines = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The pen: marks, texts, keys, panel heads and the names of lines, put into a scene from the top down. */
+/* The pen puts marks, texts, keys, panel heads and the names of lines into a scene, from the top down. */
 #include "pen.h"
 
 static const double swatch_height = 9;
@@ -261,7 +261,8 @@ void report_pen_frame(struct report_pen *pen, enum report_ink ink, const struct 
     report_pen_line(pen, REPORT_SHAPE_LINE, ink, right, box->y, right, bottom, stroke);
 }
 
-/* In the order in which the lines end, pushed down and then up again until none touches another. */
+/* The names are sorted by the y where their lines end, then pushed down and afterwards up until none overlaps
+ * another. */
 void report_pen_line_names(struct report_pen *pen, const struct report_line_names *names)
 {
     const double height = report_pen_height(pen, REPORT_FONT_LEGEND) + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plot of curves and spots: where a value lies, the axes with their numbers, and a strip for 0 on a log
- * axis. */
+/* The plot of curves and spots: the mapping from values to positions, the axes with their numbers, and a
+ * strip for 0 on a log axis. */
 #include "plot.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@ static const double plot_left_min = 60;
 static const double plot_height = REPORT_CURVES_HEIGHT;
 static const double tick_length = 4;
 static const double text_gap = 6;
-/* A strip for 0, and the gap between it and the axis's begin. */
+/* In pixels: the width of the strip for 0, and the gap between it and the start of the axis. */
 static const double strip_width = 24;
 static const double strip_height_min = 16;
 static const double strip_gap = 7;
 static const double lane_height = 7;
 static const double strip_padding = 4;
-/* Points stand off the plot's sides. */
+/* The distance of the points from the plot's sides. */
 static const double side_inset = 8;
 
 double report_curves_x(const struct report_curves_plot *plot, double value)
@@ -53,7 +53,7 @@ static void put_ground(const struct report_curves_plot *plot, struct report_pen 
     }
 }
 
-/* Left out where it would run into the one below, which ends at *above. */
+/* Puts a number of the y axis, unless it would overlap the number below it, whose top is *above. */
 static void put_y_number(const struct report_curves_plot *plot, const char *text, double y, double *above,
                          struct report_pen *pen)
 {
@@ -66,7 +66,7 @@ static void put_y_number(const struct report_curves_plot *plot, const char *text
     *above = y - height / 2;
 }
 
-/* A short stroke across the axis where it is broken. */
+/* Draws a short stroke across the axis where the axis is broken. */
 static void put_break(double x, double y, bool is_upright, struct report_pen *pen)
 {
     static const double half = 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plane in regions: pale grounds with a line between them, and in each its name, at the middle of the
- * longest stretch that has room for it. */
+/* The layout of a plane that is divided into regions: pale areas with a border between them. The name of a
+ * region is placed at the middle of its widest stretch that has room for it. */
 #include "layout.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static bool is_meeting(const struct report_box *one, const struct report_box *ot
            one->y < other->y + other->height && other->y < one->y + one->height;
 }
 
-/* Draws a line wherever the area above or to the right has another owner. */
+/* Draws a border wherever the area above or to the right has another owner. */
 static void put_borders(const struct report_curves_plot *plot, struct report_pen *pen)
 {
     const struct report_chart *chart = plot->chart;
@@ -51,7 +51,7 @@ static void put_borders(const struct report_curves_plot *plot, struct report_pen
     }
 }
 
-/* The widest stretch that the region has over the whole height of a name at this place. */
+/* Finds the widest stretch around `area` that belongs to its region over the whole height of a name. */
 static bool find_room(const struct report_curves_plot *plot, size_t area, double height, double *left,
                       double *right)
 {
@@ -93,7 +93,7 @@ static void put_name(const struct report_curves_plot *plot, size_t owner, const 
         const struct report_box own = box_of(plot, &chart->areas[i]);
         const struct report_box box = {(left + right - extent.width) / 2,
                                        own.y + (own.height - extent.height) / 2, extent.width, extent.height};
-        /* Of equally wide places the one nearest to the plot's middle. */
+        /* Of places of similar width, the one nearest to the plot's middle is best. */
         const double off = fabs(box.y + box.height / 2 - plot->box.y - plot->box.height / 2);
         const double worth = right - left - 0.2 * off;
         if (right - left >= extent.width + name_room && !is_meeting(&box, now) && worth > best) {

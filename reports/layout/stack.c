@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Panels over a shared x axis: one below the other, with numbers left, plot, key figures right; or many of
- * them, or a few on a narrow page, as small ones side by side, with the most important figures below. A panel
- * has bars, a curve or sizes over time: of each stretch a box from the smallest to the largest, a darker one
- * around the middle, and the medians as a line of steps. */
+/* The layout of panels over a shared x axis. Normally they are one below the other, with numbers on the left,
+ * the plot, and key figures on the right. Many panels, or a few on a narrow page, are laid out as small ones
+ * side by side, with the most important figures below. A panel shows bars, a curve or sizes over time. For
+ * sizes over time, each stretch has a box from the smallest to the largest size, a darker box from the 10th
+ * to the 90th percentile, and the median as a step of a line. */
 #include "layout.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 static const double plot_left = 76;
 static const double plot_width = 530;
 static const double panel_gap = 13;
-/* Of small panels. */
+/* The least width of a small panel. */
 static const double small_width_min = 220;
 static const double small_gap = 20;
 static const double small_height = 56;
@@ -19,7 +20,7 @@ enum { FIGURE_COLUMNS = 2 };
 static const double tick_length = 4;
 static const double bar_height_min = 1;
 static const double step_height_min = 1.5;
-/* The plot of a panel among several over one x axis. */
+/* The plot of one panel. All panels share the x axis. */
 struct plot {
     const struct report_axis *x, *y;
     struct report_box box;
@@ -72,7 +73,7 @@ static void put_run(const struct plot *plot, const struct report_slice *steps, s
         enum report_ink ink;
         double stroke;
     } passes[] = {{REPORT_INK_HALO, 3}, {REPORT_INK_DISTRIBUTION, 1.4}};
-    for (size_t i = is_open ? 0 : 1; i < 2; i++) { /* hatching alone is too dark for a dotted line */
+    for (size_t i = is_open ? 0 : 1; i < 2; i++) { /* hatching is too dark behind a dotted line */
         struct report_mark *mark = report_pen_mark(pen, REPORT_SHAPE_CURVE, passes[i].ink, plot->box);
         mark->points = points;
         mark->point_count = 2 * count;
@@ -81,7 +82,8 @@ static void put_run(const struct plot *plot, const struct report_slice *steps, s
     }
 }
 
-/* Of the open ones only where there is none of closed ones. */
+/* Draws runs of medians of the closed partitions or, with is_open, of the open partitions where a stretch has
+ * no closed ones. */
 static void put_medians(const struct report_panel *panel, const struct plot *plot, bool is_open,
                         struct report_pen *pen)
 {
@@ -98,7 +100,8 @@ static void put_medians(const struct report_panel *panel, const struct plot *plo
     }
 }
 
-/* What is open stands behind what is closed: where it goes beyond that it is seen. */
+/* The box of open partitions is drawn behind that of closed ones and is visible where it extends beyond
+ * it. */
 static void put_steps(const struct report_panel *panel, const struct plot *plot, struct report_pen *pen)
 {
     for (size_t i = 0; i < panel->step_count; i++) {
@@ -121,7 +124,7 @@ static void put_steps(const struct report_panel *panel, const struct plot *plot,
     }
 }
 
-/* One strategy fills a slide; many stay readable and make the page long. */
+/* The panel of a single strategy fills a slide. Many panels stay readable and make the page long. */
 static double plot_height(size_t panel_count)
 {
     return panel_count == 1 ? 240 : panel_count == 2 ? 150 : panel_count == 3 ? 110 : 78;
@@ -196,10 +199,10 @@ static void put_bars(const struct report_panel *panel, const struct plot *plot, 
         double right = report_snap(x_of(plot, bar->to));
         double bottom = bar->low > plot->y->low ? below : floor_y;
         double top = report_snap(y_of(plot, bar->high));
-        /* What is rare is seen nevertheless: it is what breaks limits. */
+        /* A bar has a minimal height, because rare partitions are the ones that exceed limits. */
         top = top > bottom - bar_height_min ? bottom - bar_height_min : top;
         below = top;
-        /* Half a pixel of paper between neighbours. */
+        /* Half a pixel of paper separates neighbouring bars. */
         double width = right - left > 2 ? right - left - 0.5 : right - left;
         struct report_box box = {left, top, width, bottom - top};
         report_pen_mark(pen, bar->ink == REPORT_INK_OPEN ? REPORT_SHAPE_HATCHED : REPORT_SHAPE_RECTANGLE,
@@ -285,11 +288,11 @@ static void put_panel(const struct report_chart *chart, const struct report_pane
     pen->y = figures_end > pen->y ? figures_end : pen->y;
 }
 
-/* Small panels: how many stand side by side, and their parts. */
+/* The layout of small panels: how many are side by side, and the sizes of their parts in pixels. */
 struct small {
     size_t columns;
-    double width, numbers; /* of a panel with its numbers; of the numbers */
-    double height;         /* of its plot */
+    double width, numbers; /* of a panel with its numbers; of the numbers alone */
+    double height;         /* of a panel's plot */
 };
 
 static struct small measure_small(const struct report_chart *chart, struct report_pen *pen)
@@ -316,7 +319,7 @@ static double small_left(const struct small *small, size_t column)
     return floor(REPORT_PAGE_MARGIN + (double)column * (small->width + small_gap));
 }
 
-/* The most important figures in two columns below the plot. Returns where they end. */
+/* Puts the most important figures in two columns below the plot. Returns the y where they end. */
 static double put_small_figures(const struct report_panel *panel, double left, double width, double top,
                                 struct report_pen *pen)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart of 800 by 420, or higher where the sentences need it, that can be read when it is shown three
- * quarters as large: the answer above, a line per strategy below, its sizes on one axis for all. */
+/* The layout of the summary chart: 800 by 420 pixels, or higher where the sentences need it. It is readable
+ * at three quarters of that size. The answer is at the top; below it, each strategy has a line with its
+ * sizes, all on the same axis. */
 #include "layout.h"
 
 static const double page_height = 420;
@@ -15,13 +16,13 @@ static const double row_least = 33, row_most = 130;
 static const double row_padding = 4;
 static const double tick_length = 4;
 static const double legend_gap = 8;
-/* The right edge of each figure and the room for its heading. */
+/* The right edge of each column of figures, and the width of its heading. */
 static const struct {
     double right, width;
 } columns[] = {{582, 84}, {682, 84}, {768, 72}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* The verdict and what else is to be known; only texts of unusual length are cut. */
+/* Puts the verdict and the sentences after it. Only texts of unusual length are cut. */
 static void put_answer(const struct report_chart *chart, struct report_pen *pen)
 {
     static const enum report_font fonts[] = {REPORT_FONT_VERDICT, REPORT_FONT_BEWARE, REPORT_FONT_BEWARE};
@@ -38,7 +39,7 @@ static void put_answer(const struct report_chart *chart, struct report_pen *pen)
     pen->y += 5;
 }
 
-/* Their last lines side by side. */
+/* Puts the headings of the figures, aligned at their last lines. */
 static void put_headings(const struct report_chart *chart, struct report_pen *pen)
 {
     const struct report_panel *panel = &chart->panels[0];
@@ -64,7 +65,7 @@ static double x_of(const struct report_axis *axis, double value)
     return strip_left + (value - axis->low) / (axis->high - axis->low) * strip_width;
 }
 
-/* All on one scale: the counts stand in other charts. */
+/* Draws the histogram of one strategy. All strategies share one scale; the counts are in other charts. */
 static void put_strip(const struct report_chart *chart, const struct report_panel *panel,
                       const struct report_box *box, struct report_pen *pen)
 {
@@ -87,7 +88,7 @@ static void put_strip(const struct report_chart *chart, const struct report_pane
         const double foot = bar->low > panel->y.low ? below : bottom;
         const double share = (bar->high - panel->y.low) / (panel->y.high - panel->y.low);
         double top = report_snap(bottom - share * full);
-        /* What is rare is seen nevertheless: it is what breaks limits. */
+        /* A bar is at least two pixels high, because rare partitions are the ones that exceed limits. */
         top = top > foot - 2 ? foot - 2 : top;
         below = top;
         const struct report_box mark = {left, top, right - left, foot - top};
@@ -139,7 +140,7 @@ static void put_row(const struct report_chart *chart, const struct report_panel 
     put_figures(panel, &box, pen);
 }
 
-/* Every so many of the named ticks have room for their names. */
+/* Returns the step, in named ticks, at which the names of the ticks do not overlap. */
 static size_t tick_step(const struct report_axis *axis, struct report_pen *pen)
 {
     size_t named = 0;
@@ -182,7 +183,7 @@ static void put_axis(const struct report_axis *axis, struct report_pen *pen)
     pen->y += tick_length + 1 + line + legend_gap;
 }
 
-/* On one line; what has no room is told by the axis too. */
+/* Puts the legend on one line. Entries that have no room are left out; the axis shows them as well. */
 static void put_legend(const struct report_chart *chart, struct report_pen *pen)
 {
     static const double gap = 18;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A line per strategy, a column of bars a figure; the value stands behind its bar, so that no axis is needed.
- * On a narrow page the columns stand one below the other, each with all names. */
+/* The layout of a table with one row per strategy and one column of bars per figure. The value is written
+ * after its bar, so that no axis is needed. On a narrow page the columns are one below the other, each with
+ * all names. */
 #include "layout.h"
 
 static const double label_width = 190;
@@ -12,7 +13,7 @@ static const double row_padding = 5;
 
 struct grid {
     double left, bar_width;
-    double *values_width; /* of each column */
+    double *values_width; /* width of the values of each column */
     double heading;       /* height */
     double row;           /* height */
 };
@@ -35,7 +36,8 @@ static double row_height(const struct report_row *row, struct report_pen *pen)
            report_typeset_measure(pen->typesetter, &detail).height + 2 * row_padding;
 }
 
-/* Every column has bars of one length; what is left goes to the widest of its values. */
+/* The bars of all columns have the same greatest length: the width of the page less the values and gaps,
+ * divided by the number of columns. */
 static struct grid measure(const struct report_chart *chart, struct report_pen *pen)
 {
     struct grid grid = {.left = REPORT_PAGE_MARGIN + label_width + label_gap};
@@ -75,7 +77,7 @@ static double column_left(const struct grid *grid, size_t index)
     return x;
 }
 
-/* Headings stand on one line, their last lines side by side. */
+/* Puts the headings of the columns, aligned at their last lines. */
 static void put_headings(const struct report_chart *chart, const struct grid *grid, struct report_pen *pen)
 {
     for (size_t i = 0; i < chart->column_count; i++) {

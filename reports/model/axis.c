@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Axes for any data: chooses the unit, both ends and the numbers, on a linear or a log scale. */
+/* Axes for any data: chooses the unit, both ends and the numbers of a linear or a logarithmic axis. */
 #include "axis.h"
 
 #include <math.h>
@@ -8,22 +8,23 @@
 #include "kernel/time.h"
 #include "reports/format.h"
 
-/* U+2212: a hyphen is too short for a minus. */
+/* U+2212, the minus sign. A hyphen is too short. */
 #define MINUS "\xE2\x88\x92"
 
 enum { TICKS_MAX = 200, ROUND_MAX = 160, EXPONENT_MAX = 18 };
-/* What varies less than this looks flat, and the three digits of its numbers differ. */
+/* The least span of a linear axis, relative to its values: smaller variations look flat, and the numbers of
+ * the axis still differ within three digits. */
 static const double relative_span_min = 0.1;
 static const double headroom = 0.04;
 static const double steps_max = 7;
-/* A number at 2 and 5 too up to so many decades, strokes between them up to so many, and at every decade up
- * to so many. */
+/* The greatest spans of a log axis, in decades, that have numbers at 1, 2 and 5; numbers at every digit;
+ * strokes between the decades; and a number at every decade. */
 static const double decades_fine_max = 2.2;
 static const double decades_with_all_numbers_max = 0.85;
 static const double decades_with_strokes_max = 6;
 static const double decades_with_numbers_max = 13;
 
-/* Numbers at which a log axis may begin, end and have a number; the coarse ones do for long axes. */
+/* The values at which a log axis may begin, end and have a number. Long axes use only the coarse ones. */
 struct round_numbers {
     struct {
         double value;
@@ -61,7 +62,7 @@ static void add_round(struct round_numbers *numbers, double value, bool is_coars
     numbers->items[numbers->count++].is_coarse = is_coarse;
 }
 
-/* Exact up to 10 to the 22nd, and rounded once below 1. */
+/* Exact for exponents from 0 to 22. A negative exponent is rounded once. */
 static double power_of_ten(int exponent)
 {
     double power = 1;
@@ -73,7 +74,7 @@ static double power_of_ten(int exponent)
 
 static void round_fill(bool is_time, struct round_numbers *out)
 {
-    /* Above a second time does not go by tens. */
+    /* Times above one second do not use powers of ten. */
     static const struct {
         double seconds;
         bool is_coarse;
@@ -143,7 +144,7 @@ static const char *log_text(const struct report_curves_axis *axis, double value,
     return report_text(arena, "%s10%s%s", factor, report_superscript(arena, exponent), unit);
 }
 
-/* Within a decade 1, 2 and 5 may be two numbers only: the other digits join them. */
+/* Adds a number at every digit. Within less than a decade, 1, 2 and 5 alone might give only two numbers. */
 static void fill_between(const struct report_curves_axis *axis, struct report_arena *arena,
                          struct report_axis *out)
 {
@@ -153,7 +154,7 @@ static void fill_between(const struct report_curves_axis *axis, struct report_ar
         for (int digit = 1; digit <= 9; digit++) {
             const double at = power + report_log10(digit);
             if (at >= out->low - slack && at <= out->high + slack) {
-                /* An end of the axis is that number, except for the last bit. */
+                /* A number may differ from an end of the axis by rounding; clamp it to the axis. */
                 add_tick(out, fmin(out->high, fmax(out->low, at)),
                          log_text(axis, digit * power_of_ten((int)power), arena));
             }
@@ -197,12 +198,12 @@ static void fill_log(const struct report_curves_axis *axis, const struct report_
                      struct report_arena *arena, struct report_axis *out)
 {
     static const double slack = 1e-9;
-    /* Shorter, and there might be no two round numbers within. */
+    /* A shorter axis might contain fewer than two round numbers. */
     static const double tight_decades_min = 0.8;
     static const double tight_room = 0.01;
     struct round_numbers numbers;
     round_fill(axis->unit == REPORT_UNIT_SECONDS, &numbers);
-    /* Where all is 0, the strip alone is used. */
+    /* If all values are 0, only the strip for 0 is used. */
     const double least = extremes->positive > 0 ? extremes->positive : 1;
     const double most = extremes->positive > 0 ? extremes->most : 10;
     const double span = report_log10(most / least);
@@ -219,7 +220,7 @@ static void fill_log(const struct report_curves_axis *axis, const struct report_
             high = i;
         }
     }
-    /* A single value stands in the middle. */
+    /* A single value is placed in the middle of the axis. */
     if (low == high) {
         low = low > 0 ? low - 1 : low;
         high = high + 1 < numbers.count ? high + 1 : high;
@@ -258,7 +259,7 @@ static const char *choose_unit(const struct report_curves_axis *axis, double lar
     return units[i].name;
 }
 
-/* 1, 2 or 5 times a power of ten. */
+/* Returns the distance of ticks: 1, 2 or 5 times a power of ten. */
 static double step_of(double span)
 {
     double step = 1;
@@ -309,7 +310,7 @@ static void fill_linear(const struct report_curves_axis *axis, const struct repo
     out->title = title_of(axis, unit_name, false, arena);
     const double step = step_of(out->high - out->low);
     for (double i = ceil(out->low / step); i * step <= out->high; i++) {
-        const double at = i != 0 ? i * step : 0; /* and not -0 */
+        const double at = i != 0 ? i * step : 0; /* 0 rather than -0 */
         add_tick(out, at, linear_text(axis, at, arena));
     }
 }

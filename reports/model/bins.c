@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bins of sizes, with 20 or 10 edges a decade that include the round numbers which limits have. */
+/* Bins of sizes, with 20 or 10 edges per decade. The edges include the round numbers that limits usually
+ * have. */
 #include "bins.h"
 
 #include <assert.h>
@@ -8,13 +9,14 @@
 #include "kernel/number.h"
 #include "reports/chart.h"
 
-/* 10^(k/20) to five digits, with 2, 4, 5 and 8 in place of 1.9953, 3.9811, 5.0119 and 7.9433: limits are
- * round numbers, and a partition that just fills one must not stand beyond it. */
+/* 10^(k/20) to five digits, but 2, 4, 5 and 8 instead of 1.9953, 3.9811, 5.0119 and 7.9433: limits are round
+ * numbers, and the bar of a partition that is just within a limit must not extend beyond it. */
 static const unsigned mantissas[20] = {10000, 11220, 12589, 14125, 15849, 17783, 20000, 22387, 25119, 28184,
                                        31623, 35481, 40000, 44668, 50000, 56234, 63096, 70795, 80000, 89125};
 
-/* With more decades a twentieth of one is too narrow to be seen; with fewer the sizes are so small that bins
- * of one size and of two would stand side by side and look like a distribution. */
+/* The numbers of decades for which a decade has 20 bins. With more decades such bins would be too narrow.
+ * With fewer, the sizes are so small that some bins would hold one size and others two, which would look like
+ * a distribution. */
 enum { FINE_DECADES_MIN = 4, FINE_DECADES_MAX = 8 };
 static const double below_one_log10 = -0.15;
 
@@ -39,7 +41,7 @@ static uint64_t edge_of(unsigned decade, unsigned mantissa)
 
 void report_bins_make(uint64_t least, uint64_t most, struct report_bins *out)
 {
-    /* A size on an edge lies in the bin below it, so the first bin begins below the least size. */
+    /* A size on an edge is in the bin below the edge, so the first bin begins below the least size. */
     unsigned first = decade_of(least > 1 ? least - 1 : 1);
     unsigned last = decade_of(most);
     size_t used = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What each agent believes of a key's bucket through a change: a panel per strategy, a lane per agent. */
+/* Which bucket each agent believes to be current during a change of a key's bucket: one panel per strategy,
+ * one lane per agent. */
 #include "changes.h"
 
 #include <inttypes.h>
@@ -9,10 +10,10 @@
 #include "reports/format.h"
 #include "reports/strategy.h"
 
-/* U+2212: a hyphen is too short for a minus. */
+/* U+2212, the minus sign. A hyphen is too short. */
 #define MINUS "\xE2\x88\x92"
 
-/* 1, 2 or 5 times a power of ten, so that it fits four to nine times. */
+/* Returns a step of 1, 2 or 5 times a power of ten that fits into `span` four to nine times. */
 static double step_of(double span)
 {
     double step = 1;
@@ -30,7 +31,7 @@ double report_changes_axis(struct report_arena *arena, double low, double high, 
     enum { TICKS_MAX = 16 };
     static const struct {
         const char *title;
-        double ns, most_ns; /* up to this length of the axis */
+        double ns, most_ns; /* for axes up to this length */
     } units[] = {{"nanoseconds since the change was stored", 1, 900},
                  {"microseconds since the change was stored", (double)SIM_US, 900 * (double)SIM_US},
                  {"milliseconds since the change was stored", (double)SIM_MS, 900 * (double)SIM_MS},
@@ -62,7 +63,7 @@ enum { LANES_MAX = 64, FIGURES_MAX = 6 };
 /* Ranges that differ by less than this ratio are shown on one scale, so that panels can be compared. */
 static const double common_ratio_max = 4;
 
-/* What an agent believed for a while, in nanoseconds since the change was stored. */
+/* What an agent believed during a stretch of time, in nanoseconds since the change was stored. */
 struct belief {
     double from, to;
     enum report_ink ink;
@@ -81,7 +82,8 @@ static size_t study_all(const struct lab_result *result, struct report_arena *ar
     return count;
 }
 
-/* Not where a panel's looks end before the others': what was not looked at would be left empty. */
+/* Gives all panels the same range of time if their ranges are similar and each panel was observed over the
+ * whole range; otherwise a part of a panel would be empty. */
 static void share_range(struct report_change *changes, size_t count)
 {
     double low = 0;
@@ -112,7 +114,7 @@ static const char *coordination_of(const struct lab_strategy_result *strategy, s
     case BK_SINGLE:
         return ", single";
     case BK_LOCKED:
-        return strategy->settings.lock_lasts_ns == 0 /* of an older database */
+        return strategy->settings.lock_lasts_ns == 0 /* a database from before this setting existed */
                    ? ", locked"
                    : report_text(arena, ", locked for %s",
                                  report_time(arena, (double)strategy->settings.lock_lasts_ns));
@@ -126,7 +128,8 @@ static const char *coordination_of(const struct lab_strategy_result *strategy, s
     return "";
 }
 
-/* Looks that saw the same become one belief. Returns how many there are. */
+/* Adds `next` to the `count` beliefs, merging it with the last one if both are the same. Returns the new
+ * number of beliefs. */
 static size_t add_belief(struct belief *beliefs, size_t count, const struct belief *next)
 {
     struct belief *last = count > 0 ? &beliefs[count - 1] : NULL;
@@ -142,7 +145,7 @@ static size_t add_belief(struct belief *beliefs, size_t count, const struct beli
     return count + 1;
 }
 
-/* What is shown of it; its hint tells all. */
+/* Adds the part of a belief that is inside the shown range. The hint gives the whole belief. */
 static void add_span(const struct report_change *change, const struct belief *belief, uint32_t agent,
                      double unit_ns, struct report_arena *arena, struct report_lane *lane)
 {
@@ -225,7 +228,8 @@ static void fill_moments(const struct report_change *change, double unit_ns, str
     }
 }
 
-/* A change time before the change was stored (clocks differ) leaves no time for a pre-change. */
+/* If the change time is before the time at which the change was stored, which differing clocks can cause,
+ * there is no time for a pre-change. */
 static void fill_stages(const struct report_change *change, double unit_ns, struct report_panel *panel)
 {
     const double over = report_change_is_at_once(change) ? 0 : fmin(fmax(change->until, 0), change->high);
@@ -266,7 +270,7 @@ static void fill_figures(const struct report_change *change, struct report_arena
          is_split ? report_time(arena, change->split_ns) : "never", is_split, false},
         {"sampled every", report_time(arena, change->gap), false, false},
     };
-    /* A single look has no distance to another. */
+    /* With a single look there is no interval between looks to show. */
     const size_t count = change->look_count > 1 ? FIGURES_MAX : FIGURES_MAX - 1;
     for (size_t i = 0; i < count; i++) {
         panel->figures[panel->figure_count++] = figures[i];
@@ -313,7 +317,7 @@ static void fill_panel(const struct report_change *change, struct report_arena *
     panel->note = note_of(change, arena);
 }
 
-/* Only what is on the page. */
+/* Adds legend entries for the inks that the chart uses. */
 static void fill_legend(struct report_chart *chart)
 {
     static const struct {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which bucket is the old one and which the new, when agents disagree, and what part of it all to show. */
+/* Determines which bucket is the old one and which is the new one, when agents disagree, and which range of
+ * time to show. */
 #include <math.h>
 
 #include "changes.h"
 #include "kernel/time.h"
 
-/* Around what matters this share of it is shown too, and at least so many looks. */
+/* The margin shown before and after the relevant range, as a share of that range; and the least margin, in
+ * looks. */
 static const double margin_share = 0.2;
 static const double margin_looks = 6;
 
@@ -29,7 +31,7 @@ static bool is_belief(const struct report_change *change, const struct lab_view 
     return view->is_known && view->agent < change->views->agents;
 }
 
-/* The most votes win, and of as many the lower bucket. */
+/* The bucket with the most votes is the old one; if several have as many, the lowest of them. */
 static void count_votes(const struct lab_view *const *votes, struct report_change *change)
 {
     const uint32_t agents = change->views->agents;
@@ -47,7 +49,8 @@ static void count_votes(const struct lab_view *const *votes, struct report_chang
     }
 }
 
-/* Nobody knew the key before: the first belief from before the change time is the old one. */
+/* For a key that no agent knew before the change: the first belief from before the change time is the old
+ * bucket. */
 static void take_first(struct report_change *change)
 {
     const struct lab_views *views = change->views;
@@ -135,7 +138,8 @@ static void find_splits(struct report_arena *arena, struct report_change *change
     }
 }
 
-/* From the stored change to the change time and until all agree, and what was looked at a little around. */
+/* Determines the range to show: from the time at which the change was stored to the change time and until all
+ * agents agree, with a margin, within the time that was observed. */
 static void find_range(struct report_change *change)
 {
     double low = fmin(0, change->until);
@@ -145,7 +149,8 @@ static void find_range(struct report_change *change)
         high = fmax(high, change->splits[change->split_count - 1].to);
     }
     const double margin = fmax(margin_share * (high - low), margin_looks * change->gap);
-    /* A change time that the run did not live to see would squeeze all that it did see. */
+    /* Limit the range to the observed time: a change time far after the end of the run would squeeze
+     * everything else. */
     change->low = fmin(fmax(low - margin, change->first), 0);
     change->high = fmax(fmin(high + margin, change->end), 0);
 }
@@ -168,7 +173,7 @@ bool report_change_study(const struct lab_views *views, struct report_arena *are
     return true;
 }
 
-/* Differences of times as they are, also where they do not fit 64 bits. */
+/* Differences that do not fit into int64_t are correct, too. */
 double report_change_since(const struct report_change *change, int64_t time_ns)
 {
     const int64_t origin_ns = change->views->change_ns;

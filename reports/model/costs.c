@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the strategies cost, side by side: a line per strategy, a column per figure. */
+/* Compares the costs of the strategies: one row per strategy, one column per figure. */
 
 #include <math.h>
 
@@ -9,7 +9,8 @@
 #include "reports/model.h"
 #include "reports/strategy.h"
 
-/* From this ratio of the largest to the least on, bars of a linear scale are too short to be compared. */
+/* From this ratio of the largest to the least value on, a logarithmic scale is used, because the bars of a
+ * linear one would be too short to compare. */
 static const double linear_ratio_max = 100;
 enum { COLUMNS_MAX = 4 };
 
@@ -23,7 +24,7 @@ static struct report_column *add_column(struct report_chart *chart, struct repor
     return column->cells != NULL ? column : NULL;
 }
 
-/* Keeps a column that has information, and gives it its scale. */
+/* Keeps the column if it has information, and sets its scale. */
 static void finish_column(struct report_chart *chart, struct report_column *column, bool may_be_log)
 {
     double most = 0;
@@ -54,8 +55,8 @@ static void finish_column(struct report_chart *chart, struct report_column *colu
     }
 }
 
-/* As in tune and the summary: the operations of writers in addition to the inserts, and the partitions that
- * reads query. */
+/* Adds the cost as tune and the summary define it: the operations of writers in addition to the inserts, plus
+ * the partitions that reads query. */
 static void add_cost(const struct lab_result *result, struct report_arena *arena, struct report_chart *chart)
 {
     struct report_column *column = add_column(chart, arena);

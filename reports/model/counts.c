@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The axis of counts that the panels of a histogram share. It is linear while the rarest bar is seen beside
- * the highest one, and logarithmic from then on: one partition that exceeds a limit is what the chart is for.
- */
+/* The axis of counts that the panels of a histogram share. It is linear as long as the lowest bar is visible
+ * next to the highest one, and otherwise logarithmic: the chart must show a single partition that exceeds a
+ * limit. */
 #include "sizes.h"
 
-/* A bar a hundredth as high as the panel is a pixel high. */
+/* A bar of one hundredth of the panel's height is one pixel high. */
 static const double linear_ratio_max = 100;
 static const double log_headroom = 1.4;
-/* Half of one, so that a bar of one has a height. */
+/* A log axis begins at half a partition, so that a bar of one partition has a height. */
 static const double log_low = 0.5;
 
 struct range {
-    double least, most; /* of the bars; most 0: there are none */
+    double least, most; /* counts of the bars; most is 0 if there are no bars */
 };
 
 static bool is_in(const struct report_panel *panel, bool is_share)
@@ -74,7 +74,7 @@ static void turn_to_logs(struct report_panel *panel)
     if (panel->curve_count == 0) {
         return;
     }
-    /* What is expected less than half a time is left out at both ends. */
+    /* At both ends, points with an expected count below one half are left out. */
     size_t first = 0, end = panel->curve_count;
     while (first + 1 < end && panel->curve[first + 1].y <= log_low) {
         first++;

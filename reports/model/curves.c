@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chart of curves that a caller hands over as plain data. */
+/* The chart of curves that a caller passes as plain data. */
 #include "reports/model.h"
 
 #include <assert.h>
@@ -36,7 +36,7 @@ static const char *hint_of(const struct report_curves *curves, const char *label
         report_curves_range(curves->y.unit, point->y, point->low, point->high, arena));
 }
 
-/* Points are sorted as they come: mostly they are in order already, and equal ones keep theirs. */
+/* An insertion sort: the points are usually in order already, and points of equal x keep their order. */
 static void fill_line(const struct report_curves *curves, size_t index, const struct report_mapping *x,
                       const struct report_mapping *y, struct report_arena *arena, struct report_line *line)
 {

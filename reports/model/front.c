@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chart of a Pareto front that a caller hands over as plain data. */
+/* The chart of a Pareto front that a caller passes as plain data. */
 #include "reports/model.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ static const char *hint_of(const struct report_front *front, size_t index, const
                        is_chosen ? "recommended, " : "", point->is_on_front ? "" : "not ");
 }
 
-/* Of what the chart has alone. */
+/* Adds legend entries for the kinds of spots that the chart has. */
 static void add_key(const struct report_front *front, struct report_arena *arena, struct report_chart *chart)
 {
     bool has_front = false, has_others = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chart of coloured tiles that a caller hands over as plain data. */
+/* The chart of coloured tiles that a caller passes as plain data. */
 #include "reports/model.h"
 
 #include <assert.h>
@@ -32,7 +32,8 @@ static const char **clean_all(const struct report_heatmap_axis *axis, struct rep
     return labels;
 }
 
-/* The value whose colour a cell takes. */
+/* Returns the value that determines a cell's colour: values below heatmap->least, if that is not 0, count as
+ * heatmap->least. */
 static double coloured(const struct report_heatmap *heatmap, double value)
 {
     return heatmap->least > 0 ? fmax(value, heatmap->least) : value;
@@ -44,7 +45,7 @@ static void cut_scale(struct report_axis *scale, double low, const char *text)
     while (first < scale->tick_count && scale->ticks[first].at <= low) {
         first++;
     }
-    /* One more than there were at most; an axis has room for many more than it ever has. */
+    /* The axis has at most one tick more than before, for which the array of ticks always has room. */
     const size_t kept = scale->tick_count - first + 1;
     memmove(scale->ticks + 1, scale->ticks + first, (kept - 1) * sizeof *scale->ticks);
     scale->ticks[0] = (struct report_tick){.at = low, .text = text};
@@ -52,7 +53,8 @@ static void cut_scale(struct report_axis *scale, double low, const char *text)
     scale->low = low;
 }
 
-/* The colours' axis, made as any other; where nothing was tried it is that of one value. */
+/* Makes the axis of the colours in the same way as other axes. If no cell was tried, it is the axis of a
+ * single value. */
 static void fill_scale(const struct report_heatmap *heatmap, struct report_arena *arena,
                        struct report_grid *grid, struct report_mapping *mapping)
 {
@@ -71,7 +73,7 @@ static void fill_scale(const struct report_heatmap *heatmap, struct report_arena
     }
     grid->is_even = extremes.least == extremes.most;
     *mapping = report_curves_axis_fill(&heatmap->value, &extremes, arena, &grid->scale);
-    /* The least colour is then exactly that of the least value. */
+    /* The axis then begins exactly at the least value, which therefore has the first colour. */
     if (grid->is_cut && heatmap->least > 0 && grid->scale.ticks != NULL) {
         cut_scale(&grid->scale, report_curves_map(mapping, heatmap->least),
                   report_curves_text(heatmap->value.unit, heatmap->least, arena));
@@ -124,7 +126,7 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
         tile->holds = cell->holds;
         tile->is_chosen = heatmap->recommended != NULL && i % columns == heatmap->recommended_x &&
                           i / columns == heatmap->recommended_y;
-        /* What is not 0 does not read 0. */
+        /* A value that is not 0 is not written as 0. */
         const bool is_tiny = value == 0 && cell->value > 0;
         tile->text = report_curves_text(heatmap->value.unit, is_tiny ? REPORT_VALUE_LEAST : value, arena);
         if (is_tiny) {
@@ -136,7 +138,7 @@ static void fill_tiles(const struct report_heatmap *heatmap, const struct report
     grid->row_count = rows;
 }
 
-/* One colour that stands for one value needs no scale. */
+/* Returns the note that replaces the scale if all tried cells have the same value. */
 static const char *even_note(const struct report_heatmap *heatmap, struct report_arena *arena,
                              const struct report_grid *grid)
 {
@@ -158,7 +160,7 @@ static const char *even_note(const struct report_heatmap *heatmap, struct report
                       : report_text(arena, "All %zu values are equal, %s: %s.", tried, value, title);
 }
 
-/* Of what the chart has alone. */
+/* Adds legend entries for the kinds of tiles that the chart has. */
 static void add_key(const struct report_heatmap *heatmap, struct report_arena *arena,
                     struct report_chart *chart)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long operations took, by percentile: a panel per operation, a line per strategy. Percentiles stand on a
- * log axis of what lies beyond them, on which each nine takes the same room: x = -log10(1 - p). */
+/* The latency of operations by percentile: one panel per operation, one line per strategy. The x axis is a
+ * log axis of the share above the percentile, on which each additional nine takes the same width: x =
+ * -log10(1 - p). */
 #include "latency.h"
 
 #include <math.h>
@@ -21,11 +22,11 @@ struct latency {
 
 enum { PERCENTILE_COUNT = 17 };
 
-/* A line under way. */
+/* A line while it is being made. */
 struct trace {
     struct report_line *line;
     double width, height;
-    struct report_sample last; /* seen, and not yet taken */
+    struct report_sample last; /* a sample that was not added to the line yet */
     bool has_last;
 };
 
@@ -55,7 +56,8 @@ static bool is_near(const struct trace *trace, const struct report_sample *a, co
     return fabs(a->x - b->x) < trace->width && fabs(a->y - b->y) < trace->height;
 }
 
-/* What is next to the last sample waits, and is taken when the line goes on somewhere else. */
+/* Adds a sample to the line. A sample without a hint that is near the last one is held back, and is added
+ * before the next sample that is not. */
 static void put(struct trace *trace, double x, double y, const char *hint)
 {
     struct report_line *line = trace->line;
@@ -73,7 +75,8 @@ static void put(struct trace *trace, double x, double y, const char *hint)
     line->samples[line->sample_count++] = sample;
 }
 
-/* Of the last ones it is where one alone would be left. */
+/* Returns the x at which `upto` of `count` operations are to the left. For all of them, this is the x at
+ * which one operation would be left. */
 static double place_of(uint64_t count, uint64_t upto)
 {
     return report_log10((double)count / (double)(upto < count ? count - upto : 1));
@@ -87,7 +90,8 @@ static const char *hint_of(const struct latency *latency, uint64_t of, double ns
                        latency->noun, report_time(arena, ns));
 }
 
-/* A step: so far to the right all take no longer. */
+/* Adds a step at the latency `size` ns: operations from rank `below` to rank `upto` took at most that
+ * long. */
 static void add_bin(const struct latency *latency, const struct report_mapping *y, uint64_t size,
                     uint64_t below, uint64_t upto, struct report_arena *arena, struct trace *trace)
 {
@@ -96,10 +100,10 @@ static void add_bin(const struct latency *latency, const struct report_mapping *
     put(trace, place_of(count, below), at, NULL);
     uint64_t of;
     for (unsigned i = 0; report_percentile(i, &of); i++) {
-        /* The bin that holds it is the first with enough below its end. */
+        /* The percentile is in the first bin up to whose end enough operations have been counted. */
         const bool is_past = (lab_wide)(count - below) * of <= count;
         if (of <= count && !is_past && (lab_wide)(count - upto) * of <= count) {
-            /* The metrics are of what was not yet rounded. */
+            /* Prefer the metric, which was computed from latencies that were not rounded to bins. */
             double ns = (double)size, ms;
             const char *name = of == 2 ? "p50" : of == 100 ? "p99" : of == 1000 ? "p999" : NULL;
             if (name != NULL &&
@@ -113,8 +117,8 @@ static void add_bin(const struct latency *latency, const struct report_mapping *
     put(trace, place_of(count, upto), at, NULL);
 }
 
-/* Steps as the histogram has them, thinned to what can be seen in `width` and `height`, in units of the axes;
- * samples with hints at the percentiles and at the end, where the slowest one is. */
+/* Makes the line from the steps of the histogram. Steps smaller than `width` and `height`, in units of the
+ * axes, are merged. Samples at percentiles and at the slowest operation have hints. */
 static void fill_line(const struct latency *latency, const struct report_mapping *y, double width,
                       double height, struct report_arena *arena, struct report_line *line)
 {
@@ -131,7 +135,7 @@ static void fill_line(const struct latency *latency, const struct report_mapping
     struct trace trace = {.line = line, .width = width, .height = height};
     uint64_t below = 0;
     for (size_t i = 0; i < bin_count; i++) {
-        /* A rounded one never tells more than the most there is. */
+        /* The size of a rounded bin may exceed the largest latency; use the latter. */
         const uint64_t size = bins[i].size < histogram->most ? bins[i].size : histogram->most;
         add_bin(latency, y, size, below, below + bins[i].count, arena, &trace);
         below += bins[i].count;
@@ -149,7 +153,7 @@ static void fill_line(const struct latency *latency, const struct report_mapping
     free(bins);
 }
 
-/* An operation, what its panel is called, and who got no answer. */
+/* The operations with the names of their panels, and the metric of those without an answer. */
 static const struct operation {
     enum lab_latency latency;
     const char *label, *detail, *noun;
@@ -169,11 +173,11 @@ enum { OPERATION_COUNT = sizeof operations / sizeof operations[0] };
 /* From this ratio of the longest to the shortest on, a linear axis shows only the longest. */
 static const double linear_ratio_max = 4;
 static const double nines_min = 1;
-/* What is seen of a line, across and up a panel. */
+/* The resolution of a line: as many distinct steps along x and along y. */
 static const double details_x = 600;
 static const double details_y = 200;
 
-/* Strategies that are drawn: at most one a colour. */
+/* The strategies that are drawn: at most as many as there are colours. */
 struct selection {
     struct {
         const struct lab_strategy_result *strategy;
@@ -219,7 +223,7 @@ static const char *why_absent(const struct lab_result *result, struct report_are
     return "no operation was answered";
 }
 
-/* The first ones; the one to choose takes the last place when it is not among them. */
+/* Selects the first strategies. If the recommended strategy is not among them, it takes the last place. */
 static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
 {
     struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
@@ -243,7 +247,7 @@ static bool select_all(const struct lab_result *result, struct report_arena *are
     return true;
 }
 
-/* From 0 to where one of all operations is left. */
+/* The axis runs from 0 to the x at which one of all operations is left. */
 static void fill_x_axis(const struct selection *selection, struct report_arena *arena,
                         struct report_axis *axis)
 {
@@ -270,7 +274,7 @@ static void fill_x_axis(const struct selection *selection, struct report_arena *
         report_percentile(i, &of);
         const double at = report_log10((double)of);
         if (at <= axis->high) {
-            /* 75, 95, 99.5 % ... have a stroke alone. */
+            /* 75%, 95%, 99.5% and so on have a stroke without a number. */
             axis->ticks[axis->tick_count++] = (struct report_tick){
                 .at = at, .text = i > 0 && i % 2 == 1 ? "" : report_percentile_text(arena, of)};
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The charts of a result: which function fills which, and the heading that all have. */
+/* The charts of a result: the table of functions that fill them, and their common heading. */
 #include "reports/model.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ static fill_chart *const fills[REPORT_KIND_COUNT] = {
     [REPORT_SUMMARY] = report_summary_fill,
 };
 
-/* No folder of the machine gets into a chart. */
+/* Charts give the name of the source file without its folder. */
 static const char *source_of(struct report_arena *arena, const char *source)
 {
     if (source == NULL || strcmp(source, "synthetic") == 0) {

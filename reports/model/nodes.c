@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What share of the bytes each node holds, replicas included: a panel per strategy, a bar per node, and the
- * share that each would hold were the load even. */
+/* The share of the bytes, including replicas, that each node holds: one panel per strategy, one bar per node,
+ * and the share that each node would hold if the load were even. */
 #include <stdlib.h>
 
 #include "reports/format.h"
 #include "reports/model.h"
 #include "reports/strategy.h"
 
-/* Up to so many nodes stand in the order of their numbers, a number below each; more of them by their load.
- */
+/* Up to NUMBERED_MAX nodes are in the order of their numbers, with a number below each; more nodes are sorted
+ * by load. */
 enum { NUMBERED_MAX = 24, RANKS_MAX = 8, Y_TICKS_MAX = 8, FIGURES_MAX = 4 };
 static const double numbered_width = 0.8;
 static const double headroom = 1.06;
@@ -45,7 +45,7 @@ static void fill_x_axis(size_t count, struct report_arena *arena, struct report_
     }
 }
 
-/* The fullest first; of equal loads in the order of the array that both point into. */
+/* Sorts the largest load first. Equal loads are in the order of the array that both pointers point into. */
 static int compare_loads(const void *left, const void *right)
 {
     const struct lab_node_load *one = *(const struct lab_node_load *const *)left;
@@ -132,8 +132,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_numbe
     fill_figures(strategy, total, arena, panel);
 }
 
-/* The steps 1, 2, 5, 10 ... of a hundredth of a percent: the first that fits at most four times below the
- * top. */
+/* The distance of ticks is 1, 2, 5, 10, ... hundredths of a percent: the first of these that fits at most
+ * four times below the top. */
 static void fill_y_axis(double top, struct report_arena *arena, struct report_axis *axis)
 {
     double step = 1e-4;
@@ -174,7 +174,7 @@ void report_nodes_fill(const struct lab_result *result, struct report_arena *are
             top = panel->bars[bar].high > top ? panel->bars[bar].high : top;
         }
     }
-    /* One scale for all: a strategy that is even is to look so next to one that is not. */
+    /* All panels have the same scale, so that even and uneven strategies can be compared. */
     for (size_t i = 0; i < chart->panel_count; i++) {
         fill_y_axis(top, arena, &chart->panels[i].y);
     }

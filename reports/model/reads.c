@@ -9,24 +9,24 @@
 #include "reports/strategy.h"
 #include "sizes.h"
 
-/* Up to this many partitions each number has its own bar, and the axis is linear and at least SHOWN_MIN long:
- * one bar that fills the panel would hide where it stands. */
+/* Up to LINEAR_MAX partitions, each number has its own bar and the axis is linear. It is at least SHOWN_MIN
+ * long, because the place of a single bar that fills the panel would not be visible. */
 enum { LINEAR_MAX = 100, SHOWN_MIN = 8 };
 static const double steps_max = 10;
 static const double half_width = 0.42;
-/* The width of a bar on a log axis, in decades; and the place of 0 there, left of 1. */
+/* On a log axis, in decades: the limits of a bar's width, and the place of 0, left of 1. */
 static const double width_min = 0.06;
 static const double half_width_max = 0.06;
 static const double zero_at = -0.3;
 static const double side_room = 0.06;
 
-/* A bar in every panel: the numbers that it counts, and its place. */
+/* A bar's place, the same in all panels: the range of numbers that it counts, and its ends on the axis. */
 struct place {
     uint64_t least, most;
     double from, to;
 };
 struct scale {
-    uint64_t least, most; /* of what occurs */
+    uint64_t least, most; /* the range of numbers that occur */
     struct place *places;
     size_t count;
 };
@@ -90,8 +90,8 @@ static void fill_linear(struct scale *scale, struct report_arena *arena, struct 
     }
 }
 
-/* A bar reaches from half below its least number to half above its largest; the bar of a small number would
- * be broad, so it is centred on its number. */
+/* A bar extends from one half below its least number to one half above its largest. The bar of a small number
+ * would be too broad that way, so its width is limited and it is centred on its number. */
 static void fill_log(struct scale *scale, struct report_arena *arena, struct report_axis *axis)
 {
     struct report_bins bins;
@@ -122,7 +122,7 @@ static void fill_log(struct scale *scale, struct report_arena *arena, struct rep
             place.from = fmax(place.from, report_log10((double)most) - half_width_max);
             place.to = fmin(place.to, report_log10((double)most) + half_width_max);
         }
-        /* The last bar was cut at the largest number. */
+        /* The last bar ends at the largest number, so it may be narrower than the least width. */
         if (i + 1 == bins.count) {
             place.to = fmax(place.to, place.from + width_min);
         }
@@ -161,7 +161,7 @@ static void fill_bars(const struct lab_histogram *reads, const struct scale *sca
     for (size_t i = 0, bin = 0; i < scale->count; i++) {
         const struct place *place = &scale->places[i];
         uint64_t count = 0;
-        /* A rounded bin may be above the largest number. */
+        /* The size of a rounded bin may be above the largest number. */
         for (; bin < bin_count && (bins[bin].size <= place->most || i + 1 == scale->count); bin++) {
             count += bins[bin].count;
         }
@@ -191,7 +191,7 @@ static void fill_figures(const struct lab_strategy_result *strategy, struct repo
         {"mean", "reads.partitions_per_read.mean"},
         {"p99", "reads.partitions_per_read.p99"},
         {"most", "reads.partitions_per_read.max"},
-        /* Alarms, left out at 0. */
+        /* These figures are alarms and are left out when they are 0. */
         {"failed", "reads.failed"},
         {"incomplete", "reads.incomplete"},
         {"out of order", "reads.out_of_order"},
@@ -208,7 +208,7 @@ static void fill_figures(const struct lab_strategy_result *strategy, struct repo
         }
         if (report_metric(strategy, wanted[i].metric, &value) && (value > 0 || i < ALARMS_FROM)) {
             const char *name = wanted[i].name;
-            /* A read that is cut off has queried as many partitions as it may. */
+            /* A read that was cut off queried the greatest number of partitions that a read may query. */
             if (i + 1 == WANTED_COUNT) {
                 name = report_text(arena, "%s at %s", name,
                                    report_number(arena, (double)strategy->read_partitions.most));

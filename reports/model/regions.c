@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The chart of regions that a caller hands over as plain data. */
+/* The chart of regions that a caller passes as plain data. */
 #include <assert.h>
 #include <math.h>
 
@@ -43,7 +43,7 @@ static const char *hint_of(const struct report_regions *regions, size_t row, siz
                        report_curves_text(regions->y.unit, regions->rows[row], arena), name);
 }
 
-/* Neighbouring cells of a row with one owner become one area. */
+/* Neighbouring cells of a row that have the same owner become one area. */
 static void fill_areas(const struct report_regions *regions, double half_x, double half_y,
                        struct report_arena *arena, struct report_chart *chart)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 struct domain {
-    uint64_t least, most; /* of the sizes that occur; most 0: there are none */
-    uint64_t limit;       /* 0: none */
+    uint64_t least, most; /* the range of sizes that occur; most is 0 if there are none */
+    uint64_t limit;       /* 0 if there is none */
     uint64_t shown;       /* the largest size that the axis must reach */
 };
 
@@ -30,10 +30,11 @@ static struct domain find_domain(const struct lab_result *result, bool is_bytes)
             }
         }
     }
-    /* Rows are small numbers that a reader knows; nobody has partitions of a byte. */
+    /* Axes of rows begin at 1. Axes of bytes begin at the least size, because partitions of a few bytes do
+     * not occur. */
     domain.least = is_bytes ? domain.least : 1;
     domain.shown = domain.most;
-    /* A limit near the sizes is worth the room; one that is far beyond them would squeeze the bars. */
+    /* The axis includes a limit that is near the sizes. A limit far beyond them would squeeze the bars. */
     if (domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2 &&
         domain.shown < domain.limit + domain.limit / 2) {
         domain.shown = domain.limit + domain.limit / 2;
@@ -89,7 +90,7 @@ static void fill_bars(const struct report_bins *bins, const double *closed, cons
     }
 }
 
-/* What a file does not tell. */
+/* Returns a note on the sizes that a file of observed partitions does not give. */
 static const char *observed_note(const struct lab_strategy_result *strategy, bool is_bytes)
 {
     if (!is_bytes && strategy->open_rows.count == 0) {
@@ -158,8 +159,8 @@ static void fill_figures(const struct lab_strategy_result *strategy, bool is_byt
 {
     const enum report_unit unit = is_bytes ? REPORT_BYTES : REPORT_ROWS;
     const struct lab_histogram *closed = is_bytes ? &strategy->closed_bytes : &strategy->closed_rows;
-    /* Open partitions say nothing of a strategy's precision, so the percentiles are of closed ones where
-     * there are any. */
+    /* Open partitions say nothing about a strategy's precision, so the percentiles are those of closed
+     * partitions if there are any. */
     const char *of = closed->count > 0 ? "closed" : "all";
     const char *what = is_bytes ? "bytes" : "rows";
     const struct {
@@ -213,8 +214,8 @@ static void fill_panel(const struct lab_strategy_result *strategy, bool is_bytes
     fill_figures(strategy, is_bytes, arena, panel);
 }
 
-/* A bar ends at its largest size, so the shades begin and end at a size too: above the limit, and up to the
- * last size that is tiny. */
+/* A bar ends at its largest size, and so do the shades: one begins above the limit, the other ends at the
+ * largest tiny size. */
 static void fill_bands(const struct report_chart *chart, const struct domain *domain, uint64_t tiny,
                        struct report_arena *arena, struct report_panel *panel)
 {
@@ -275,7 +276,7 @@ static void fill_legend(const struct lab_result *result, const struct domain *do
     }
 }
 
-/* What several small panels would each say. */
+/* Replaces the notes of small panels, which all say the same, by one note on the chart. */
 static void join_notes(struct report_chart *chart)
 {
     bool has_note = false;

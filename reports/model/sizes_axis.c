@@ -2,7 +2,7 @@
 /* The axes of a histogram of sizes. */
 #include "sizes.h"
 
-/* A number at every decade up to this many; at more of them only at 1, 1K, 1M and so on. */
+/* Up to this many decades, each decade has a number. On longer axes only 1, 1K, 1M and so on have one. */
 static const double decades_with_numbers_max = 13;
 static const double decades_with_strokes_max = 9;
 static const double decades_with_2_and_5_max = 2.2;
@@ -47,7 +47,8 @@ void report_sizes_y_axis(struct report_arena *arena, double top, struct report_a
     if (out->ticks == NULL) {
         return;
     }
-    /* The steps 1, 2, 5, 10, 20 ... : the first one that fits at most four times below the top. */
+    /* The distance of ticks is 1, 2, 5, 10, 20, ...: the first of these that fits at most four times below
+     * the top. */
     double step = 1;
     for (unsigned i = 0; top > 4.999 * step; i++) {
         step *= i % 3 == 1 ? 2.5 : 2;

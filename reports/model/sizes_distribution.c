@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The exact distribution of partition sizes over a histogram, and the notes on when it does not apply. */
+/* The exact distribution of partition sizes, drawn over a histogram, and notes that say when it does not
+ * apply. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,15 +9,15 @@
 
 /* Points of the curve per bin. */
 enum { STEPS = 8 };
-/* What is lower than this share of the top is not drawn: it would lie on the axis. */
+/* Parts of the curve below this share of the top are not drawn, because they would coincide with the axis. */
 static const double visible_share = 0.004;
 
-/* Bins of few sizes, or a distribution within a bin or two, have no shape between the bins: there the
- * distribution is drawn as steps. */
+/* The distribution is drawn as steps if the bins have few sizes or if it spans only a bin or two, because it
+ * then has no meaningful shape within a bin. */
 static const double smooth_rows_min = 300;
 static const double smooth_spread_min = 0.06;
 
-/* P(N <= edge), for an edge between two sizes too. */
+/* P(N <= edge), interpolated if the edge is between two sizes. */
 static double at_or_below(const struct tune_distribution *distribution, double edge)
 {
     static const double edge_max = 9e18;
@@ -65,7 +66,7 @@ static double log10_at(const struct report_bins *bins, size_t step)
     return from + (to - from) * (double)(step % STEPS) / STEPS;
 }
 
-/* At a bin's edge the edge itself, not what comes back from its logarithm. */
+/* At a bin's edge, the result is the exact edge rather than the exponential of its logarithm. */
 static double edge_at(const struct report_bins *bins, size_t step)
 {
     static const double log_of_ten = 2.302585092994045684;
@@ -114,7 +115,7 @@ void report_sizes_distribution(struct report_arena *arena, const struct bk_strat
                                const struct report_bins *bins, uint64_t closed, struct report_panel *panel)
 {
     const struct tune_distribution distribution = report_sizes_distribution_of(strategy);
-    /* Two points a bin and the feet, or STEPS a bin. */
+    /* The curve has two points per bin and one at each end, or STEPS points per bin. */
     panel->curve = report_take(arena, bins->count * STEPS + 2, sizeof *panel->curve);
     if (panel->curve == NULL) {
         return;

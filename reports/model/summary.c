@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole answer of a run in one chart that fits a chat: what to choose and why, and a line per strategy
- * with its sizes against the limit, what it costs, how often it exceeds a limit and how many partitions a
- * read asks. The sizes are those of the charts of rows or bytes. */
+/* The answer of a run in one chart that fits into a chat message: which strategy to choose and why, and one
+ * line per strategy with its sizes against the limit, its cost, how often it exceeds a limit and how many
+ * partitions a read queries. The sizes are those of the charts of rows or bytes. */
 #include <math.h>
 #include <stdint.h>
 
@@ -11,11 +11,11 @@
 #include "reports/model.h"
 #include "reports/strategy.h"
 
-/* More lines than these cannot be read when the chart is shown small. */
+/* More lines would be unreadable when the chart is displayed at a small size. */
 enum { SHOWN_MAX = 6, FIGURES = 3 };
 
-/* In the unit whose limit more partitions pass; rows where that does not decide. Percentiles that a file
- * tells are of bytes. */
+/* Returns whether sizes are shown in bytes: the unit is the one whose limit more partitions exceed, and rows
+ * if there is no difference. Percentiles from a file are in bytes. */
 static bool is_better_in_bytes(const struct lab_result *result)
 {
     const bool has_rows = result->limits.partition_rows != 0, has_bytes = result->limits.partition_bytes != 0;
@@ -36,7 +36,8 @@ static bool is_better_in_bytes(const struct lab_result *result)
     return over_bytes > over_rows;
 }
 
-/* The chosen one; then those that hold, the cheaper first; then those that pass limits least often. */
+/* The order is: the chosen strategy; then those without disqualifiers, the cheapest first; then those that
+ * exceed limits least often. */
 static bool comes_before(const struct report_answer *answer, size_t one, size_t other)
 {
     const struct lab_score *a = &answer->scores[one], *b = &answer->scores[other];
@@ -55,7 +56,7 @@ static bool comes_before(const struct report_answer *answer, size_t one, size_t 
     return cost_a != cost_b ? cost_a < cost_b : one < other;
 }
 
-/* The best `count` of them, in the order of the scenario. */
+/* Chooses the best `count` strategies, in the order of the scenario. */
 static void choose_shown(const struct lab_result *result, const struct report_answer *answer, size_t *shown,
                          size_t count)
 {

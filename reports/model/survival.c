@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The share of partitions larger than each size, a line per strategy on log axes, and the exact
- * distributions.
- */
+/* The share of partitions that are larger than each size: one line per strategy on log axes, and the exact
+ * distributions. */
 #include "survival.h"
 
 #include <math.h>
@@ -15,22 +14,22 @@ struct entry {
     const struct lab_strategy_result *strategy;
     const struct lab_histogram *sizes;
     enum report_ink ink;
-    bool is_open; /* none closed */
+    bool is_open; /* the strategy has no closed partitions */
     bool has_distribution, is_distribution_shared, is_distribution_drawn;
     struct report_survival_distribution distribution;
 };
 
-/* A line ends at the share of one partition; the axis a little below. */
+/* A line ends at the share of one partition. The axis ends at this factor below it. */
 static const double below_last = 0.8;
 
-/* What of a result is drawn: at most a line a colour. */
+/* The strategies of a result that are drawn: at most as many as there are colours. */
 struct selection {
     bool is_bytes;
     struct entry entries[REPORT_CURVES_MAX];
     size_t count;
-    const char **left_out; /* labels: there were too many */
+    const char **left_out; /* labels of strategies left out because there were too many */
     size_t left_out_count;
-    const char **unknown; /* labels: not known in this unit */
+    const char **unknown; /* labels of strategies whose sizes are not known in this unit */
     size_t unknown_count;
     uint64_t least, most;
     double least_share;
@@ -65,8 +64,8 @@ static void add_entry(const struct lab_strategy_result *strategy, enum report_in
     };
 }
 
-/* The first that have partitions; the one to choose takes the last place when it is not among them. A
- * strategy has the same colour in rows and in bytes. */
+/* Selects the first strategies that have partitions. If the recommended strategy is not among them, it takes
+ * the last place. A strategy has the same colour in the charts of rows and of bytes. */
 static bool select_all(const struct lab_result *result, struct report_arena *arena, struct selection *out)
 {
     struct lab_score *scores = report_take(arena, result->strategy_count, sizeof *scores);
@@ -97,7 +96,7 @@ static bool select_all(const struct lab_result *result, struct report_arena *are
     return true;
 }
 
-/* One that several strategies have is drawn once. */
+/* A distribution that several strategies share is drawn once. */
 static void find_distributions(struct report_arena *arena, struct selection *selection)
 {
     for (size_t i = 0; i < selection->count; i++) {
@@ -121,8 +120,8 @@ static void add_note(struct report_arena *arena, struct report_chart *chart, con
     chart->note = chart->note == NULL ? text : report_text(arena, "%s %s", chart->note, text);
 }
 
-/* As in the histograms: the tiny end with the last size that is tiny, and the limit has a place unless it is
- * so far away that it would squeeze the lines. */
+/* As in the histograms, the range of tiny sizes ends with the largest tiny size, and the limit is shown
+ * unless it is so far away that it would squeeze the lines. */
 static void add_rules(const struct lab_result *result, const struct selection *selection,
                       struct report_extremes *extremes, struct report_arena *arena,
                       struct report_chart *chart)
@@ -217,12 +216,13 @@ static const char *hint_of(const struct entry *entry, bool is_bytes, const struc
                        partitions, bin->count == 1 ? "is" : "are", share);
 }
 
-/* At the foot of a step, and where the last one is not too near to point at. `bins` counts what is larger. */
+/* Adds hints at the lower ends of steps that are far enough from the last hint to be pointed at separately,
+ * and at the end of the line. `bins` has the numbers of larger partitions. */
 static void fill_hints(const struct entry *entry, bool is_bytes, const struct lab_bin *bins,
                        const size_t *sources, struct report_arena *arena, const struct report_chart *chart,
                        struct report_line *line)
 {
-    static const double gap = 0.01; /* of the axes */
+    static const double gap = 0.01; /* share of the length of the axes */
     double x = -HUGE_VAL, y = HUGE_VAL;
     for (size_t i = 0; i < line->sample_count; i++) {
         struct report_sample *sample = &line->samples[i];
@@ -239,8 +239,8 @@ static void fill_hints(const struct entry *entry, bool is_bytes, const struct la
     }
 }
 
-/* Each size is a step down, from the share that is at least as large to the share that is larger; the last
- * one ends at the share of a single partition, as less was not seen. */
+/* Each size is a step down, from the share of partitions that are at least as large to the share that are
+ * larger. The last step ends at the share of a single partition, the least share that was observed. */
 static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_arena *arena,
                        const struct report_chart *chart, struct report_line *line)
 {
@@ -274,7 +274,7 @@ static void fill_sizes(const struct entry *entry, bool is_bytes, struct report_a
     free(bins);
 }
 
-/* The first few by name. */
+/* Lists the first few labels by name and counts the others. */
 static const char *list_of(const char *const *labels, size_t count, struct report_arena *arena)
 {
     enum { NAMED_MAX = 3 };
@@ -286,7 +286,7 @@ static const char *list_of(const char *const *labels, size_t count, struct repor
     return named == count ? list : report_text(arena, "%s and %zu others", list, count - named);
 }
 
-/* What the reader would look for in vain. */
+/* Adds notes on the strategies that are not drawn. */
 static void fill_notes(const struct selection *selection, size_t strategy_count, struct report_arena *arena,
                        struct report_chart *chart)
 {

@@ -8,7 +8,8 @@
 #include "survival.h"
 #include "thin.h"
 
-/* Up to so many sizes between the axis's ends each has its step; above, steps are too narrow to be seen. */
+/* With up to STEPS_MAX sizes between the ends of the axis, each size has its own step. With more sizes, the
+ * steps would be too narrow to be visible. */
 enum { STEPS_MAX = 1500, GRID = 2 * STEPS_MAX };
 static const double rows_max = 1e18;
 static const double weight_tolerance = 0.02;
@@ -16,14 +17,15 @@ static const double weight_tolerance = 0.02;
 static const double tolerance = 0.5 / REPORT_PIXEL_SCALE;
 static const double log_of_ten = 2.302585092994045684;
 
-/* Rows of a bin's partitions; 0: they differ. */
+/* Returns the number of rows of a bin's partitions; 0 if they differ. */
 static uint64_t rows_of(const struct lab_bin *bin)
 {
     return bin->weight % bin->count == 0 ? bin->weight / bin->count : 0;
 }
 
-/* All rows weigh the same where the bytes of every size of partition are the same and so many times its rows:
- * except for the bytes of times, which grow as a run goes on. */
+/* Returns whether all rows have the same size: whether the bytes of partitions are a constant plus a multiple
+ * of their rows, except for the bytes of timestamps, which grow during a run. Stores the constant and the
+ * bytes per row. */
 static bool is_of_one_size(struct report_arena *arena, const struct lab_histogram *bytes, uint64_t *base,
                            uint64_t *each)
 {
@@ -57,7 +59,8 @@ static bool is_of_one_size(struct report_arena *arena, const struct lab_histogra
     return is_so;
 }
 
-/* What weighted strategies go by; false where rows differ in it. */
+/* Stores in *out the payload of a row in bytes, which is the weight that weighted strategies use. Returns
+ * false if rows differ in it. */
 static bool payload_of(const struct lab_strategy_result *strategy, uint64_t each, uint64_t *out)
 {
     const struct lab_metric *payload = lab_metrics_find(&strategy->metrics, "writes.payload_bytes");
@@ -133,7 +136,8 @@ static double above(const struct report_survival_distribution *distribution, dou
                : tune_weighted_above(&distribution->weighted, n * distribution->weighted.row_bytes);
 }
 
-/* Both corners of the step at each number of rows, until none is larger. */
+/* Adds both corners of the step at each number of rows, until no partition is larger. Returns the number of
+ * points. */
 static size_t fill_steps(const struct report_survival_distribution *distribution, double from, double to,
                          struct report_point *points)
 {
@@ -196,7 +200,8 @@ void report_survival_distribution_line(struct report_arena *arena,
     report_survival_trace(arena, chart, points, count, line);
 }
 
-/* The plot is no wider than a page, and REPORT_CURVES_HEIGHT high; what it shows is judged in its pixels. */
+/* The plot is at most as wide as a page, and REPORT_CURVES_HEIGHT high. The precision of the curve is
+ * measured in its pixels. */
 size_t *report_survival_trace(struct report_arena *arena, const struct report_chart *chart,
                               const struct report_point *points, size_t count, struct report_line *line)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Thins a line by the algorithm of Douglas and Peucker (1973), with a stack in place of recursion. */
+/* Simplifies a line by the algorithm of Douglas and Peucker (1973), with an explicit stack instead of
+ * recursion. */
 #include "thin.h"
 
 #include <math.h>
 
-/* To the nearest point of the stretch between both. */
+/* Returns the distance from `point` to the nearest point of the segment. */
 static double distance_to(const struct report_point *point, const struct report_point *from,
                           const struct report_point *to)
 {
@@ -30,7 +31,7 @@ static size_t farthest(const struct report_point *points, size_t from, size_t to
     return best;
 }
 
-/* The stack holds the ends of the stretches still to be judged, the nearest on top. */
+/* The stack holds the ends of the segments that are still to be examined, the nearest one on top. */
 size_t report_thin(struct report_arena *arena, const struct report_point *points, size_t count,
                    double tolerance, bool *keep)
 {

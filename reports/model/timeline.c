@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The sizes of partitions by the time at which they began, one panel per strategy: whether a strategy keeps
- * them equal while the load goes up and down. */
+/* The sizes of partitions by the time at which they began, with one panel per strategy. The chart shows
+ * whether a strategy keeps sizes equal while the load varies. */
 #include "timeline.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 struct domain {
     enum lab_size_unit unit;
-    uint64_t least, most; /* of all strategies; most 0: no strategy has a timeline */
-    uint64_t limit;       /* 0: none */
+    uint64_t least, most; /* over all strategies; most is 0 if no strategy has a timeline */
+    uint64_t limit;       /* 0 if there is none */
     bool shows_limit, has_closed, has_open;
 };
 
@@ -33,7 +33,7 @@ static struct domain find_domain(const struct lab_result *result)
             domain.has_open |= timeline->items[k].state == LAB_OPEN;
         }
     }
-    /* A limit far beyond the sizes would squeeze them. */
+    /* A limit far beyond the sizes is not shown, because it would squeeze them. */
     domain.shows_limit =
         domain.limit != 0 && domain.limit / 100 <= domain.most && domain.limit < UINT64_MAX / 2;
     return domain;
@@ -52,7 +52,7 @@ static const char *reason_of(const struct lab_result *result)
                              : "the run was stored without the sizes over time; run it again";
 }
 
-/* The closed and open partitions of the earliest remaining stretch; NULL when none is left. */
+/* Returns the closed and open partitions of the earliest remaining stretch; NULL if none is left. */
 static const struct lab_slice *next_slice(const struct lab_timeline *timeline, size_t *closed, size_t *open,
                                           const struct lab_slice **both)
 {
@@ -127,12 +127,12 @@ static void fill_steps(const struct lab_result *result, const struct lab_timelin
     while (panel->steps != NULL && (slice = next_slice(timeline, &closed, &open, both)) != NULL) {
         const double from = (double)((uint64_t)slice->start_ns - (uint64_t)result->start_ns) * 1e-9;
         const double to = (double)((uint64_t)slice->end_ns - (uint64_t)result->start_ns) * 1e-9;
-        panel->steps[panel->step_count++] =
-            (struct report_slice){.from = from,
-                                  .to = to > from ? to : from + 1e-9, /* a trace of one moment */
-                                  .closed = cv_of(both[LAB_CLOSED], unit),
-                                  .open = cv_of(both[LAB_OPEN], unit),
-                                  .hint = hint_of(slice, both[LAB_OPEN], unit, arena)};
+        panel->steps[panel->step_count++] = (struct report_slice){
+            .from = from,
+            .to = to > from ? to : from + 1e-9, /* a trace may consist of a single moment */
+            .closed = cv_of(both[LAB_CLOSED], unit),
+            .open = cv_of(both[LAB_OPEN], unit),
+            .hint = hint_of(slice, both[LAB_OPEN], unit, arena)};
     }
 }
 
@@ -154,7 +154,8 @@ static void fill_figures(const struct lab_strategy_result *strategy, const struc
     for (size_t i = 0; i < timeline->count; i++) {
         const struct lab_slice_sizes *sizes = &timeline->items[i].sizes[domain->unit];
         const int64_t length_ns = timeline->items[i].end_ns - timeline->items[i].start_ns;
-        step_ns = length_ns > step_ns ? length_ns : step_ns; /* the last one may be cut */
+        step_ns =
+            length_ns > step_ns ? length_ns : step_ns; /* the last slice may be shorter than the others */
         partitions += timeline->items[i].partitions;
         most = sizes->most > most ? sizes->most : most;
         if (timeline->items[i].state == state) {

@@ -9,8 +9,8 @@
 #include "timeline.h"
 
 enum { TICKS_MAX = 40, NUMBERS_MAX = 7 };
-/* Up to this many decades there are numbers at 2 and 5 too; up to this many at every decade, then at every
- * second and third one. */
+/* Up to decades_fine_max decades, there are also numbers at 2 and 5. Up to the second limit there is a number
+ * at every decade, and beyond it at every second or third one. */
 static const double decades_fine_max = 1.7;
 static const double decades_with_numbers_max = 5;
 static const double decades_with_seconds_max = 8;
@@ -42,7 +42,7 @@ static const char *date_of(struct report_arena *arena, int64_t time_ns)
     return report_text(arena, "%s %ld", months[(month + 11) % 12], day);
 }
 
-/* At whole steps of the clock; whole days from the first midnight. */
+/* Adds ticks at multiples of step_ns; steps of whole days begin at the first midnight. */
 static void add_ticks(struct report_arena *arena, int64_t start_ns, int64_t end_ns, uint64_t step_ns,
                       struct report_axis *out)
 {
@@ -71,7 +71,7 @@ static uint64_t days_step_ns(uint64_t span_ns)
     return days[i] * (uint64_t)SIM_DAY;
 }
 
-/* Months from the first that begins in the run, then years. */
+/* Adds ticks at the beginnings of months or years, from the first one in the run on. */
 static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int64_t end_ns,
                                struct report_axis *out)
 {
@@ -88,7 +88,8 @@ static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int
         int64_t at_ns;
         const char *begin = report_text(arena, "%04d-%02d-01", month / 12, month % 12 + 1);
         const bool is_a_time = sim_time_parse(begin, &at_ns) == 0;
-        /* The step of the first month may begin before the range of times. */
+        /* The first month, rounded down to a step, may be before the earliest time that can be
+         * represented. */
         if (is_a_time ? at_ns > end_ns : month > first) {
             return;
         }
@@ -100,7 +101,8 @@ static void add_calendar_ticks(struct report_arena *arena, int64_t start_ns, int
     }
 }
 
-/* Months and years differ in length; steps shorter than a few seconds have no time of day. */
+/* Steps of months and years follow the calendar, because their lengths differ. Times are not written as a
+ * time of day if steps are shorter than a few seconds. */
 void report_timeline_time_axis(struct report_arena *arena, int64_t start_ns, int64_t end_ns,
                                struct report_axis *out)
 {

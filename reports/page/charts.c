@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each chart of the run, under a heading, with a word on how to read it and what it shows as a table; and a
- * line on each that is left out. */
+/* Writes each chart of the run under a heading, with a sentence on how to read it and its data as a table;
+ * and a line for each chart that is left out. */
 #include <string.h>
 
 #include "reports/page.h"
@@ -72,10 +72,10 @@ const char *report_page_reading(const char *chart_name)
     return NULL;
 }
 
-/* Of a telephone. */
+/* The width of a telephone's screen in CSS pixels. */
 static const double narrow_width = 390;
 
-/* What a chart is made from: a kind of a result's, or the data of one of tune's. */
+/* The source of a chart: a kind of chart of a result, or the data of a chart of tune. */
 struct source {
     enum report_kind kind;
     const struct report_front *front;
@@ -103,7 +103,7 @@ static bool make(const struct report_sheet *sheet, const struct source *source, 
     return arena->out_of_memory ? sim_fail_memory(error) : true;
 }
 
-/* The page's own heading names the scenario. */
+/* Returns the heading of the chart without the scenario, which the page's heading names. */
 static const char *heading_of(const struct report_sheet *sheet, const struct report_chart *chart)
 {
     const char *name = report_clean(sheet->arena, sheet->page->result->scenario_name);
@@ -121,8 +121,8 @@ static const char *heading_of(const struct report_sheet *sheet, const struct rep
     return chart->title;
 }
 
-/* The figures of the small drawing stand in the table and in the CSV: with a hint each, its marks would take
- * as much of the page as those of the large one. */
+/* Removes the hints of the narrow drawing. Its figures are in the table and in the CSV file, and a hint per
+ * mark would double the size of the page. */
 static void drop_hints(struct report_scene *scene)
 {
     size_t kept = 0;
@@ -135,7 +135,8 @@ static void drop_hints(struct report_scene *scene)
     scene->count = kept;
 }
 
-/* Of tune, whose charts are many and large, those that tell why its answer is what it is; of a run all. */
+/* Returns whether a chart is among the first ones of the page. On a page of a run, all are; on a page of
+ * tune, which has many large charts, only those that explain its answer. */
 static bool is_first(const struct report_sheet *sheet, const struct report_chart *chart)
 {
     static const char *const first[] = {"tune-front", "tune-regions", "tune-thresholds", "survival-rows"};
@@ -146,8 +147,8 @@ static bool is_first(const struct report_sheet *sheet, const struct report_chart
     return is_first;
 }
 
-/* Title and foot stand in the page, and not in the chart once more. Drawn twice: for a screen, and for a
- * telephone; the style sheet shows one. */
+/* The title and the foot are part of the page and are not repeated in the drawing. Each chart is drawn twice,
+ * for a screen and for a telephone; the style sheet displays one of them. */
 static bool write_chart(struct report_sheet *sheet, const struct report_chart *chart,
                         struct report_arena *arena, struct sim_error *error)
 {
@@ -187,7 +188,8 @@ static bool write_chart(struct report_sheet *sheet, const struct report_chart *c
     return arena->out_of_memory ? sim_fail_memory(error) : true;
 }
 
-/* *left tells of a chart that has nothing to show: its name, title and why, in the sheet's arena. */
+/* Writes the chart. If it has nothing to show, sets the name, title and reason in *left instead; the texts
+ * are in the sheet's arena. */
 static bool write_source(struct report_sheet *sheet, const struct source *source, struct report_chart *left,
                          struct sim_error *error)
 {

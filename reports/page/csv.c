@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The figures of a chart as CSV (RFC 4180), in a link that saves them without scripts: a data URL, whose
- * bytes are percent-encoded (RFC 3986). */
+/* Writes the figures of a chart as CSV (RFC 4180) into a link that saves them without a script: a data URL,
+ * whose bytes are percent-encoded (RFC 3986). */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void put_bytes(struct report_sheet *sheet, const char *text, size_t lengt
     }
 }
 
-/* A field, quoted where necessary, and the separator after it. */
+/* Writes a field, quoted if necessary, and the separator after it. */
 static void put(struct report_sheet *sheet, const char *text, bool is_last)
 {
     const bool is_quoted = strpbrk(text, ",\"\r\n") != NULL;
@@ -51,7 +51,7 @@ static void put_number(struct report_sheet *sheet, double value, bool is_last)
     put(sheet, isfinite(value) ? report_text(sheet->arena, "%.12g", value) : "", is_last);
 }
 
-/* The value at this place of a linear or log axis; 0 in the strip before a log axis. */
+/* Writes the value at the position `at` of a linear or log axis; 0 in the strip before a log axis. */
 static void put_at(struct report_sheet *sheet, const struct report_axis *axis, double at, bool is_last)
 {
     static const double log_of_ten = 2.302585092994045684;
@@ -199,7 +199,7 @@ static void put_lanes(struct report_sheet *sheet, const struct report_chart *cha
     }
 }
 
-/* The middle of each line of a region, from its left end to its right. */
+/* Writes each area of a region: the y of its middle, and the x of its left and right ends. */
 static void put_areas(struct report_sheet *sheet, const struct report_chart *chart)
 {
     const char *const names[] = {chart->y.title, "from", "to", "cheapest"};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a chart shows in words and numbers, for those who do not see it, or want to copy it. */
+/* Writes the data of a chart as a table of words and numbers, for readers who cannot see the chart or want to
+ * copy its data. */
 #include <string.h>
 
 #include "sheet.h"
@@ -30,7 +31,7 @@ static void begin_row(struct report_sheet *sheet, const char *name)
     report_sheet_close(sheet);
 }
 
-/* A panel's key figures: not all panels have the same. */
+/* Writes the key figures of panels, which may differ from panel to panel. */
 static void write_panels(struct report_sheet *sheet, const struct report_chart *chart)
 {
     report_sheet_open(sheet, "tbody");
@@ -76,8 +77,8 @@ static void write_columns(struct report_sheet *sheet, const struct report_chart 
     report_sheet_close(sheet);
 }
 
-/* A hint names its mark first, "hash: 628 rows ..." or "hash-8; cost: 12"; in a row of that name it need not.
- * The row's name may say more, "hash (open)". */
+/* A hint begins with the name of its mark, as in "hash: 628 rows ..." or "hash-8; cost: 12". Returns the hint
+ * without that name, which the table row has already. The row's name may be longer, as in "hash (open)". */
 static const char *without_name(const char *hint, const char *name)
 {
     const size_t length = strlen(name);
@@ -89,7 +90,7 @@ static const char *without_name(const char *hint, const char *name)
     return end != NULL && strncmp(hint, name, (size_t)(end - hint)) == 0 ? end + 2 : hint;
 }
 
-/* Of those places that have something to say. */
+/* Writes one row for each sample of a line that has a hint. */
 static void write_line(struct report_sheet *sheet, const char *panel, const struct report_line *line)
 {
     for (size_t i = 0; i < line->sample_count; i++) {
@@ -138,7 +139,7 @@ static void write_spots(struct report_sheet *sheet, const struct report_chart *c
     report_sheet_close(sheet);
 }
 
-/* From the top, as it is drawn. */
+/* Writes the rows from the top, in the order in which they are drawn. */
 static void write_grid(struct report_sheet *sheet, const struct report_grid *grid)
 {
     report_sheet_open(sheet, "thead");
@@ -198,7 +199,7 @@ void report_page_data(struct report_sheet *sheet, const struct report_chart *cha
     case REPORT_FORM_FRONT:
         write_spots(sheet, chart);
         break;
-    case REPORT_FORM_REGIONS: /* has_data(): none */
+    case REPORT_FORM_REGIONS: /* has_data() is false for this form */
         break;
     case REPORT_FORM_HEATMAP:
         write_grid(sheet, &chart->grid);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The live corner of a page: fields, sliders and figures of one setting, as the run itself has them. */
+/* The interactive part of a page: fields, sliders and figures for one setting, which start with the values of
+ * the run. */
 #include "live.h"
 
 #include <inttypes.h>
@@ -12,10 +13,11 @@
 #include "reports/format.h"
 #include "tune/odds.h"
 
-/* What page/distribution.js takes: beyond, sizes would not be whole numbers in a double. */
+/* The greatest threshold that page/distribution.js accepts: with a larger one, sizes would not be exact
+ * integers in a double. */
 #define THRESHOLD_MAX UINT64_C(1000000)
 
-/* The setting that a run without a probabilistic strategy begins with. */
+/* The initial setting on the page of a run without a probabilistic strategy. */
 enum { USUAL_BITS = 9, USUAL_THRESHOLD = 40 };
 
 struct live {
@@ -24,8 +26,8 @@ struct live {
     const struct lab_result *result;
     struct tune_distribution distribution;
     uint32_t bits;
-    double row_bytes; /* 0: not known */
-    bool failed;      /* sticky */
+    double row_bytes; /* 0 if not known */
+    bool failed;      /* true after the first failure */
 };
 
 struct field {
@@ -51,8 +53,9 @@ static double to_digits(double value, int count)
     return strtod(digits, NULL);
 }
 
-/* As the field has it, so that the script counts with the same. All strategies of a run place the same rows.
- */
+/* Returns the mean size of a row in bytes, 0 if it is not known. It is rounded as in the input field, so that
+ * the script calculates with the same number. All strategies of a run place the same rows, so any of them
+ * will do. */
 static double mean_row_bytes(const struct lab_result *result)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
@@ -65,8 +68,9 @@ static double mean_row_bytes(const struct lab_result *result)
     return 0;
 }
 
-/* One that the corner can begin with; of a chance that is no power of two the nearest. *bits stays as it is
- * when it is none. */
+/* Returns whether the interactive part can start with the settings of this strategy, and stores its bits. A
+ * probability that is not a power of two is rounded to the nearest one. If the result is false, *bits is
+ * unchanged. */
 static bool is_candidate(const struct lab_strategy_result *strategy, uint32_t *bits)
 {
     const struct bk_strategy *settings = &strategy->settings.strategy;
@@ -98,7 +102,8 @@ static void attribute(struct live *live, const char *name, const char *value)
     note(live, xmlTextWriterWriteAttribute(live->writer, (const xmlChar *)name, (const xmlChar *)value));
 }
 
-/* Empty text too: what has some gets an end tag of its own, which HTML wants. */
+/* Writes text, which may be empty. An element with text, even empty text, gets a separate end tag, which HTML
+ * requires. */
 static void text(struct live *live, const char *value)
 {
     note(live, xmlTextWriterWriteString(live->writer, (const xmlChar *)value));
@@ -109,7 +114,7 @@ static void end(struct live *live)
     note(live, xmlTextWriterEndElement(live->writer));
 }
 
-/* Rows a second of one key; 0 when the run does not tell. */
+/* Returns the mean rate of one key in rows per second; 0 if the run does not have it. */
 static double mean_rate(const struct lab_result *result)
 {
     double seconds = (double)((uint64_t)result->end_ns - (uint64_t)result->start_ns) / 1e9;
@@ -117,7 +122,7 @@ static double mean_rate(const struct lab_result *result)
     return is_known ? to_digits((double)result->rows / (double)result->keys / seconds, 3) : 0;
 }
 
-/* In the largest unit that says all: a field is read back. */
+/* Formats `bytes` in the largest unit that represents it exactly, because the script parses the field. */
 static const char *bytes_text(struct report_arena *arena, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
@@ -134,7 +139,7 @@ static const char *row_text(struct report_arena *arena, double bytes)
     return bytes >= 1000 ? report_text(arena, "%.0f B", bytes) : report_text(arena, "%.4g B", bytes);
 }
 
-/* The run's own settings to begin with, where it has more than one. */
+/* If the run has more than one suitable strategy, writes their settings as choices to start with. */
 static void write_start(struct live *live)
 {
     size_t candidates = 0;
@@ -165,7 +170,7 @@ static void write_start(struct live *live)
     end(live);
 }
 
-/* A slider and a number field that say the same. */
+/* Writes a slider and a number field for the same value. */
 static void write_slider(struct live *live, const char *id, const char *label, const char *name,
                          uint64_t least, uint64_t most, uint64_t slider_most, uint64_t value)
 {
@@ -212,7 +217,7 @@ static void write_field(struct live *live, const struct field *field)
     end(live);
 }
 
-/* Hidden until the script runs, and the chart with them. */
+/* The controls and their chart are hidden until the script runs. */
 static void write_controls(struct live *live)
 {
     const struct lab_limits *limits = &live->result->limits;
@@ -260,7 +265,7 @@ static void write_controls(struct live *live)
     end(live);
 }
 
-/* The value in full, next to what one reads. */
+/* Writes a figure, and its exact value as an attribute. */
 static void write_figure(struct live *live, const char *name, const char *heading, double value,
                          const char *unit, bool is_hidden)
 {
@@ -290,7 +295,8 @@ static bool has_bytes(const struct live *live)
     return live->result->limits.partition_bytes > 0 && live->row_bytes > 0;
 }
 
-/* The most rows of the mean size that are within the limit of bytes; 0 without one. */
+/* Returns the greatest number of rows of mean size that are within the limit of bytes; 0 if there is no such
+ * limit. */
 static uint64_t bytes_as_rows(const struct live *live)
 {
     return has_bytes(live) ? (uint64_t)floor((double)live->result->limits.partition_bytes / live->row_bytes)

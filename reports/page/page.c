@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A page from its head to its end, and its file. */
+/* Writes a page, and its file. */
 #define _POSIX_C_SOURCE 200809L
 #include "reports/page.h"
 
@@ -15,7 +15,7 @@
 #include "reports/horizon_text.h"
 #include "sheet.h"
 
-/* XML's and HTML's readers both take what stands between for the content of the element. */
+/* Both XML and HTML parsers treat the text between these markers as the content of the element. */
 #define STYLE_BEGIN  "/*<![CDATA[*/\n"
 #define STYLE_END    "/*]]>*/"
 #define SCRIPT_BEGIN "//<![CDATA[\n"
@@ -40,7 +40,7 @@ static void write_meta(struct report_sheet *sheet, const char *key, const char *
     report_sheet_close_void(sheet);
 }
 
-/* As a policy names a script: SHA-256 in base 64. */
+/* Returns the SHA-256 of the content in base 64, as a content security policy identifies a script. */
 static const char *fingerprint(struct report_arena *arena, const char *content)
 {
     guint8 digest[32];
@@ -55,7 +55,7 @@ static const char *fingerprint(struct report_arena *arena, const char *content)
     return out;
 }
 
-/* Ours, and so written as it is. */
+/* The content is part of this program, so it is written without escaping. */
 static void write_embedded(struct report_sheet *sheet, const char *element, const char *content)
 {
     report_sheet_open(sheet, element);
@@ -65,7 +65,8 @@ static void write_embedded(struct report_sheet *sheet, const char *element, cons
     report_sheet_close(sheet);
 }
 
-/* Only these styles and this script may run, and nothing may be loaded, sent or framed. */
+/* The content security policy allows only these styles and this script, and forbids to load, send or frame
+ * anything. */
 static void write_head(struct report_sheet *sheet, const char *title)
 {
     struct report_arena *arena = sheet->arena;
@@ -117,7 +118,7 @@ static void write_banner(struct report_sheet *sheet)
     report_sheet_close(sheet);
 }
 
-/* The script fills it in from the headings: without one nothing needs to be said. */
+/* The script fills this element in from the headings. Without scripts it stays hidden. */
 static void write_contents(struct report_sheet *sheet)
 {
     report_sheet_open(sheet, "nav");
@@ -127,7 +128,7 @@ static void write_contents(struct report_sheet *sheet)
     report_sheet_close(sheet);
 }
 
-/* The first sentence is the verdict, and the others speak for it. */
+/* The first sentence of `why` is the verdict; the others give its reasons. */
 static void write_why(struct report_sheet *sheet, const char *why)
 {
     const char *end = strstr(why, ". ");
@@ -177,7 +178,7 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Text as it is, line by line. */
+/* Writes preformatted text, line by line. */
 static void write_lines(struct report_sheet *sheet, const char *summary, const char *id, const char *text,
                         bool is_open)
 {
@@ -194,7 +195,7 @@ static void write_lines(struct report_sheet *sheet, const char *summary, const c
     report_sheet_close(sheet);
 }
 
-/* What it takes to run it again. */
+/* Writes the information that is needed to repeat the run. */
 static void write_run(struct report_sheet *sheet)
 {
     const struct report_page *page = sheet->page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes elements, attributes and texts of a page through libxml, and remembers a failure. */
+/* Writes elements, attributes and texts of a page with libxml, and records the first failure. */
 #include <string.h>
 
 #include "kernel/text.h"
@@ -25,7 +25,7 @@ void report_sheet_close_void(struct report_sheet *sheet)
     note(sheet, xmlTextWriterEndElement(sheet->writer));
 }
 
-/* The text itself when nothing is wrong with it, as nearly always. */
+/* Returns `text` with invalid characters replaced. Text that is valid is not copied. */
 static const char *clean(struct report_arena *arena, const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD", kept[] = "\n\t";

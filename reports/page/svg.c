@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scene as SVG elements in a page. Marks that follow each other and look alike share a group, and those
+/* Writes a scene as SVG elements in a page. Consecutive marks that look alike share a group, and those
  * without a hint share one path. */
 #include "svg.h"
 
@@ -11,20 +11,21 @@
 
 enum { CLASS_SIZE = 40 };
 
-/* How marks look that share a group. */
+/* The look that the marks of a group have in common. */
 struct look {
     char class[CLASS_SIZE];
-    double stroke;    /* 0: the style sheet's */
-    const char *fill; /* the ink of a hatch; NULL for none */
+    double stroke;    /* 0: as in the style sheet */
+    const char *fill; /* the ink of the hatch, NULL if there is none */
 };
 
 struct hand {
     struct report_svg svg;
-    struct look look; /* of the open group; no class: none is open */
-    bool has_path;    /* in which marks without hints are gathered */
+    struct look look; /* of the open group; its class is empty if no group is open */
+    bool has_path;    /* an open path collects the marks without hints */
 };
 
-/* Where marks stand along an axis, the one above or below the pointer is meant. */
+/* How the page's script finds the mark for the pointer: in charts whose marks lie along an x axis, it takes
+ * the mark above or below the pointer. NULL for other charts. */
 static const char *snap_of(const struct report_chart *chart)
 {
     return chart->form == REPORT_FORM_STACK ? "bars" : chart->form == REPORT_FORM_CURVES ? "lines" : NULL;
@@ -146,7 +147,7 @@ static void write_rectangle(struct hand *hand, const struct report_box *box, con
     report_svg_close(svg);
 }
 
-/* Of one colour without a hint: they are gathered. */
+/* Writes a mark of one colour. Marks without a hint are collected in one path. */
 static void write_shape(struct hand *hand, const struct report_mark *mark)
 {
     struct report_svg *svg = &hand->svg;
@@ -182,7 +183,7 @@ static void write_shape(struct hand *hand, const struct report_mark *mark)
     }
 }
 
-/* The outline is the rectangle's own stroke; a narrow one has its top alone, as in draw.c. */
+/* The outline is the stroke of the rectangle itself. A narrow rectangle has only a top edge, as in draw.c. */
 static void write_hatched(struct hand *hand, const struct report_mark *mark)
 {
     if (is_flat(mark)) {
@@ -216,8 +217,8 @@ static void write_hatched(struct hand *hand, const struct report_mark *mark)
     report_svg_close(svg);
 }
 
-/* The colours of tiles are the same in light and dark: what they stand for is told by the scale next to them.
- */
+/* The colours of tiles are the same in light and dark mode, because the scale next to them defines what they
+ * mean. */
 static void write_tile(struct hand *hand, const struct report_mark *mark)
 {
     const struct report_colour colour = report_style_scale(mark->shade);
@@ -227,7 +228,8 @@ static void write_tile(struct hand *hand, const struct report_mark *mark)
     write_rectangle(hand, &mark->box, text, mark->hint);
 }
 
-/* A solid one has its halo as a stroke below its own colour; of the others the halo is a path of its own. */
+/* The halo of a solid marker is its stroke, painted below the fill. For other markers the halo is a separate
+ * path. */
 static void write_marker(struct hand *hand, const struct report_mark *mark)
 {
     const enum report_marker marker = report_style_marker(mark->ink);
@@ -266,7 +268,7 @@ static void write_text(struct hand *hand, const struct report_scene *scene, cons
             report_svg_number(svg, "x", box->x + line->x);
             report_svg_number(svg, "y", box->y + line->baseline);
         }
-        /* A reader's font may be wider than that the layout was made with. */
+        /* The font on the reader's machine may be wider than the one used for the layout. */
         report_svg_number(svg, "textLength", line->width);
         report_svg_attribute(svg, "lengthAdjust", "spacingAndGlyphs");
         report_svg_say(svg, line->text);
@@ -309,8 +311,8 @@ bool report_page_svg(xmlTextWriterPtr writer, const struct report_chart *chart,
     return hand.svg.is_fine && !scene->arena->out_of_memory;
 }
 
-/* Strokes along x + y = k * pitch, or x - y, of the whole chart: the corners that a stroke cuts off the
- * next tiles are drawn too. */
+/* The strokes lie on the lines x + y = k * pitch or x - y = k * pitch of the whole chart. A tile of the
+ * pattern therefore also has the parts of strokes that cut its corners. */
 static void write_pattern(struct report_svg *svg, enum report_ink ink, unsigned strokes)
 {
     static const double p = REPORT_HATCH_PITCH;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Elements, numbers and paths of an SVG. Paths hold relative steps in hundredths, so that rounding errors do
- * not add up. */
+/* Writes elements, numbers and paths of an SVG. Paths use relative steps between positions that are rounded
+ * to hundredths, so that rounding errors do not accumulate. */
 #include "svg_path.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ void report_svg_attribute(struct report_svg *svg, const char *name, const char *
     check(svg, xmlTextWriterWriteAttribute(svg->writer, (const xmlChar *)name, (const xmlChar *)value));
 }
 
-/* No printf of a double: its point depends on the locale. */
+/* Not printf() of a double, because its decimal point depends on the locale. */
 static void write_hundredths(long long value, char *out)
 {
     const long long size = value < 0 ? -value : value;
@@ -80,7 +80,7 @@ void report_svg_path_end(struct report_svg *svg)
     check(svg, xmlTextWriterEndAttribute(svg->writer));
 }
 
-/* Digits and letters alone: nothing to be escaped. */
+/* Writes `text`, which has no characters that need escaping. */
 static void raw(struct report_svg *svg, const char *text)
 {
     check(svg, xmlTextWriterWriteRaw(svg->writer, (const xmlChar *)text));
@@ -141,7 +141,7 @@ void report_svg_path_line(struct report_svg *svg, const struct report_point *poi
     }
 }
 
-/* Two halves of a circle. */
+/* Writes a disc as two semicircles. */
 static void write_disc(struct report_svg *svg, const struct report_box *box)
 {
     char radius[NUMBER_SIZE], size[NUMBER_SIZE], back[NUMBER_SIZE], text[6 * NUMBER_SIZE + 32];

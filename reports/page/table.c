@@ -12,16 +12,16 @@
 #include "sheet.h"
 
 enum format { PLAIN, WHOLE, BYTES, MS, SHARE };
-/* When a figure is marked. */
+/* The condition under which a figure is marked. */
 enum alarm { NEVER, ABOVE_ROWS, ABOVE_BYTES, ABOVE_ZERO, ABOVE_SHARE };
 
 struct column {
-    const char *group; /* the same in columns that lie together */
+    const char *group; /* the same text in adjacent columns of a group */
     const char *name;
-    const char *metric; /* NULL: the cost of lab/choice.h, which is no metric of its own */
+    const char *metric; /* NULL: the cost of lab/choice.h, which is not a metric */
     enum alarm alarm;
-    bool is_rare;  /* left out when it is 0 for all */
-    bool is_first; /* of the first table */
+    bool is_rare;  /* left out if it is 0 for all strategies */
+    bool is_first; /* in the first table rather than in the folded one */
 };
 
 static const struct column columns[] = {
@@ -67,7 +67,7 @@ static bool figure_of(const struct report_sheet *sheet, const struct column *col
     return !isnan(*out);
 }
 
-/* Returns how many. */
+/* Chooses the columns of the first or the second table. Returns their number. */
 static size_t choose_columns(const struct report_sheet *sheet, bool is_first, bool *is_shown)
 {
     size_t count = 0;
@@ -84,7 +84,8 @@ static size_t choose_columns(const struct report_sheet *sheet, bool is_first, bo
     return count;
 }
 
-/* Where nothing was asked and nothing stands against anyone, the column would be empty. */
+/* Returns whether the table has a verdict column. Without a chosen strategy, limits and disqualifiers it
+ * would be empty. */
 static bool is_judged(const struct report_sheet *sheet)
 {
     const struct lab_result *result = sheet->page->result;
@@ -96,7 +97,7 @@ static bool is_judged(const struct report_sheet *sheet)
     return says;
 }
 
-/* A name above the columns that it has in common. */
+/* Writes the name of each group above its columns. */
 static void write_groups(struct report_sheet *sheet, bool has_verdict, const bool *is_shown)
 {
     report_sheet_open(sheet, "tr");
@@ -187,8 +188,8 @@ static bool is_alarm(const struct report_sheet *sheet, size_t index, enum alarm 
     return false;
 }
 
-/* How a figure is written, by the unit that the table of metrics gives it: a mean or a rate has digits after
- * the point, a number of things has none. */
+/* Returns the format of a metric according to its unit in the table of metrics: a mean or a rate has
+ * decimals, a count has none. */
 static enum format format_of(const char *metric)
 {
     if (metric == NULL) {
@@ -231,7 +232,7 @@ static const char *text_of(struct report_arena *arena, enum format format, doubl
     return report_number(arena, value);
 }
 
-/* The exact figure is an attribute, all seventeen digits where it takes them. */
+/* The exact figure is an attribute, with up to seventeen significant digits. */
 static void write_cell(struct report_sheet *sheet, const struct column *column, size_t index)
 {
     double value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fonts, colours, hatches and markers: the tables of how charts look. */
+/* The tables of fonts, colours, hatches and markers. */
 #include "reports/style.h"
 
 #include <string.h>
@@ -32,10 +32,10 @@ static const struct report_font_style fonts[REPORT_FONT_COUNT] = {
     [REPORT_FONT_SMALL] = {11.5, false, false, REPORT_INK_QUIET},
 };
 
-/* Okabe and Ito's palette for the marks (blue, vermilion, orange, purple), which the colour-blind tell apart;
- * in grey print the shades stay light, the closed bars dark, the open ones hatched, and the distribution has
- * a halo. Of the buckets that agents believe in, the old one is dark, the new one light and a third one
- * crossed. */
+/* The marks use Okabe and Ito's palette (blue, vermilion, orange, purple), which colour-blind readers can
+ * distinguish. In greyscale print the shades are light, closed bars dark and open bars hatched, and the
+ * distribution has a halo. Of the buckets that agents believe to be current, the old one is dark, the new one
+ * light and any other one cross-hatched. */
 static const struct report_colour inks[REPORT_INK_COUNT] = {
     [REPORT_INK_CLOSED] = RGB(0x0072B2),       [REPORT_INK_OPEN] = RGB(0x0072B2),
     [REPORT_INK_DISTRIBUTION] = RGB(0x111111), [REPORT_INK_DASHES] = RGB(0x555555),
@@ -88,8 +88,8 @@ struct report_colour report_style_colour(enum report_ink ink)
     return inks[ink];
 }
 
-/* Eleven of the 256 colours of cividis (Nunez, Anderton and Renslow 2018), evenly apart: its lightness grows
- * evenly, for all kinds of sight alike. */
+/* Eleven evenly spaced colours of the 256 of cividis (Nunez, Anderton and Renslow 2018), whose lightness
+ * increases evenly for all kinds of colour vision. */
 struct report_colour report_style_scale(double share)
 {
     static const struct report_colour stops[] = {
@@ -108,7 +108,8 @@ struct report_colour report_style_scale(double share)
 
 enum report_font report_style_scale_font(double share)
 {
-    /* Here white and black stand out alike, each by 4.5 to 1; elsewhere one of them by more. */
+    /* At this share, white and black text both have a contrast of 4.5 to 1. At any other share, one of them
+     * has a higher contrast. */
     static const double middle = 0.465;
     return share < middle ? REPORT_FONT_TILE_LIGHT : REPORT_FONT_TILE_DARK;
 }
@@ -145,7 +146,7 @@ enum report_marker report_style_marker(enum report_ink ink)
 
 size_t report_style_corners(enum report_marker marker, struct report_point corners[REPORT_CORNERS_MAX])
 {
-    /* The areas of the shapes look alike. */
+    /* The sizes are chosen so that the shapes appear equally large. */
     static const struct {
         size_t count;
         struct report_point corners[REPORT_CORNERS_MAX];

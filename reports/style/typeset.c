@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measures and draws text through Pango, with settings of its own so that every machine gives the same lines.
- */
+/* Measures and draws text with Pango. It uses fixed settings, so that lines are broken in the same way on
+ * every machine. */
 #include "reports/typeset.h"
 
 #include <math.h>
@@ -21,13 +21,13 @@ static PangoFontDescription *describe(enum report_font font)
     pango_font_description_set_family_static(description, REPORT_FONT_FAMILY);
     pango_font_description_set_absolute_size(description, style->size * PANGO_SCALE);
     pango_font_description_set_weight(description, style->is_bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-    /* fonts-dejavu-core has no oblique of the sans; Pango slants the upright one then. */
+    /* The package fonts-dejavu-core has no oblique sans-serif font; Pango then slants the upright one. */
     pango_font_description_set_style(description,
                                      style->is_italic ? PANGO_STYLE_OBLIQUE : PANGO_STYLE_NORMAL);
     return description;
 }
 
-/* Pango ends the process when it has to draw and finds no font at all, so we ask first. */
+/* Pango terminates the process if it has to draw text and finds no font, so this is checked first. */
 static bool has_a_font(struct report_typesetter *typesetter)
 {
     PangoFontFamily **families = NULL;
@@ -69,7 +69,7 @@ struct report_typesetter *report_typesetter_create(struct sim_error *error)
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
     pango_cairo_context_set_font_options(typesetter->context, options);
     cairo_font_options_destroy(options);
-    /* The defaults come from the environment and the locale. */
+    /* The default language would depend on the environment and the locale. */
     pango_context_set_language(typesetter->context, pango_language_from_string("en"));
     pango_context_set_base_dir(typesetter->context, PANGO_DIRECTION_LTR);
     pango_context_set_round_glyph_positions(typesetter->context, FALSE);
@@ -100,7 +100,7 @@ static PangoLayout *set(struct report_typesetter *typesetter, const struct repor
     pango_layout_set_auto_dir(layout, FALSE);
     pango_layout_set_single_paragraph_mode(layout, TRUE);
     pango_layout_set_text(layout, type->text, -1);
-    /* A hyphen that a break puts into a name would be read as part of it. */
+    /* A hyphen that is inserted at a line break would look like part of a name. */
     PangoAttrList *attributes = pango_attr_list_new();
     pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
     pango_layout_set_attributes(layout, attributes);
@@ -140,7 +140,7 @@ void report_typeset_draw(struct report_typesetter *typesetter, cairo_t *cairo, c
     g_object_unref(layout);
 }
 
-/* The first one that begins after `from`. */
+/* Returns the first run that begins after byte `from`. */
 static PangoGlyphItem *next_run(PangoLayoutLine *line, int from)
 {
     PangoGlyphItem *next = NULL;
@@ -153,7 +153,7 @@ static PangoGlyphItem *next_run(PangoLayoutLine *line, int from)
     return next;
 }
 
-/* Runs stand in the order of sight; a text is told in the order in which it is read. */
+/* Pango's runs are in visual order, but the result is in logical order. */
 static const char *text_of(PangoLayoutLine *line, const char *text, struct report_arena *arena)
 {
     static const char ellipsis[] = "\xE2\x80\xA6";
@@ -169,7 +169,7 @@ static const char *text_of(PangoLayoutLine *line, const char *text, struct repor
         memcpy(out + used, part, size);
         used += size;
     }
-    /* The space that a line was broken at. */
+    /* Removes the space at which the line was broken. */
     while (used > 0 && out[used - 1] == ' ') {
         used--;
     }

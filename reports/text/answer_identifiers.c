@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The verdict of a run that hands out identifiers. */
+/* The verdict of a run of identifier generators. */
 #include <stdint.h>
 
 #include "reports/answer.h"
@@ -8,7 +8,7 @@
 
 enum { NAMED_MAX = 3 };
 
-/* 0 for a figure that the run does not have. */
+/* Returns 0 for a figure that the run does not have. */
 static double figure(const struct lab_strategy_result *strategy, const char *name)
 {
     double value;
@@ -16,7 +16,7 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
     return value;
 }
 
-/* Of those that gave none twice. */
+/* Names the fastest strategy among those that gave no identifier twice. */
 static const char *tell_fastest(const struct lab_result *result, struct report_arena *arena)
 {
     const struct lab_strategy_result *fastest = NULL, *wrong = NULL;
@@ -41,7 +41,7 @@ static const char *tell_fastest(const struct lab_result *result, struct report_a
                : "None can be chosen.";
 }
 
-/* Whoever gave one twice is named, however many there are. */
+/* Names every strategy that gave an identifier twice. */
 static const char *tell_twice(const struct lab_result *result, struct report_arena *arena)
 {
     const char *text = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Numbers, sizes, shares and times as charts write them. */
+/* Formats numbers, sizes, shares and times for charts. */
 #include "reports/format.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 #include "kernel/shorten.h"
 #include "kernel/time.h"
 
-/* U+202F, the narrow space that a line does not break at. */
+/* U+202F, a narrow no-break space. */
 #define THIN_SPACE "\xE2\x80\xAF"
-/* U+2212: a hyphen is too short for a minus. */
+/* U+2212, the minus sign. A hyphen is too short. */
 #define MINUS "\xE2\x88\x92"
 
 static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
@@ -26,7 +26,7 @@ const char *report_number(struct report_arena *arena, double value)
 static void write_digits(struct report_arena *arena, double value, char *buffer, size_t size)
 {
     if (value < 0.001 && value > -0.001 && value != 0) {
-        /* "1.2e-05" reads "1.2·10⁻⁵". */
+        /* "1.2e-05" becomes "1.2·10⁻⁵". */
         char text[32];
         snprintf(text, sizeof text, "%.1e", value);
         const size_t length = strcspn(text, "e");
@@ -65,7 +65,7 @@ const char *report_size(struct report_arena *arena, double value, enum report_un
     return with_unit(arena, digits, suffix, unit);
 }
 
-/* Of what stands before a point. */
+/* Separates the digits before the decimal point into groups of three. */
 static const char *group(struct report_arena *arena, const char *digits, const char *separator)
 {
     const size_t length = strlen(digits), whole = strcspn(digits, ".");
@@ -94,7 +94,7 @@ const char *report_exact(struct report_arena *arena, uint64_t value, enum report
     }
     char digits[64];
     if (whole >= 1000 && whole % 10 == 0 && whole / 10 < 1000 && suffix + 1 < SUFFIX_COUNT) {
-        /* 1250 is 1.25K: the short form still says all. */
+        /* The short form of some numbers is exact, as 1.25K for 1250. */
         write_digits(arena, (double)whole / 1000, digits, sizeof digits);
         return with_unit(arena, digits, suffix + 1, unit);
     }
@@ -114,7 +114,8 @@ const char *report_grouped(struct report_arena *arena, uint64_t value)
     return group(arena, digits, ",");
 }
 
-/* Fifteen, less the zeros at their end: more tell of binary fractions alone. A whole number has all. */
+/* Returns the number of significant digits to write, without trailing zeros: at most 17 for an integer, and
+ * otherwise at most 15, because further digits only show the binary representation. */
 static int digits_of(double value)
 {
     const bool is_whole = value < 1e17 && value == (double)(uint64_t)value;
@@ -161,7 +162,8 @@ const char *report_percent(struct report_arena *arena, double share)
 {
     char digits[32];
     write_digits(arena, 100 * share, digits, sizeof digits);
-    /* 99.97 % of the partitions are not all of them, and 100.04 % of a limit are above it. */
+    /* A share other than 1 must not be rounded to 100%: 99.97% of the partitions are not all of them, and
+     * 100.04% of a limit exceed it. */
     if (share < 1 && strcmp(digits, "100") == 0) {
         return report_text(arena, ">99.9%%");
     }

@@ -11,7 +11,7 @@
 #include "reports/format.h"
 #include "reports/strategy.h"
 
-/* So many strategies are named. */
+/* The greatest number of strategies that are named. */
 enum { NAMED_MAX = 6 };
 
 /* "9.31 years" */
@@ -21,7 +21,7 @@ static const char *span(struct report_arena *arena, double days)
     return report_text(arena, "%s %s%s", number, unit, strcmp(number, "1") == 0 ? "" : "s");
 }
 
-/* What a horizon takes for granted: "rate", "trace's mean rate", "trace's growth (its rate doubles every 8.2
+/* Names the assumption of a horizon: "rate", "trace's mean rate", "trace's growth (its rate doubles every 8.2
  * months)". */
 static const char *pace(const struct report_horizon *horizon, struct report_arena *arena)
 {
@@ -50,7 +50,8 @@ const char *report_no_buckets(const struct report_horizon *horizon, struct repor
                        rows <= 0.5 && bytes <= 0.5 ? "" : ", which is now");
 }
 
-/* Of the first strategy: what is said of unbucketed is the same in all. */
+/* The horizon is that of the first strategy; its figures for an unbucketed table are the same in all
+ * strategies. */
 struct report_horizon report_horizon_of(const struct lab_result *result)
 {
     const struct lab_strategy_result *first = &result->strategies[0];
@@ -73,7 +74,8 @@ struct report_horizon report_horizon_of(const struct lab_result *result)
     return horizon;
 }
 
-/* Not a lower bound: the run itself, in which none exceeded a limit, shows more. */
+/* Returns whether the horizon is worth a sentence. A lower bound is not: the run itself, in which no
+ * partition exceeded a limit, shows more. */
 static bool is_told(const struct lab_strategy_result *strategy, double *days)
 {
     double is_least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strategy in words, and its figures by name. */
+/* Describes a strategy in words, and looks up its figures by name. */
 #include "reports/strategy.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 #define SETTINGS_SIZE 256
 
-/* A value as charts write it. */
+/* Formats the value of a setting for charts. */
 static void tell(void *context, const struct lab_setting *setting, const void *value, char *buffer,
                  size_t size)
 {
@@ -54,7 +54,7 @@ const char *report_settings(struct report_arena *arena, const struct lab_strateg
                            report_clean(arena, settings.observed_file));
     }
     if (settings.every_rows > 0) {
-        settings.every_ns = 0; /* one of the two is enough */
+        settings.every_ns = 0; /* one of the two intervals is enough */
     }
     if (lab_settings_tell(&settings, 0, false, true, tell, arena, told, sizeof told) == 0) {
         return "one partition per key, for ever";
@@ -65,7 +65,7 @@ const char *report_settings(struct report_arena *arena, const struct lab_strateg
 bool report_metric(const struct lab_strategy_result *strategy, const char *name, double *out)
 {
     const struct lab_metric *metric = lab_metrics_find(&strategy->metrics, name);
-    /* A name that did not fit into an arena out of memory is empty. */
+    /* The name is empty if the arena ran out of memory. */
     assert(metric != NULL || name[0] == '\0' || lab_metric_row_of(name) != NULL);
     *out = metric != NULL ? metric->value : 0;
     return metric != NULL;
