@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache of key states: sets of four, the oldest entry of a set makes room. */
+/* The cache of key states. It is set-associative with four entries per set; a new key replaces the oldest
+ * entry of its set. */
 #include <string.h>
 
 #include "protocol.h"
@@ -23,7 +24,8 @@ static struct cache_entry *entry_of(const struct bk_agent *agent, uint64_t key)
 const struct known *bk_agent_cache_find(const struct bk_agent *agent, int64_t now_ns, uint64_t key)
 {
     const struct cache_entry *entry = entry_of(agent, key);
-    /* What was learned before the clock was set back is of unknown age. */
+    /* The age of an entry that was learned at a later clock reading, before the clock was set back, is
+     * unknown. */
     if (entry == NULL || now_ns < entry->known.learned_ns ||
         (uint64_t)now_ns - (uint64_t)entry->known.learned_ns >= (uint64_t)agent->config.cache_ttl_ns)
         return NULL;
@@ -49,8 +51,8 @@ const struct known *bk_agent_cache_peek(const struct bk_agent *agent, uint64_t k
     return entry == NULL ? NULL : &entry->known;
 }
 
-/* An entry that cannot be found makes room first: an unused one, then one of a time that is still to come,
- * since the clock was set back. */
+/* The entry with the lowest value is replaced: first an unused one, then one whose time is in the future
+ * because the clock was set back, then the oldest. */
 static int64_t worth_ns(const struct cache_entry *entry, int64_t now_ns)
 {
     if (!entry->is_used)
@@ -79,10 +81,11 @@ void bk_agent_cache_store(struct bk_agent *agent, int64_t now_ns, uint64_t key, 
     if (bk_protocol(agent)->has_local_count && !(entry->is_used && entry->key == key)) {
         struct local_count *local = local_of(agent, entry);
         memset(local, 0, sizeof *local);
-        /* A full set has evicted keys before, perhaps this one, with the rows that were not counted yet. */
+        /* A full set may have evicted this key before, and with it the number of rows that were not counted
+         * yet. */
         local->is_cold = entry->is_used;
     }
-    /* Field by field: the bytes between them stay 0, so that copies of an agent stay alike. */
+    /* Assigned field by field, so that padding bytes stay 0 and copies of an agent are equal byte by byte. */
     entry->is_used = true;
     entry->key = key;
     entry->known = *known;
@@ -109,7 +112,7 @@ uint32_t bk_agent_cache_set(const struct bk_agent_config *config, uint64_t key)
 
 size_t bk_agent_set_at(uint64_t key, uint32_t sets)
 {
-    /* Fibonacci hashing: the high half of the product picks the set. */
+    /* Fibonacci hashing: the high half of the product selects the set. */
     uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     return (size_t)(high * sets >> 32) * CACHE_WAYS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host calls: an agent is made, its operations begin, take outcomes and are handed out as actions.
- * What an operation does next is in operation.c and in the file of its protocol. */
+/* The functions that the host calls: they create an agent, begin operations, return their actions and accept
+ * the outcomes. The next step of an operation is chosen in operation.c and in the file of the protocol. */
 #include "operation.h"
 
 #include <stdalign.h>
@@ -149,7 +149,7 @@ enum bk_status bk_agent_init(void *memory, size_t size, const struct bk_agent_co
     for (uint32_t i = 0; i < config->operations; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
         bk_agent_numbers(agent, agent->free_at)[i] = config->operations - 1 - i;
-        /* The rest is cleared when it begins: most never do. */
+        /* The other fields are cleared when an operation begins, because most slots are never used. */
         operation->step = STEP_FREE;
         operation->is_read = operation->waits_for_outcome = false;
     }
@@ -170,7 +170,8 @@ static enum bk_status begin(struct bk_agent *agent, int64_t now_ns, uint64_t key
     return BK_OK;
 }
 
-/* An operation has moved: it asks at once, or sleeps first, or waits for another to wake it. */
+/* Queues an operation after its step changed: it has an action now, or sleeps first, or is parked until
+ * another operation releases it. */
 static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
 {
     struct operation *operation = &bk_agent_operations(agent)[number];
@@ -216,7 +217,8 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
 {
     if (agent == NULL || query == NULL || operation == NULL)
         return BK_ERROR_NULL;
-    /* Tried on a new key's state, so that a wrong plan or number is told before anything begins. */
+    /* Try the query on the state of a new key, so that invalid arguments are reported before the operation
+     * begins. */
     struct bk_query asked = *query;
     struct bk_history_state new_key;
     struct bk_history_reader trial;
@@ -238,14 +240,15 @@ enum bk_status bk_agent_read(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     return BK_OK;
 }
 
-/* More is known of the key. All that can go on do so; unless the turn is taken, since somebody still asks,
- * the first one that must ask takes it, and the rest wait for that one. */
+/* Resumes parked operations after the agent learned more about the key. Operations that are served by what is
+ * known now are resumed. If no operation asks for the key any more (is_taken is false), the first parked one
+ * that has to ask is resumed too, and the others stay parked. */
 static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, int64_t now_ns)
 {
     const struct protocol *protocol = bk_protocol(agent);
     struct operation *operation = bk_turns_first(agent, key), *next;
     for (; operation != NULL; operation = next) {
-        next = bk_turns_next(agent, operation); /* it may leave the list */
+        next = bk_turns_next(agent, operation); /* `operation` may leave the list */
         if (operation->step != STEP_PARKED || (is_taken && !protocol->is_served(agent, operation, now_ns)))
             continue;
         protocol->resume(agent, operation, now_ns);
@@ -254,7 +257,7 @@ static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, 
     }
 }
 
-/* Whether the action under way raises the bucket in the state row. */
+/* Returns whether the current action raises the bucket in the state row. */
 static bool raises_bucket(const struct bk_agent *agent, const struct operation *operation)
 {
     struct bk_action action = {.kind = BK_ACT_ACK};
@@ -275,7 +278,8 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
         return BK_ERROR_OPERATION;
     struct operation *waiting = &bk_agent_operations(agent)[operation];
     bool asked_for_key = bk_turns_asks(agent, waiting);
-    /* A reader's look teaches what writers wait for too; what they wait for is still asked then. */
+    /* A read of the state by a reader may also answer what parked writers wait for, although another
+     * operation still asks for it. */
     bool learns = asked_for_key || (waiting->step == STEP_LOOK && bk_protocol(agent)->asks != NULL);
     waiting->waits_for_outcome = false;
     agent->stats.rolls += outcome->kind == BK_OUTCOME_APPLIED && raises_bucket(agent, waiting);
@@ -312,7 +316,7 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
     if (operation->ack_due) {
         operation->ack_due = false;
         out->kind = BK_ACT_ACK;
-        return true; /* the step comes with the next call */
+        return true; /* the next call returns the step's action */
     }
     bk_operation_fill(agent, operation, out);
     operation->waits_for_outcome = operation->step != STEP_DONE;
@@ -379,7 +383,7 @@ void bk_agent_stats(const struct bk_agent *agent, int64_t now_ns, struct bk_agen
         if (operation->begun_ns < oldest_ns)
             oldest_ns = operation->begun_ns;
     }
-    /* From the first time of all to the last is more than an int64 holds. */
+    /* The difference between the earliest and the latest time exceeds int64_t. */
     uint64_t age = (uint64_t)now_ns - (uint64_t)oldest_ns;
     out->oldest_ns = age < INT64_MAX ? (int64_t)age : INT64_MAX;
 }

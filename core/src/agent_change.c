@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An agent's settings over time: by its history, which its host may replace. */
+/* An agent's settings over time, according to its history, which the host may replace. */
 #include <string.h>
 
 #include "agent.h"
@@ -14,8 +14,8 @@ enum bk_status bk_agent_change(struct bk_agent *agent, const struct bk_history *
         return status;
     agent->config.history = *history;
     agent->config.strategy = history->eras[history->count - 1].strategy;
-    /* What is remembered of empty windows, and what reads under way have yet to learn, goes by the old
-     * numbers. */
+    /* Remembered empty windows and the results of current reads use the old window numbers, so they are
+     * dropped. */
     size_t entries = (size_t)agent->memory_sets * CACHE_WAYS;
     memset((char *)agent + agent->memory_at, 0, entries * sizeof(struct memory_entry));
     for (uint32_t i = 0; i < agent->config.operations; i++)
@@ -33,7 +33,8 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
             return BK_ERROR_ERA_KIND;
     }
     bool has_state = config->source != BK_SOURCE_EXTERNAL && config->source != BK_SOURCE_COUNTER;
-    /* At which number the new settings begin only a state tells that all agents read. */
+    /* The sequence number at which new settings begin is only in the state, so all agents must read a
+     * state. */
     return config->strategy.kind == BK_COUNT && history->count > 1 && !has_state ? BK_ERROR_ERA_KIND : BK_OK;
 }
 
@@ -65,7 +66,7 @@ int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns)
     return INT64_MAX;
 }
 
-/* An era without an age has no line; the first era begins with the first time of all. */
+/* An era without a greatest age has no lines. The first era begins at INT64_MIN. */
 int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns)
 {
     const struct bk_history *history = &agent->config.history;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An agent's reads: the reader's steps one after the other, the starts of buckets that it knows exactly, and
- * what it remembers of empty windows. */
+/* An agent's reads: the steps of the reader, the starts of buckets that the agent knows exactly, and the
+ * empty windows that it remembers. */
 #include <string.h>
 
 #include "operation.h"
 
 #define STARTS_MAX 2u
 
-/* The first bucket has no start. */
+/* Adds the start of a bucket. The first bucket has none. */
 static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bucket, int64_t start_ns)
 {
     if (bucket < 1)
@@ -16,8 +16,9 @@ static size_t add_start(struct bk_bucket_start *starts, size_t count, int64_t bu
     return count + 1;
 }
 
-/* Where whoever rolls dates the change as it comes to pass, as with BK_SINGLE and BK_LOCKED, others may put
- * rows on the wrong side of the date: such dates only save a walk its end by chance, and are not used. */
+/* Returns the starts of buckets that are exact. With BK_SINGLE and BK_LOCKED, the change is dated at the time
+ * at which it is made, so other agents may put rows into the bucket on the wrong side of that date. Such
+ * dates are not used. */
 static size_t starts_of(const struct bk_agent_config *config, const struct known *known,
                         struct bk_bucket_start *starts)
 {
@@ -79,8 +80,8 @@ void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, 
     state.key.bucket = bucket;
     query.start_count = starts_of(&agent->config, &operation->known, starts);
     query.starts = query.start_count > 0 ? starts : NULL;
-    /* Plan, rows and times were tried when the read began. Dates that contradict each other, as racing
-     * writers may leave them, are no help. */
+    /* The query was checked when the read began, so this fails only if the starts contradict each other,
+     * which racing writers may cause. Then the read does without them. */
     if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
         query.starts = NULL;
         if (bk_history_read_begin(history, &state, &query, &operation->reader) != BK_OK) {
@@ -91,7 +92,7 @@ void bk_agent_start_reader(struct bk_agent *agent, struct operation *operation, 
     ask_next_rows(agent, operation);
 }
 
-/* The key's entry; the least used lately of its set makes room. */
+/* Returns the key's entry. A new key replaces the least recently used entry of its set. */
 static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key)
 {
     struct memory_entry *entry = memory_find(agent, key);
@@ -109,11 +110,13 @@ static struct memory_entry *memory_of(struct bk_agent *agent, uint64_t key)
     return entry;
 }
 
-/* The windows had ended when they were asked, not when the answer came. */
+/* A window counts as ended if it had ended when it was queried, not when the answer arrived. */
 static void learn_empties(struct bk_agent *agent, struct operation *operation, uint64_t empty)
 {
-    const struct bk_reader *reader = &operation->reader.reader; /* its step is open */
-    /* Windows are remembered by their plain numbers. */
+    const struct bk_reader *reader =
+        &operation->reader.reader; /* its step has been asked and not yet answered */
+    /* Windows are remembered by the numbers of one strategy, so this works only without a change of
+     * settings. */
     if (agent->memory_sets == 0 || agent->config.history.count > 1 || operation->is_outdated)
         return;
     struct memory_entry *entry = memory_of(agent, operation->key);
@@ -141,7 +144,8 @@ void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
     struct memory_entry *entry = memory_find(agent, key);
     if (entry != NULL)
         bk_empties_forget(&entry->empties, bucket);
-    /* An answer that is under way may be older than the row. */
+    /* A read whose request has not been answered yet may miss the row; its answer must not make the window
+     * count as empty. */
     for (uint32_t i = 0; i < agent->config.operations; i++) {
         struct operation *operation = &bk_agent_operations(agent)[i];
         if (operation->is_read && operation->waits_for_outcome && operation->key == key)

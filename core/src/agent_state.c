@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* An agent as bytes, and back: its history, its operations, its cache with what it alone knows, and what it
- * remembers of empty windows. Slots that nobody uses are left out, so an agent that knows little is small. */
+/* Saves an agent as bytes and loads it: its history, its operations, its cache with its local counts, and its
+ * memory of empty windows. Unused slots are omitted, so the state of an agent that knows little is small. */
 #include <string.h>
 
 #include "codec.h"
 #include "operation.h"
 
-/* "bka" and the layout's version. */
+/* "bka" and the version of the layout. */
 #define STATE_VERSION (UINT32_C(0x626b6100) | BK_AGENT_LAYOUT)
-/* Behind the last of the entries that are in use. */
+/* Returned after the last entry in use. */
 #define NO_ENTRY UINT32_MAX
-/* Further from 0 no bucket of a read can lie: a window lasts a microsecond. */
+/* A bound on the absolute value of a bucket of a read: a window lasts at least a microsecond. */
 #define BUCKET_FAR (INT64_C(1) << 62)
 
-/* An agent is only read from when it is measured or written. */
+/* Casts away const: measuring and saving an agent only read from it. */
 static struct bk_agent *readable(const struct bk_agent *agent)
 {
     return (struct bk_agent *)(uintptr_t)agent;
 }
 
-/* What the state hangs on of the settings; an agent may come back with others of the rest. */
+/* Checks the settings that determine the layout and the meaning of the state. An agent may be loaded with
+ * different values of the other settings. */
 static void same_config(struct bk_codec *codec, const struct bk_agent_config *config)
 {
     const uint64_t fields[] = {config->strategy.kind, config->coordination,  config->counter,
@@ -32,7 +33,7 @@ static void same_config(struct bk_codec *codec, const struct bk_agent_config *co
     }
 }
 
-/* A strategy with a greatest age has another number for its kind, and the age behind that. */
+/* A strategy with a greatest age is stored with a different number for its kind, followed by the age. */
 static void kind_of(struct bk_codec *codec, struct bk_strategy *strategy)
 {
     uint32_t aged = strategy->max_age_ns != 0 ? BK_KIND_COUNT : 0;
@@ -129,7 +130,7 @@ static void row_of(struct bk_codec *codec, struct bk_row *row)
     bk_codec_u64(codec, &row->bytes);
 }
 
-/* Starts are never kept. */
+/* The starts of a query are not saved. */
 static void query_of(struct bk_codec *codec, struct bk_query *query)
 {
     query->kind = (enum bk_query_kind)bk_codec_below(codec, query->kind, BK_QUERY_ALL + 1);
@@ -151,7 +152,7 @@ static void known_of(struct bk_codec *codec, struct known *known)
     bk_codec_i64(codec, &known->learned_ns);
 }
 
-/* A step lies where the walk stands, and is no wider than steps are. */
+/* An open step must be at the current place of the walk and not wider than the walk's steps. */
 static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
 {
     bk_codec_i64(codec, &walk->next);
@@ -161,7 +162,7 @@ static void steps_of(struct bk_codec *codec, struct bk_reader *walk)
     bk_codec_bool(codec, &walk->step_open);
     bk_codec_check(codec, walk->width >= 0 && walk->width <= UINT32_MAX);
     bk_codec_check(codec, walk->floor > -BUCKET_FAR && walk->next >= walk->floor - 1);
-    /* Without a sign a step that begins above the walk's place is far wider than any. */
+    /* In unsigned arithmetic, a step that begins above `next` has a huge width and is rejected too. */
     if (walk->step_open)
         bk_codec_check(codec, walk->step_low >= walk->floor &&
                                   (uint64_t)walk->next - (uint64_t)walk->step_low < (uint64_t)walk->width);
@@ -231,14 +232,15 @@ static void operation_of(struct bk_codec *codec, const struct bk_agent *agent, s
         (enum bk_operation_status)bk_codec_below(codec, operation->status, BK_OPERATION_TOO_LONG + 1);
 }
 
-/* Whether somebody can have stored such a state. */
+/* Checks that a state could have been stored by an agent. */
 static void check_known(struct bk_codec *codec, const struct known *known)
 {
     bk_codec_check(codec, known->columns[BK_BUCKET] >= 0 && known->columns[BK_BUCKET] <= BUCKET_LAST);
     bk_codec_check(codec, known->columns[BK_COUNTER] < INT64_MAX);
 }
 
-/* It has something to ask, or it waits: for an outcome, for its time, or for another operation. */
+/* Checks that the operation has an action or waits: for an outcome, for its wake-up time, or for another
+ * operation. */
 static void check_operation(struct bk_codec *codec, const struct bk_agent *agent,
                             const struct operation *operation, bool is_ready)
 {
@@ -255,9 +257,9 @@ static void check_operation(struct bk_codec *codec, const struct bk_agent *agent
         check_known(codec, &operation->next);
 }
 
-/* The free ones, in the order in which they will be taken, back to front; those with something to ask, in
- * turn; then all that are under way, in the order of their numbers. A number stands once in the two lists: it
- * leaves a mark in its operation, which is not read yet. */
+/* First the numbers of free operations, as a stack; then those of operations with an action, as a queue; then
+ * all active operations by number. Each number may appear only once in the two lists, which is checked with a
+ * mark in its operation, which has not been loaded yet. */
 static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
 {
     enum { MARK_FREE = 1, MARK_READY };
@@ -287,7 +289,8 @@ static void operations_of(struct bk_codec *codec, struct bk_agent *agent)
     }
 }
 
-/* The number of the next entry in use, which rise, or NO_ENTRY behind the last. */
+/* Returns the number of the next entry in use, which is greater than the previous one; NO_ENTRY after the
+ * last one. */
 static uint32_t next_entry(struct bk_codec *codec, uint32_t entry, uint32_t *least, uint32_t count)
 {
     uint32_t next = entry < count ? entry : NO_ENTRY;
@@ -335,7 +338,7 @@ static void cache_of(struct bk_codec *codec, struct bk_agent *agent)
     }
 }
 
-/* Runs ascend, with gaps between them. */
+/* The runs are in ascending order, with gaps between them. */
 static void empties_of(struct bk_codec *codec, struct bk_empties *empties)
 {
     empties->count = bk_codec_below(codec, empties->count, BK_EMPTY_RUNS_MAX + 1);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the window or calendar unit of UTC that holds a time. Days are counted by Howard Hinnant's civil
- * calendar. */
+/* Finds the window or UTC calendar unit that contains a time. Days are computed by Howard Hinnant's
+ * algorithms for the civil calendar. */
 #include "calendar.h"
 
 #define HOUR_NS INT64_C(3600000000000)
 #define DAY_NS  INT64_C(86400000000000)
 #define WEEK_NS INT64_C(604800000000000)
-/* 1970-01-01 was a Thursday: its week began on Monday, 1969-12-29. */
+/* 1970-01-01 was a Thursday, and its week began on Monday, 1969-12-29. */
 #define WEEK_EPOCH_NS (-3 * DAY_NS)
 
-/* The distance from the epoch may pass the range of int64, never that of uint64; the parts cut off at the
- * ends of the time line lie outside every time that can be asked for. */
+/* The distance from the epoch may exceed int64_t but not uint64_t. A window is truncated at the ends of the
+ * range of times, where no time can be asked for. */
 static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns)
 {
     uint64_t window = (uint64_t)window_ns;
@@ -36,9 +36,8 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* The year is taken to begin in
- * March, so that the leap day is its last. Source: Hinnant, chrono-Compatible Low-Level Date Algorithms,
- * days_from_civil. */
+/* Years begin in March here, so that the leap day is the last day of a year. Source: Hinnant,
+ * chrono-Compatible Low-Level Date Algorithms, days_from_civil. */
 int64_t bk_month_begin_days(int64_t month)
 {
     int64_t from_march = month - 2;
@@ -53,7 +52,7 @@ int64_t bk_month_begin_days(int64_t month)
 static struct bk_window month_window(int64_t time_ns)
 {
     int64_t days = floor_divide(time_ns, DAY_NS);
-    /* A mean month lasts 30.436875 days; the guess is off by one at the most. */
+    /* A mean month lasts 30.436875 days, so the estimate is off by at most one. */
     int64_t month = floor_divide(days * 10000, 304369);
     while (bk_month_begin_days(month) > days)
         month--;

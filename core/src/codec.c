@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures, writes and reads a state field by field. Reading trusts nothing. */
+/* Measures, writes and reads a state field by field. Reading validates each field. */
 #include "codec.h"
 
-/* The number that stands there: the given one, except for reading. */
+/* Returns the number at the current position: `value` itself when measuring or writing. */
 static uint64_t number(struct bk_codec *codec, uint64_t value, unsigned bytes)
 {
     if (codec->mode != BK_CODEC_MEASURE && codec->size - codec->at < bytes)

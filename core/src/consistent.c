@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The consistent hash of Guava, of one input and of many: a walk over buckets, each step a draw and a
- * division. Many walks go on side by side: with SSE2 four in a register, with AVX2 eight, with AVX-512
- * sixteen. */
+/* The consistent hash of Guava, for one input and for many. It is a walk over buckets; each step needs a
+ * pseudorandom draw and a division. Several walks are computed in parallel: four per register with SSE2,
+ * eight with AVX2, sixteen with AVX-512. */
 #include "bucketing/hash.h"
 
 #include <stdbool.h>
@@ -16,13 +16,14 @@
 #define IDS_AT_ONCE 512u
 #define WALK_FACTOR UINT64_C(2862933555777941757)
 
-/* A walk goes on: its state, and its candidate + 1. */
+/* Continues a walk from its state and its candidate + 1. Returns the bucket. */
 static int32_t walk(uint64_t state, int32_t next, uint32_t buckets)
 {
     for (;;) {
         state = state * WALK_FACTOR + 1;
         uint32_t draw = (uint32_t)(state >> 33) + 1;
-        /* Java's int wraps here: 2^31 becomes -2^31, the quotient negative, and the candidate stands. */
+        /* Java's int overflows here: 2^31 becomes -2^31, the quotient is negative, and the walk ends with the
+         * current candidate. */
         if (draw > INT32_MAX)
             return next - 1;
         double quotient = (double)next / ((double)draw / 0x1p31);
@@ -39,13 +40,13 @@ int32_t bk_consistent_hash(uint64_t input, uint32_t buckets)
 
 #ifdef __SSE2__
 
-/* Below it quotients in single precision seldom leave a doubt. */
+/* Below this number of buckets, a quotient in single precision is rarely too inexact to decide a step. */
 #define BUCKETS_BY_LANES (UINT32_C(1) << 14)
 #define WALKS_AT_ONCE    512u
-#define STRIDE           64u /* walks that close ranks at once: a bit each */
+#define STRIDE           64u /* walks that are compacted together, with one bit per walk */
 #define REGISTERS        2u
 #define NEXT_STEPS       3u
-#define FEW              4u /* so few walks are done one by one */
+#define FEW              4u /* at most this many walks are finished one by one */
 
 struct walks {
     uint64_t state[WALKS_AT_ONCE];
@@ -53,7 +54,8 @@ struct walks {
     uint16_t input[WALKS_AT_ONCE]; /* its index */
 };
 
-/* Half of the walks are over by then, more or less: one takes ln(buckets) steps. */
+/* After this number of steps about half of the walks have ended: a walk takes ln(buckets) steps on
+ * average. */
 static unsigned first_steps(uint32_t buckets)
 {
     return 1 + (32 - (unsigned)__builtin_clz(buckets)) * 5 / 9;
@@ -71,7 +73,7 @@ static void walk_again(const uint64_t *inputs, size_t input, uint32_t buckets, i
     out[input] = walk(inputs[input], 1, buckets);
 }
 
-/* There is no product of 64 bits: three of 32 make one. */
+/* There is no 64-bit multiplication, so it is composed of three 32-bit ones. */
 #define NEXT_STATE(op, state, out)                                                                           \
     do {                                                                                                     \
         const uint64_t high_ = WALK_FACTOR >> 32, low_ = WALK_FACTOR & UINT32_MAX;                           \
@@ -81,9 +83,9 @@ static void walk_again(const uint64_t *inputs, size_t input, uint32_t buckets, i
         out = op(add_epi64)(state, op(slli_epi64)(out, 32));                                                 \
     } while (0)
 
-/* With the first half of the states in one register and the second half in another, a shuffle of their upper
- * halves is in order only within each 16 bytes. split() moves them so that it is in the order of the walks,
- * join() moves them back. */
+/* The first half of the states is in one register and the second half in another. A shuffle of their upper
+ * halves keeps the order only within each 16 bytes. split() rearranges the states so that the shuffle is in
+ * the order of the walks, and join() reverses this. */
 
 #define OP_4(op) _mm_##op
 
@@ -214,7 +216,7 @@ static TARGET_16 inline void join_16(__m512i *first, __m512i *second)
 
 typedef void walk_lanes(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out);
 
-/* What the processor has decides how fast it is, and nothing else. */
+/* Selects the widest registers of the processor. This affects only the speed. */
 static walk_lanes *widest(void)
 {
     return __builtin_cpu_supports("avx512dq") ? walk_lanes_16
@@ -226,8 +228,9 @@ static walk_lanes *widest(void)
 
 #define WALKS 6u
 
-/* One walk is a chain of divisions, each waiting for the last. So some walks go on side by side; the one that
- * ends makes room for the next input, with masks and products in place of a branch that nobody can guess. */
+/* A walk is a chain of divisions, each of which depends on the previous one. So several walks are
+ * interleaved. A walk that ends is replaced by that of the next input, with masks and multiplications instead
+ * of a branch that the processor could not predict. */
 static void walk_together(const uint64_t *inputs, size_t count, uint32_t buckets, int32_t *out)
 {
     struct {

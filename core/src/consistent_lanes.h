@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks of the consistent hash side by side, LANES of them in a register of floats. consistent.c includes
- * this once for each width of registers, with these names defined, which are undefined at its end:
+/* Computes several consistent hashes in parallel, LANES of them in a register of floats (SIMD). consistent.c
+ * includes this file once for each width of registers, with the following names defined; they are undefined
+ * at its end:
  *
  *     LANES, LANES_TARGET            walks of a register; what a function needs to use such registers
  *     LANES_NAME(name)               the name of a function for this width: next_states(), split() and join()
@@ -12,16 +13,18 @@
  *     LANES_NONE, LANES_ALL, LANES_OR, LANES_MASK_BITS   masks, and one as a number
  *     LANES_IF_BELOW, LANES_IF_DIFFERENT     those of a mask of which a comparison is true
  *     LANES_CHOOSE(mask, a, b)       a where the mask is set, else b; neither is below 0, and b not above a
- */
+ * */
 
 #define TOGETHER (REGISTERS * LANES)
 
-/* So many steps of TOGETHER walks, in several registers, since each waits for its quotients. Returns, a bit
- * each, which of them go on, and in *doubtful which are to be done again one by one.
+/* Makes `steps` steps of TOGETHER walks, in several registers, since each has to wait for its divisions.
+ * Returns the set of walks that are not finished, a bit each; *doubtful is the set of walks that must be
+ * repeated one by one.
  *
- * A quotient in single precision is made too small by 2^-21 of itself, give or take 2^-22; what is 2^-20 more
- * is then too large. Where both have the same whole number below them, so has the true quotient. That number
- * is found by rounding a half less: of a whole number it may be the one below, which is in doubt. */
+ * Quotients are computed in single precision, and made too small by a relative 2^-21, with an error of at
+ * most 2^-22; a quotient that is a relative 2^-20 larger is then too large. If both have the same whole part,
+ * so has the true quotient. The whole part is found by subtracting a half and rounding to nearest; for a
+ * quotient that is itself a whole number this may give the number below, which is then in doubt. */
 static LANES_TARGET inline uint32_t LANES_NAME(go_on)(const uint64_t *from, struct walks *walks, size_t at,
                                                       bool is_first, unsigned steps, uint32_t buckets,
                                                       uint32_t *doubtful)
@@ -70,8 +73,8 @@ static LANES_TARGET inline uint32_t LANES_NAME(go_on)(const uint64_t *from, stru
     return goes_on & ~*doubtful;
 }
 
-/* Of up to WALKS_AT_ONCE inputs. All take the first steps together; those that go on close ranks and take
- * some more, until few are left. */
+/* Walks up to WALKS_AT_ONCE inputs. All make the first steps together; unfinished walks are compacted and
+ * make some more steps, until few are left. */
 static LANES_TARGET void LANES_NAME(walk_lanes)(const uint64_t *inputs, size_t count, uint32_t buckets,
                                                 int32_t *out)
 {

@@ -2,7 +2,7 @@
 /* Counts a row that fired, and plans the write of the state row for it. */
 #include "counted.h"
 
-/* The first time of the newest bucket; of a key without a state, before all times. */
+/* Returns the start of the newest bucket; INT64_MIN for a key without a state. */
 static int64_t start_of(const struct bk_agent *agent, const struct known *known)
 {
     if (known->mask == 0)
@@ -16,7 +16,7 @@ int64_t bk_counted_line(const struct bk_agent *agent, const struct known *known)
     return bk_agent_line_above(agent, start_of(agent, known));
 }
 
-/* No later settings have an age where the first have none. */
+/* If the first settings have no greatest age, later ones have none either. */
 static bool is_beyond(const struct bk_agent *agent, const struct known *known, int64_t time_ns)
 {
     if (agent->config.history.eras[0].strategy.max_age_ns == 0)
@@ -25,9 +25,9 @@ static bool is_beyond(const struct bk_agent *agent, const struct known *known, i
     return line_ns < INT64_MAX && time_ns >= line_ns;
 }
 
-/* The next bucket begins at the line that ends the newest one, or, where the key slept through more lines, at
- * the last of them. With three states the times between are those of a bucket that stays empty, so that the
- * two dates of the state tell the bucket of each time. */
+/* The next bucket begins at the line that ends the newest one or, if the key had no rows for several lines,
+ * at the last line before the row. With three states, the times between these lines belong to a bucket that
+ * stays empty, so that the two dates of the state determine the bucket of each time. */
 static void plan_line(const struct bk_agent *agent, struct operation *operation)
 {
     const struct known *known = &operation->known;
@@ -40,15 +40,15 @@ static void plan_line(const struct bk_agent *agent, struct operation *operation)
     next[BK_BUCKET] += is_new ? 0 : 1 + (is_dated && has_slept);
     if (is_dated) {
         next[BK_LAST_CHANGE] = has_slept ? line_ns : start_of(agent, known);
-        next[BK_NEXT_CHANGE] = start_ns != 0 ? start_ns : 1; /* 0 would mean none */
+        next[BK_NEXT_CHANGE] = start_ns != 0 ? start_ns : 1; /* 0 means that there is none */
     } else {
         next[BK_COUNTER] = is_new ? 0 : bk_counted_stored_as(agent, operation, 0);
         next[BK_LAST_CHANGE] = start_ns;
     }
 }
 
-/* What the row knows may be a copy, which a plain write must not go by. A counter column is read for its
- * base; with three states that is for the reset. */
+/* operation->known may be a cached copy, on which a plain write must not be based, so the state is read
+ * first. A counter column is read for its base; with three states, the reset reads it later. */
 bool bk_counted_crosses_line(struct bk_agent *agent, struct operation *operation)
 {
     const struct known *known = &operation->known;
@@ -103,13 +103,13 @@ void bk_counted_read(struct bk_agent *agent, struct operation *operation, int64_
 
 void bk_counted_placed(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    /* Another operation may have rolled the key in the meantime; the cache has what it learned. */
+    /* Another operation may have rolled the key in the meantime; then the cache has the new state. */
     const struct known *cached = bk_agent_cache_find(agent, now_ns, operation->key);
     if (cached != NULL)
         operation->known = *cached;
     if (!operation->fired)
         return;
-    operation->lost = operation->recounts = 0; /* those at a line */
+    operation->lost = operation->recounts = 0; /* these counted the attempts at the line */
     /* With LWT no read is needed first: the condition of the update fails if the copy is outdated. */
     if (agent->config.counter == BK_COUNTER_LWT)
         bk_protocol(agent)->count(agent, operation, now_ns);
@@ -178,8 +178,9 @@ static void fail_to_write(struct bk_agent *agent, struct operation *operation, i
     bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, retries);
 }
 
-/* Of a row that crosses a line, which is refused when its last try has failed. After a write of unknown
- * outcome the state is read again, since others may have gone further. */
+/* Handles the outcome of the steps of a row that crosses a line. The row is refused when its last try has
+ * failed. After a write of unknown outcome the state is read again, since other agents may have changed it
+ * since. */
 static void take_line(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                       const struct bk_outcome *outcome)
 {
@@ -269,7 +270,7 @@ void bk_counted_outcome(struct bk_agent *agent, struct operation *operation, int
     bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, retries);
 }
 
-/* It wraps, for a total or a base that no host has any business to tell. */
+/* a - b with wrap-around, for totals and bases that a faulty host reports. */
 static int64_t minus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -285,7 +286,7 @@ int64_t bk_counted_with_row(const struct bk_agent *agent, const struct operation
 {
     int64_t count = bk_counted_before_row(agent, operation);
     if (agent->config.counter == BK_COUNTER_COLUMN)
-        return count; /* it was added before the total was read */
+        return count; /* the row's increment was added before the total was read */
     return count > WEIGHT_MAX - operation->weight ? WEIGHT_MAX : count + operation->weight;
 }
 
@@ -331,7 +332,8 @@ bool bk_counted_plan_row(struct bk_agent *agent, struct operation *operation, in
     return operation->adds;
 }
 
-/* The next bucket ends at the line of this one, whatever the clock shows by now. */
+/* With a greatest age, the change is dated before the line that ends the newest bucket, whatever the clock
+ * says now. */
 void bk_counted_plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t start_ns = start_of(agent, &operation->known), line_ns = bk_agent_line_above(agent, start_ns);
@@ -352,8 +354,8 @@ void bk_counted_write_plan(struct operation *operation)
         bk_operation_finish(operation, BK_OPERATION_OK);
 }
 
-/* A conditional write has proved the rest of the state too; after a plain one the rest is what was known, and
- * as old as that was. */
+/* An applied conditional write also proves the columns that it did not write. After a plain write, those are
+ * still as old as before. */
 void bk_counted_keep_written(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     struct known known = operation->next;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of empty windows: a sorted list of runs, searched from its newest end, where readers begin. */
+/* The memory of empty windows: a sorted list of runs. It is searched from the newest end, where readers
+ * begin. */
 #include <string.h>
 
 #include "bucketing/read.h"
 #include "calendar.h"
 
-/* The number of runs that begin at or below the bucket: the last of them is the one that may hold it. */
+/* Returns the number of runs that begin at or below the bucket. The last of them may contain the bucket. */
 static uint32_t run_at(const struct bk_empties *empties, int64_t bucket)
 {
     uint32_t at = empties->count;
@@ -25,7 +26,7 @@ static uint64_t length(const struct bk_window_run *run)
     return (uint64_t)run->high - (uint64_t)run->low;
 }
 
-/* Without room the shortest run is the one that costs the fewest questions to forget. */
+/* If there is no room, the shortest run is dropped, because forgetting it costs the fewest queries. */
 static void insert(struct bk_empties *empties, uint32_t at, struct bk_window_run run)
 {
     if (empties->count == BK_EMPTY_RUNS_MAX) {
@@ -44,10 +45,10 @@ static void insert(struct bk_empties *empties, uint32_t at, struct bk_window_run
     empties->count++;
 }
 
-/* With all runs that it touches it becomes one. */
+/* Adds a run and merges it with all runs that it overlaps or adjoins. */
 static void add(struct bk_empties *empties, int64_t low, int64_t high)
 {
-    /* The window has ended, so there is a next one. */
+    /* high + 1 does not overflow: the window has ended, so there is a later one. */
     uint32_t end = run_at(empties, high + 1), begin = end;
     while (begin > 0 &&
            (empties->runs[begin - 1].high == INT64_MAX || empties->runs[begin - 1].high + 1 >= low))
@@ -77,7 +78,7 @@ enum bk_status bk_empties_learn(struct bk_empties *empties, const struct bk_stra
         return BK_ERROR_RANGE;
     int64_t settled_ns = now_ns < INT64_MIN + late_ns ? INT64_MIN : now_ns - late_ns;
     int64_t open =
-        bk_window_of(strategy, settled_ns).index; /* it may still get rows, and so may later ones */
+        bk_window_of(strategy, settled_ns).index; /* this window and later ones may still get rows */
     if (high >= open)
         high = open - 1;
     struct bk_window first = bk_window_of(strategy, reader->from_ns);
@@ -116,7 +117,7 @@ int64_t bk_empties_pass(const struct bk_empties *empties, int64_t bucket)
     uint32_t at = empties == NULL ? 0 : run_at(empties, bucket);
     if (at == 0 || empties->runs[at - 1].high < bucket)
         return bucket;
-    /* Runs have gaps between them, so what lies just below one is not known. */
+    /* Runs have gaps between them, so the window just below a run is not known to be empty. */
     int64_t low = empties->runs[at - 1].low;
     return low == INT64_MIN ? INT64_MIN : low - 1;
 }

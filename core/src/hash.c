@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Murmur3 (Austin Appleby), with Cassandra's variant of it. */
+/* Murmur3 by Austin Appleby, and Cassandra's variant of it. */
 #include "bucketing/hash.h"
 
 #include "murmur.h"
@@ -9,15 +9,15 @@ static uint64_t mix_k2(uint64_t k2)
     return murmur_rotl(k2 * MURMUR_C2, 33) * MURMUR_C1;
 }
 
-/* Little end first on every machine; compilers make one load of it where they can. */
+/* Loads a little-endian number on any machine; compilers emit a single load where possible. */
 static uint64_t load64(const uint8_t *p)
 {
     return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
            (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-/* The tail's bytes are XORed in one above the other; Cassandra's are signed, so one >= 0x80 flips all bits
- * above. */
+/* The bytes of the tail are XORed in, each shifted above the previous one. Cassandra's bytes are signed, so a
+ * byte >= 0x80 also flips all higher bits. */
 static struct bk_hash128 murmur3(const void *data, size_t size, uint64_t seed, uint64_t sign_extension)
 {
     const uint8_t *bytes = data;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Strategies that follow one another in time: which of them places a row, and which buckets a read asks. */
+/* A history of strategies that follow one another in time: which of them places a row, and which buckets a
+ * read queries. */
 #include "bucketing/history.h"
 
 #include <string.h>
 
 #include "calendar.h"
 
-/* What a row of BK_COUNT finds: the era that it belongs to, and whether it is the first of it. */
+/* The place of a row of BK_COUNT: the era that it belongs to, and whether it is the first row of the era. */
 struct place {
     uint32_t era;
     bool opens;
     struct bk_era_start start;
 };
 
-/* A count begins again at a row of the date, and with a greatest age at a row of a line as well: its state
- * keeps one of the two. */
+/* BK_COUNT starts to count anew at the first row of an era and, with a greatest age, at the first row after a
+ * line. Its state can hold only one of these, so the combination is refused. */
 static enum bk_status check_strategy(const struct bk_strategy *strategy)
 {
     enum bk_status status = bk_strategy_check(strategy);
@@ -35,13 +36,14 @@ enum bk_status bk_history_begin(const struct bk_strategy *first, struct bk_histo
     return BK_OK;
 }
 
-/* Which bucket a key has reached only its state, or its newest sequence number, tells. */
+/* Returns whether the current bucket of a key depends on its state or on its newest sequence number. */
 static bool keeps_state(enum bk_kind kind)
 {
     return kind == BK_COUNT || bk_kind_fires(kind);
 }
 
-/* Since when the newest bucket has rows only a state of an aged era tells. */
+/* Returns whether a greatest age begins between two eras. This is refused, because only a state of an era
+ * with an age has the start of the newest bucket. */
 static bool begins_to_age(const struct bk_strategy *last, const struct bk_strategy *next)
 {
     return keeps_state(last->kind) && last->max_age_ns == 0 && next->max_age_ns != 0;
@@ -77,13 +79,14 @@ enum bk_status bk_history_change(struct bk_history *history, int64_t from_ns, co
         return BK_ERROR_AGE;
     struct bk_era era = {from_ns, last->shift, *next};
     if (!keeps_state(last->strategy.kind))
-        /* A window lasts a microsecond at least and a hash has 2^31 buckets at most: far from overflow. */
+        /* This cannot overflow: a window lasts at least a microsecond, and a hash has at most 2^31
+         * buckets. */
         era.shift = highest_before(last, from_ns) + 1 - lowest_from(next, from_ns);
     history->eras[history->count++] = era;
     return BK_OK;
 }
 
-/* What every call looks at; the rest was checked when the history was made. */
+/* The checks of every call; the other ones were made when the history was created. */
 static enum bk_status check_use(const struct bk_history *history)
 {
     if (history == NULL)
@@ -127,7 +130,8 @@ uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns)
     return era;
 }
 
-/* The eras at the end that are of one kind share their numbers. */
+/* Returns the first of the eras that have the same kind as the last one, without a different kind in between.
+ * These eras share their bucket numbers. */
 static uint32_t first_of_kind(const struct bk_history *history)
 {
     uint32_t era = history->count - 1;
@@ -140,11 +144,12 @@ static enum bk_status add(int64_t bucket, int64_t more, int64_t *out)
 {
     if (more > 0 && bucket > INT64_MAX - more)
         return BK_ERROR_BUCKET;
-    *out = bucket + more; /* below 0 are windows alone, and those are far from the end */
+    *out = bucket + more; /* only windows have numbers below 0, and those are far from INT64_MIN */
     return BK_OK;
 }
 
-/* By the era's number of rows, from its start; ranges in time are open. */
+/* Routes a row by the era's rows per bucket, counted from the era's start. The route has no bounds in
+ * time. */
 static enum bk_status count_in(const struct bk_history *history, uint32_t era, struct bk_era_start start,
                                uint64_t sequence, struct bk_route *out)
 {
@@ -158,7 +163,8 @@ static enum bk_status count_in(const struct bk_history *history, uint32_t era, s
     return add(out->bucket, start.bucket, &out->bucket);
 }
 
-/* Above all that the key has used, by number and as far as it was advanced over. */
+/* Begins the era `newest` with this row, in a bucket above all that the key has used according to its
+ * sequence numbers and to its state. */
 static enum bk_status begin_era(const struct bk_history *history, const struct bk_history_state *state,
                                 uint32_t newest, const struct bk_row *row, struct place *out)
 {
@@ -178,8 +184,8 @@ static enum bk_status begin_era(const struct bk_history *history, const struct b
     return add(last.bucket, 1, &out->start.bucket);
 }
 
-/* The newest era that has begun at or below the row's number; and where the row is of a time beyond all that
- * have begun, the one that it opens. */
+/* Finds the newest era that began at or below the row's sequence number. If the row's time is in an era that
+ * has not begun yet, the row begins that era. */
 static enum bk_status find_place(const struct bk_history *history, const struct bk_history_state *state,
                                  const struct bk_row *row, struct place *out)
 {
@@ -200,7 +206,7 @@ static enum bk_status find_place(const struct bk_history *history, const struct 
     return out->start.bucket >= 0 ? BK_OK : BK_ERROR_STATE;
 }
 
-/* Exclusive; INT64_MAX: it has no end. */
+/* Returns the exclusive end of an era; INT64_MAX if it has none. */
 static int64_t until_of(const struct bk_history *history, uint32_t era)
 {
     return era + 1 < history->count ? history->eras[era + 1].from_ns : INT64_MAX;
@@ -230,14 +236,15 @@ static enum bk_status route_count(const struct bk_history *history, const struct
     } else {
         out->until_ns = until_of(history, opened);
     }
-    /* Before the first era of counting rows go by the eras before. */
+    /* Rows before the first counted era belong to earlier eras. */
     if (first > 0 && out->from_ns < history->eras[first].from_ns)
         out->from_ns = history->eras[first].from_ns;
     return add(out->bucket, history->eras[place->era].shift, &out->bucket);
 }
 
-/* A count of an era before may be above this one's threshold: then the next increment is the last. False:
- * no era can have made it. */
+/* Limits the count of a state to one below this era's threshold, since an earlier era with a higher threshold
+ * may have made it; then the next increment fills the bucket. Returns false if no era can have made the
+ * count. */
 static bool clamp(const struct bk_history *history, uint32_t era, const struct bk_key_state *state,
                   struct bk_key_state *out)
 {
@@ -252,7 +259,7 @@ static bool clamp(const struct bk_history *history, uint32_t era, const struct b
     return state->counter < highest;
 }
 
-/* All but BK_COUNT. */
+/* Routes a row of any kind but BK_COUNT. */
 static enum bk_status route_plain(const struct bk_history *history, const struct bk_history_state *state,
                                   const struct bk_row *row, uint32_t number, struct bk_route *out)
 {
@@ -317,7 +324,7 @@ static enum bk_status advance_count(const struct bk_history *history, struct bk_
     if (status != BK_OK)
         return status;
     if (place.opens) {
-        /* Eras that the key has slept through hold no rows: they begin where this one does. */
+        /* Eras in which the key had no rows begin where this one does. */
         uint32_t first = first_of_kind(history);
         for (uint32_t i = (state->opened < first ? first : state->opened) + 1; i <= place.era; i++)
             state->starts[i] = place.start;
@@ -351,8 +358,8 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
         return BK_ERROR_STATE;
     struct bk_effect done;
     status = bk_advance(strategy, &key, row, &done);
-    /* A row that neither fires nor begins a bucket leaves the count as it is, also one above the threshold.
-     */
+    /* A row that neither fires nor begins a bucket does not change the count, even if it is above the
+     * threshold. */
     if (status == BK_OK && (done.counter_increments > 0 || done.state_writes > 0))
         state->key = key;
     if (status == BK_OK && effect != NULL)
@@ -360,7 +367,7 @@ enum bk_status bk_history_advance(const struct bk_history *history, struct bk_hi
     return status;
 }
 
-/* state: of an era that keeps one; else it may be NULL. */
+/* Opens a reader of one era. `state` may be NULL for an era of a kind that does not depend on a state. */
 static enum bk_status open_reader(const struct bk_history *history, uint32_t number,
                                   const struct bk_history_state *state, const struct bk_query *query,
                                   uint64_t rows_before, struct bk_reader *out)
@@ -387,11 +394,12 @@ static enum bk_status open_reader(const struct bk_history *history, uint32_t num
         memset(out, 0, sizeof *out);
     else if (!has_state && query->kind == BK_QUERY_RANGE &&
              (query->until_ns <= era->from_ns || query->from_ns >= until_ns))
-        out->next = out->floor - 1; /* none of its rows is of such a time */
+        out->next = out->floor - 1; /* no row of this era is in the queried range */
     return status;
 }
 
-/* The key may have rows of an era before this one. The first is from INT64_MIN: there is none before it. */
+/* Returns whether the key may have rows of an earlier era. The first era begins at INT64_MIN, so no era is
+ * before it. */
 static bool has_older(const struct bk_history *history, const struct bk_query *query, uint32_t era)
 {
     return query->birth_ns < history->eras[era].from_ns;
@@ -417,7 +425,7 @@ enum bk_status bk_history_read_begin(const struct bk_history *history, const str
     made.query.start_count = 0;
     if (made.query.birth_ns > made.query.now_ns)
         made.query.birth_ns = made.query.now_ns;
-    /* The eras below are tried, so that a wrong plan is told before anything begins. */
+    /* Try the earlier eras, so that invalid arguments are reported before the read begins. */
     for (uint32_t era = made.era; status == BK_OK && has_older(history, &made.query, era); era--) {
         struct bk_reader trial;
         status = open_reader(history, era - 1, NULL, &made.query, 0, &trial);

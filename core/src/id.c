@@ -4,10 +4,10 @@
 
 #include "bucketing/hash.h"
 
-#define VARIANT_MASK    0xc0u /* of byte 8 of a UUID: 10 */
+#define VARIANT_MASK    0xc0u /* of byte 8 of a UUID; the variant's bits are 10 */
 #define VARIANT_RFC9562 0x80u
 
-/* Of each kind: how many bytes, 0 for any number; and the version of a UUID, 0 for what is none. */
+/* For each kind: the size in bytes, 0 if any size is valid; and the UUID version, 0 if it is not a UUID. */
 static const struct {
     const char *name;
     size_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's outside, and the lease of a batch under a lock that is held. */
+/* The public functions of the client, and the lease of a batch while the lock is held. */
 #include "idgen.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
         return BK_ERROR_NULL;
     if (idgen->in_hand > 0) {
         *id = idgen->next;
-        if (--idgen->in_hand > 0) /* else there may be no next one */
+        if (--idgen->in_hand > 0) /* otherwise `next` might overflow */
             idgen->next += idgen->config.stripes;
         return BK_OK;
     }
@@ -60,14 +60,15 @@ enum bk_status bk_idgen_take(struct bk_idgen *idgen, int64_t now_ns, int64_t *id
     return BK_ERROR_EMPTY;
 }
 
-/* A clock that has gone back since the lock was asked for tells nothing about the lease. */
+/* If the clock was set back since the lock was requested, it is unknown whether the lease still lasts. */
 static bool is_in_lease(const struct bk_idgen *idgen, int64_t now_ns)
 {
     return now_ns >= idgen->begun_ns &&
            now_ns < bk_idgen_saturating_add(idgen->begun_ns, idgen->config.lease_ns);
 }
 
-/* What is to be stored, given the last identifier as known. A stripe's last batch may be a short one. */
+/* Plans the store of the new last identifier, given the one that was read. The last batch of a stripe may be
+ * shorter. */
 static void plan(struct bk_idgen *idgen, int64_t now_ns)
 {
     int64_t stripes = idgen->config.stripes;
@@ -76,7 +77,7 @@ static void plan(struct bk_idgen *idgen, int64_t now_ns)
         bk_idgen_fail(idgen, BK_ERROR_LAST);
         return;
     }
-    /* Counted from 0 on, which a last one below 0 would overflow. */
+    /* Without a last identifier, `last` may be negative, and INT64_MAX - last would overflow. */
     int64_t left =
         last < 0 ? (INT64_MAX - (int64_t)idgen->stripe) / stripes + 1 : (INT64_MAX - last) / stripes;
     int64_t batch = left < idgen->config.batch ? left : idgen->config.batch;
@@ -122,12 +123,14 @@ static void stored(struct bk_idgen *idgen, int64_t now_ns, const struct bk_idgen
         take_in_hand(idgen);
         bk_idgen_release(idgen, IDGEN_AFTER_IDLE);
     } else if (outcome->kind == BK_IDGEN_NOT_APPLIED && is_fenced) {
-        /* By somebody else, or by an earlier try of this: either way those identifiers are not in hand. */
+        /* Another client, or an earlier try of this one, stored it. In either case this client does not have
+         * those identifiers. */
         idgen->has_last = outcome->found;
         idgen->last = outcome->values[0];
         plan(idgen, now_ns);
     } else if (!is_in_lease(idgen, now_ns)) {
-        /* Acknowledged too late: somebody else may have the lock, and have read before this was stored. */
+        /* The acknowledgement came too late: another client may hold the lock and may have read the last
+         * identifier before this one was stored. */
         bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
     } else if (is_fenced && outcome->kind == BK_IDGEN_UNKNOWN) {
         bk_idgen_go(idgen, IDGEN_READ_LAST);

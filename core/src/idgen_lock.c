@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock around a lease: a row of columns, or a row that is compared and set; and the waits between
- * attempts.
- */
+/* The lock around a lease, as a row of columns or as a row with conditional updates, and the waits between
+ * attempts. */
 #include "idgen.h"
 
 #include "bucketing/hash.h"
 
-/* A free lock that others were quicker to take this often is left to them for a while. */
+/* After losing a free lock to other clients this many times in a row, the client waits before it tries
+ * again. */
 #define RACES_MAX 8u
-/* What a draw is for. */
+/* The purposes of pseudorandom draws. */
 enum { DRAW_STRIPE, DRAW_WAIT };
 
 static uint64_t draw(const struct bk_idgen *idgen, uint64_t what)
@@ -33,7 +33,8 @@ void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
     idgen->races = 0;
     idgen->wake_ns = INT64_MAX;
     idgen->begun_ns = now_ns;
-    /* It grows from attempt to attempt, whatever the clock does: it is the column's timestamp. */
+    /* The end of the lock is also the column's timestamp, so it increases with each attempt, whatever the
+     * clock does. */
     int64_t until_ns = bk_idgen_saturating_add(now_ns, idgen->config.lock_lasts_ns);
     idgen->until_ns = until_ns > idgen->until_ns ? until_ns : bk_idgen_saturating_add(idgen->until_ns, 1);
     idgen->lock[0] = idgen->lock[1] = 0;
@@ -43,14 +44,16 @@ void bk_idgen_attempt(struct bk_idgen *idgen, int64_t now_ns)
     bk_idgen_go(idgen, idgen->config.lock == BK_IDGEN_LOCK_LWT ? IDGEN_LOCK : IDGEN_WRITE_COLUMN);
 }
 
-/* Mine alone has the lock. Stale ones do not count, and go when mine goes. */
+/* This client has the lock if its column is the only one that is not stale. Stale columns are deleted
+ * together with this client's column. */
 static void look_at_columns(struct bk_idgen *idgen, const struct bk_idgen_outcome *outcome)
 {
     bool is_there = false, is_alone = true;
     for (size_t i = 0; i < outcome->column_count; i++) {
         const struct bk_idgen_column *column = &outcome->columns[i];
         if (column->client == idgen->config.client_id)
-            is_there = column->until_ns == idgen->until_ns; /* else mine is hidden: the clock went back */
+            is_there = column->until_ns == idgen->until_ns; /* otherwise an older column has a higher
+                                                               timestamp, because the clock was set back */
         else if (column->until_ns >= idgen->begun_ns)
             is_alone = false;
         else if (idgen->column_count < BK_IDGEN_COLUMNS_MAX)
@@ -74,7 +77,7 @@ static int64_t wait_of(struct bk_idgen *idgen)
     if (config->backoff == BK_IDGEN_CONSTANT)
         return base_ns;
     if (config->backoff == BK_IDGEN_RANDOM_TIMES) {
-        /* A checkpoint need not have one. */
+        /* A loaded state may not have a first wait. */
         if (idgen->attempts == 1 || idgen->first_wait_ns == 0)
             idgen->first_wait_ns = 1 + (int64_t)(draw(idgen, DRAW_WAIT) % (uint64_t)base_ns);
         return times(idgen->first_wait_ns, idgen->attempts);
@@ -106,15 +109,16 @@ static void lock_denied(struct bk_idgen *idgen, int64_t now_ns, const struct bk_
 {
     int64_t owner = outcome->found ? outcome->values[0] : 0,
             until_ns = outcome->found ? outcome->values[1] : 0;
-    /* One's own of an earlier attempt, whose release was lost, is taken over as a stale one is. */
+    /* This client's own lock of an earlier attempt, whose release was lost, is taken over like an expired
+     * one. */
     bool is_own = owner == (int64_t)idgen->config.client_id;
     if (is_own && until_ns == idgen->until_ns) {
-        bk_idgen_go(idgen, IDGEN_READ_LAST); /* taken by an earlier try, told as unknown */
+        bk_idgen_go(idgen, IDGEN_READ_LAST); /* taken by an earlier try whose outcome was unknown */
         return;
     }
     bool is_held = owner != 0 && !is_own && until_ns >= idgen->begun_ns;
     if (is_held || ++idgen->races >= RACES_MAX) {
-        back_off(idgen, now_ns); /* nothing to give back */
+        back_off(idgen, now_ns); /* there is no lock to release */
         return;
     }
     idgen->lock[0] = owner;
@@ -142,7 +146,7 @@ void bk_idgen_lock_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct 
     bool is_applied = outcome->kind == BK_IDGEN_APPLIED;
     switch ((enum bk_idgen_step)idgen->step) {
     case IDGEN_WRITE_COLUMN:
-        /* Not yet known to be there, it keeps nobody else out: then the attempt is in vain. */
+        /* A column that may not have been written does not exclude other clients, so the attempt failed. */
         if (is_applied)
             bk_idgen_go(idgen, IDGEN_READ_COLUMNS);
         else if (!bk_idgen_again(idgen))
@@ -162,13 +166,13 @@ void bk_idgen_lock_outcome(struct bk_idgen *idgen, int64_t now_ns, const struct 
         else if (!bk_idgen_again(idgen))
             bk_idgen_release(idgen, IDGEN_AFTER_WAIT);
         break;
-    case IDGEN_RELEASE: /* what could not be given back runs out */
+    case IDGEN_RELEASE: /* a lock that could not be released expires */
         if (is_applied || outcome->kind == BK_IDGEN_NOT_APPLIED || !bk_idgen_again(idgen))
             released(idgen, now_ns);
         break;
     case IDGEN_IDLE:
     case IDGEN_SLEEP:
-    case IDGEN_READ_LAST: /* under the lock, these two: idgen.c */
+    case IDGEN_READ_LAST: /* idgen.c handles these two steps, for which the lock is held */
     case IDGEN_STORE:
         break;
     }

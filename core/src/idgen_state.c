@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A client of identifiers as bytes, and back. */
+/* Saves a client of identifiers as bytes and loads it. */
 #include <string.h>
 
 #include "codec.h"
 #include "idgen.h"
 
-/* "bki" and the layout's version. */
+/* "bki" and the version of the layout. */
 #define STATE_VERSION (UINT32_C(0x626b6900) | BK_IDGEN_LAYOUT)
 
 static void same_config(struct bk_codec *codec, const struct bk_idgen_config *config)
@@ -32,7 +32,8 @@ static void lock_of(struct bk_codec *codec, struct bk_idgen *idgen)
     }
 }
 
-/* What is in hand, or about to be, are identifiers of the stripe, which end at INT64_MAX. */
+/* Checks that the identifiers that the client has or is about to lease are in its stripe and at most
+ * INT64_MAX. */
 static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
 {
     int64_t stripes = idgen->config.stripes, stripe = idgen->stripe;
@@ -40,7 +41,7 @@ static void check(struct bk_codec *codec, const struct bk_idgen *idgen)
     bk_codec_check(codec, asks == (idgen->is_to_ask || idgen->is_waiting));
     bk_codec_check(codec, !(idgen->is_to_ask && idgen->is_waiting));
     bk_codec_check(codec, stripe <= stripes && (stripe >= 1 || (idgen->draws == 0 && !asks)));
-    /* The wait after an attempt goes by its number. */
+    /* The wait after an attempt depends on the number of attempts. */
     bool may_wait = asks && (idgen->step != IDGEN_RELEASE || idgen->after == IDGEN_AFTER_WAIT);
     bk_codec_check(codec, !may_wait || idgen->attempts > 0);
     bk_codec_check(codec, idgen->first_wait_ns >= 0);

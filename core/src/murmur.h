@@ -36,7 +36,7 @@ static inline void murmur_finish(uint64_t *h1, uint64_t *h2, uint64_t size)
     *h2 = *h1 + b;
 }
 
-/* Of the eight bytes of value, little end first. */
+/* The hash of the eight bytes of value, in little-endian order. */
 static inline void murmur_u64(uint64_t value, uint64_t *h1, uint64_t *h2)
 {
     *h1 = murmur_k1(value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps that the operations of all protocols share: the state is looked at, the row is put, rows are
- * read, the operation ends; and what protocols need to take their own steps. */
+/* The steps that operations of all protocols have in common (look up the state, put the row, read rows, end),
+ * and helpers for the protocols' own steps. */
 #include <string.h>
 
 #include "bucketing/hash.h"
@@ -21,7 +21,7 @@ void bk_operation_finish(struct operation *operation, enum bk_operation_status s
 
 int64_t bk_agent_saturating_add(int64_t now_ns, uint64_t times, int64_t span_ns)
 {
-    const int64_t last_ns = INT64_MAX - 1; /* the one after it means never */
+    const int64_t last_ns = INT64_MAX - 1; /* INT64_MAX means never */
     if (span_ns == 0)
         return now_ns;
     if (times > (uint64_t)(last_ns / span_ns))
@@ -63,7 +63,7 @@ void bk_operation_try_again_or_end(struct bk_agent *agent, struct operation *ope
 bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
 {
     memset(out, 0, sizeof *out);
-    out->learned_ns = asked_ns; /* it held then or later */
+    out->learned_ns = asked_ns; /* the state was current at this time or later */
     if ((outcome->mask & COLUMNS_ALL) == 0)
         return true;
     out->mask = COLUMNS_ALL;
@@ -73,8 +73,8 @@ bool bk_operation_read_known(const struct bk_outcome *outcome, int64_t asked_ns,
            out->columns[BK_COUNTER] < INT64_MAX;
 }
 
-/* Into the cache, unless the answer was overtaken: buckets only rise, save where a late plain write lowers
- * one, and of that the agent hears when the entry has run out. */
+/* Stores a state in the cache, unless the cache has one with a higher bucket, which is newer. Buckets only
+ * rise, except that a late plain write may lower one; the agent notices that when the entry has expired. */
 static void remember(struct bk_agent *agent, uint64_t key, int64_t now_ns, const struct known *known)
 {
     const struct known *cached = bk_agent_cache_find(agent, now_ns, key);
@@ -89,7 +89,7 @@ void bk_operation_learn(struct bk_agent *agent, struct operation *operation, con
     remember(agent, operation->key, now_ns, state);
 }
 
-/* Byte by byte: what lies between the fields stays 0, so that copies of an agent stay alike. */
+/* Cleared first, so that padding bytes are 0 and copies of an agent are equal byte by byte. */
 void bk_operation_stored(const struct operation *operation, struct known *out)
 {
     memcpy(out, &operation->next, sizeof *out);
@@ -117,7 +117,8 @@ void bk_operation_fill_write(const struct operation *operation, bool is_conditio
     memcpy(out->columns, operation->next.columns, sizeof out->columns);
     if (!is_conditional)
         return;
-    /* A failed condition gives back the columns that it names, so it names them all. */
+    /* A failed conditional update returns the columns that its condition names, so the condition names all of
+     * them. */
     out->if_mask = operation->known.mask;
     memcpy(out->expected, operation->known.columns, sizeof out->expected);
 }
@@ -197,7 +198,7 @@ void bk_operation_outcome(struct bk_agent *agent, struct operation *operation, i
     case STEP_FREE:
     case STEP_PARKED:
     case STEP_DONE:
-        return; /* asks for nothing */
+        return; /* has no request */
     case STEP_LOOK:
         looked(agent, operation, now_ns, outcome);
         return;
@@ -232,7 +233,7 @@ void bk_operation_fill(const struct bk_agent *agent, const struct operation *ope
     switch ((enum step)operation->step) {
     case STEP_FREE:
     case STEP_PARKED:
-        return; /* in no ring */
+        return; /* not in the ring */
     case STEP_LOOK:
         out->kind = BK_ACT_READ_STATE;
         return;

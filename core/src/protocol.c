@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which protocol an agent has, by its config. */
+/* Selects the protocol of an agent by its configuration. */
 #include "protocol.h"
 
 enum protocol_number {

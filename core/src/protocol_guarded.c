@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_GUARDED: a row is placed by a committed grant alone (docs/guarded.md).
- *
- * A state that was ever committed tells for all times from BEFORE to before UNTIL which bucket they belong
- * to, and it stays right however old the copy is. So a row needs the database only when it is later than the
- * newest copy that the agent holds (then the grant is extended), or older than what the copy covers (then the
- * starts of older buckets are looked up). Only one operation on a key asks for it at a time; the others are
- * parked, and resume when that one has ended, successful or not.
- *
- * With a greatest age no grant reaches beyond a line, and a row from beyond the line of the newest grant
- * rolls the key before it is put. */
+/* BK_GUARDED: a row is placed only by a committed grant (docs/guarded.md). A committed state determines the
+ * bucket of every time from BEFORE up to, but not including, UNTIL, and stays correct however old a copy of
+ * it is. So a row needs a request only if it is later than the agent's newest copy of the state (then the
+ * grant is extended), or older than the copy covers (then the starts of older buckets are looked up). Only
+ * one operation on a key makes these requests at a time. The others are parked and resume when that operation
+ * has ended, whether it succeeded or not. With a greatest age, no grant extends beyond a line, and a row
+ * beyond the line of the newest grant rolls the key before it is put. */
 #include <string.h>
 
 #include "counted.h"
@@ -18,17 +15,17 @@
 #define UNTIL_LAST (INT64_MAX - 1)
 
 enum guarded_step {
-    GUARDED_READ = STEP_OF_PROTOCOL, /* the state, at SERIAL */
-    GUARDED_EXTEND,                  /* the grant, to beyond the row */
-    GUARDED_KEEP_START,              /* stored before the roll takes it out of the state */
+    GUARDED_READ = STEP_OF_PROTOCOL, /* reads the state at SERIAL */
+    GUARDED_EXTEND,                  /* extends the grant beyond the row */
+    GUARDED_KEEP_START,              /* stores a start before the roll removes it from the state */
     GUARDED_ROLL,
-    GUARDED_OLD_START, /* the start of a bucket older than those in the state */
-    GUARDED_ADD,       /* the row's weight to the counter of its bucket, */
-    GUARDED_TOTAL,     /* which is then read */
+    GUARDED_OLD_START, /* reads the start of a bucket older than those in the state */
+    GUARDED_ADD,       /* adds the row's weight to the counter of its bucket, */
+    GUARDED_TOTAL,     /* then reads that counter */
     STEP_OF_GUARDED
 };
 
-/* Takes over what other operations have learned in the meantime, which is never less than this one knows. */
+/* Uses the newest state that any operation of the agent has learned. */
 static void recall(const struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
@@ -44,7 +41,7 @@ static bool asks(const struct operation *operation)
     case GUARDED_KEEP_START:
     case GUARDED_ROLL:
         return true;
-    case GUARDED_OLD_START: /* these three concern one row only */
+    case GUARDED_OLD_START: /* these three requests concern only one row */
     case GUARDED_ADD:
     case GUARDED_TOTAL:
     case STEP_OF_GUARDED:
@@ -53,7 +50,7 @@ static bool asks(const struct operation *operation)
     return false;
 }
 
-/* The line at which the newest bucket ends: whatever grant of it is known, it is the same. */
+/* Returns the line at which the newest bucket ends. It is the same for all grants of that bucket. */
 static int64_t last_line(const struct bk_agent *agent, const struct operation *operation)
 {
     int64_t until_ns = operation->known.columns[BK_GUARDED_UNTIL];
@@ -71,8 +68,8 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
     bool is_range = operation->is_read && operation->query.kind == BK_QUERY_RANGE;
     if (is_range && operation->query.until_ns <= until_ns)
         return true;
-    /* A full bucket that ends at a line is left to the first row beyond, so that none follows that is empty.
-     */
+    /* A full bucket that ends at a line is rolled by the first row beyond the line, so that the next bucket
+     * is not empty. */
     if (operation->is_placed)
         return operation->known.columns[BK_GUARDED_BUCKET] != operation->bucket ||
                until_ns == last_line(agent, operation);
@@ -83,8 +80,8 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
     return bk_agent_saturating_add(operation->row.time_ns, 3, agent->config.clock_bound_ns) < until_ns;
 }
 
-/* Looks up the starts of older buckets, from the highest that the row may belong to down; that one ended at
- * before_ns. */
+/* Looks up the starts of older buckets, downwards from `bucket`, which ended at before_ns and is the highest
+ * one that the row may belong to. */
 static void look_up(struct operation *operation, int64_t bucket, int64_t before_ns)
 {
     operation->bucket = bucket;
@@ -100,7 +97,9 @@ static void proceed(struct bk_agent *agent, struct operation *operation)
     if (operation->is_read) {
         bk_agent_start_reader(agent, operation, known[BK_GUARDED_BUCKET]);
     } else if (operation->is_placed) {
-        bk_operation_finish(operation, BK_OPERATION_OK); /* somebody has rolled the key, or a line will */
+        bk_operation_finish(
+            operation,
+            BK_OPERATION_OK); /* another operation has rolled the key, or a line will end the bucket */
     } else if (time_ns >= known[BK_GUARDED_BEFORE]) {
         operation->bucket = known[BK_GUARDED_BUCKET] - (time_ns < known[BK_GUARDED_START]);
         bk_operation_go(operation, STEP_PUT);
@@ -109,7 +108,7 @@ static void proceed(struct bk_agent *agent, struct operation *operation)
     }
 }
 
-/* Of a row that has no bucket yet: whether it lies beyond the line of the newest one, which it then rolls. */
+/* Returns whether a row without a bucket is beyond the line of the newest bucket; then it rolls the key. */
 static bool is_beyond_line(const struct bk_agent *agent, const struct operation *operation)
 {
     return operation->known.mask != 0 && !operation->is_read && !operation->is_placed &&
@@ -131,8 +130,9 @@ static enum guarded_step question_of(const struct bk_agent *agent, struct operat
     return GUARDED_EXTEND;
 }
 
-/* For a time that it must hold, to beyond now, but not beyond the next line. Lost or timed-out updates mean
- * that agents ask more often than the cluster can answer; longer grants make them ask less often. */
+/* Returns the end of a grant that must contain a given time. It is after now, but not after the next line.
+ * Lost or timed-out updates mean that agents make more requests than the cluster can answer, so the grant is
+ * then longer. */
 static int64_t granted_until(const struct bk_agent *agent, const struct operation *operation, int64_t time_ns,
                              int64_t now_ns)
 {
@@ -145,7 +145,7 @@ static int64_t granted_until(const struct bk_agent *agent, const struct operatio
     return until_ns < line_ns ? until_ns : line_ns;
 }
 
-/* The row itself may have waited long, so the grant reaches beyond now, for later rows. */
+/* The row may have waited for a long time, so the grant extends beyond now, for later rows. */
 static void plan_extension(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     operation->next = operation->known;
@@ -159,15 +159,15 @@ static void plan_extension(const struct bk_agent *agent, struct operation *opera
         granted_until(agent, operation, operation->row.time_ns, now_ns);
 }
 
-/* The next bucket starts where the grant of this one ends, or at the line that the row lies beyond: nobody
- * can have placed a later row. */
+/* The next bucket starts where the grant of the current one ends, or at the line that the row is beyond. No
+ * agent can have placed a later row in the current bucket. */
 static void plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     const int64_t *known = operation->known.columns;
     bool is_placed = operation->is_placed;
     int64_t start_ns = is_placed ? known[BK_GUARDED_UNTIL] : last_line(agent, operation);
     if (start_ns >= UNTIL_LAST || known[BK_GUARDED_BUCKET] >= BUCKET_LAST) {
-        /* No time, or no bucket, is left to be granted. */
+        /* The range of times or the range of bucket numbers is exhausted. */
         bk_operation_finish(operation, is_placed ? BK_OPERATION_OK : BK_OPERATION_REFUSED);
         return;
     }
@@ -229,7 +229,7 @@ static void learn(struct bk_agent *agent, struct operation *operation, const str
         bk_agent_cache_store(agent, now_ns, operation->key, &operation->known);
 }
 
-/* The state row as the outcome tells it; false when nobody can have stored it. */
+/* Takes the state from an outcome. Returns false if no agent can have stored such a state. */
 static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struct known *out)
 {
     const int64_t *columns = outcome->columns;
@@ -246,9 +246,9 @@ static bool read_state(const struct bk_outcome *outcome, int64_t asked_ns, struc
            (bucket > 1) == (columns[BK_GUARDED_BEFORE] > INT64_MIN);
 }
 
-/* Contenders that come back at once, or in step, would time each other out for ever: they part by more each
- * time, and by as much as the try took at least. A clock that was set forward meanwhile does not tell how
- * long that was, so no wait comes of it that is much longer than the longest grant. */
+/* Contenders that retry immediately or in step would make each other time out for ever. So the random wait
+ * grows with each try and is at least as long as the last try took. If the clock was set forward meanwhile,
+ * that time is wrong, so the wait is limited to little more than the longest grant. */
 static int64_t pause_of(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns,
                         bool is_unknown)
 {
@@ -265,9 +265,9 @@ static int64_t pause_of(const struct bk_agent *agent, const struct operation *op
     return spent_ns > pause_ns ? spent_ns : pause_ns;
 }
 
-/* Refused or unknown. After a conditional update whose outcome is unknown nothing may be assumed: what its
- * condition names may hold, or hold no longer, or cease to hold when it takes effect late, which does no
- * harm. */
+/* Handles a refused request or an unknown outcome. After a conditional update of unknown outcome nothing may
+ * be assumed about the state: it may be unchanged, it may have changed, or it may change when the update
+ * takes effect late, which does no harm. */
 static void fail(const struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown)
 {
     if (operation->tries >= agent->config.retries) {
@@ -285,8 +285,8 @@ static void fail(const struct bk_agent *agent, struct operation *operation, int6
         operation->wake_ns = bk_agent_saturating_add(now_ns, 1, pause_ns);
 }
 
-/* Whoever rolled past the bucket had stored its start before, so one that is missing, or that is no start, is
- * a failure to read it. */
+/* The start of a bucket is stored before the key is rolled past it. So a missing or invalid start is treated
+ * as a failed read. */
 static void take_start(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct bk_outcome *outcome)
 {
@@ -299,7 +299,7 @@ static void take_start(const struct bk_agent *agent, struct operation *operation
         look_up(operation, operation->bucket - 1, start_ns);
 }
 
-/* The state was read, after the operation had begun. */
+/* Handles a state that was read after the operation had begun. */
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct known *state)
 {
@@ -313,7 +313,7 @@ static void take_state(struct bk_agent *agent, struct operation *operation, int6
         resume(agent, operation, now_ns);
 }
 
-/* A bucket that is the newest no longer, as far as is known, need not be rolled. */
+/* The row was counted. If its bucket is known to be no longer the newest, it need not be rolled. */
 static void added(struct bk_agent *agent, struct operation *operation)
 {
     operation->counted = true;
@@ -324,7 +324,7 @@ static void added(struct bk_agent *agent, struct operation *operation)
         bk_operation_finish(operation, BK_OPERATION_OK);
 }
 
-/* The counter of the row's bucket, with the row's own increment in it. */
+/* Handles the total of the bucket's counter, which includes the row's own increment. */
 static void take_total(struct bk_agent *agent, struct operation *operation, int64_t now_ns, int64_t total)
 {
     operation->total = total;
@@ -336,7 +336,7 @@ static void take_total(struct bk_agent *agent, struct operation *operation, int6
     resume(agent, operation, now_ns);
 }
 
-/* The row is stored; its increment is lost, or not known. */
+/* The row is stored, and its increment was lost or has an unknown outcome. */
 static void fail_to_count(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                           bool is_unknown)
 {

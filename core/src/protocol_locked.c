@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_LOCKED: whoever finds the count full takes a lock, reads the state again, begins the next bucket if that
- * is still due, and gives the lock back.
- *
- * The lock row holds owner and end, both 0 once it was released. A lock that has run out is taken over by
- * naming its owner and end in the condition, so that one contender alone succeeds.
- *
- * At a line of a greatest age no lock is taken: all rows from beyond it would write the same. */
+/* BK_LOCKED: an operation that finds the bucket full takes a lock, reads the state again, begins the next
+ * bucket if that is still necessary, and releases the lock. The lock row has the owner and the end of the
+ * lock, both 0 after a release. An expired lock is taken over by an update whose condition names its owner
+ * and end, so that only one contender succeeds. At a line of a greatest age no lock is needed, because all
+ * rows beyond the line write the same state. */
 #include "counted.h"
 
-/* A free lock that others were quicker to take this often is left to them. */
+/* After losing a free lock to other agents this many times, an operation gives up. */
 #define LOCK_LOST_MAX 64u
 
 enum locked_step {
-    LOCKED_TAKE = STEP_OF_COUNTED, /* the lock row, if there is none */
-    LOCKED_TAKE_OVER,              /* the lock row as it was seen: released, or run out */
+    LOCKED_TAKE = STEP_OF_COUNTED, /* takes the lock if there is no lock row */
+    LOCKED_TAKE_OVER,              /* takes over the lock row as it was read: released or expired */
     LOCKED_FRESH,                  /* reads the state again */
     LOCKED_ROLL,
     LOCKED_RELEASE,
@@ -35,8 +33,8 @@ static void release(struct operation *operation)
     bk_operation_go(operation, LOCKED_RELEASE);
 }
 
-/* The count is full. Of one agent's operations one alone is about the lock: two of one owner could not be
- * told apart. */
+/* The bucket is full. Only one operation of an agent may use the lock at a time, because two with the same
+ * owner could not be distinguished. */
 static void begin_roll(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (bk_turns_is_locking(agent, operation)) {
@@ -74,7 +72,7 @@ static void lock_taken(struct operation *operation)
     bk_operation_go(operation, LOCKED_FRESH);
 }
 
-/* The lock row holds something else than the condition named. */
+/* The lock row did not match the condition. */
 static void lock_denied(const struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                         const struct bk_outcome *outcome)
 {
@@ -82,7 +80,7 @@ static void lock_denied(const struct bk_agent *agent, struct operation *operatio
     int64_t until_ns = outcome->mask != 0 ? outcome->columns[BK_LOCK_UNTIL] : 0;
     if (owner == operation->next.columns[BK_LOCK_OWNER] &&
         until_ns == operation->next.columns[BK_LOCK_UNTIL]) {
-        lock_taken(operation); /* by an earlier try, told as unknown */
+        lock_taken(operation); /* by an earlier try whose outcome was unknown */
         return;
     }
     bool is_held = owner != 0 && until_ns > now_ns;
@@ -100,7 +98,7 @@ static void lock_denied(const struct bk_agent *agent, struct operation *operatio
     }
     operation->lock[BK_LOCK_OWNER] = owner;
     operation->lock[BK_LOCK_UNTIL] = until_ns;
-    /* IF NOT EXISTS takes no lock that still lasts then: it only tells what became of it. */
+    /* Otherwise the update with IF NOT EXISTS only finds out the current lock row. */
     bool may_take_over = outcome->mask != 0 && (owner == 0 || until_ns <= at_ns);
     take_lock(agent, operation, may_take_over ? LOCKED_TAKE_OVER : LOCKED_TAKE, at_ns);
 }
@@ -108,9 +106,8 @@ static void lock_denied(const struct bk_agent *agent, struct operation *operatio
 /* The lock is held and the state was read again. */
 static void plan_roll(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
-    int64_t count = bk_counted_before_row(agent, operation); /* this row is in it by now */
-    /* Somebody else has rolled, or no bucket is left, or it took so long that the lock may be another's by
-     * now. */
+    int64_t count = bk_counted_before_row(agent, operation); /* now including this row */
+    /* Another agent has rolled the key, or there is no further bucket, or the lock has expired. */
     if (!bk_counted_may_roll(agent, operation, count) || !bk_counted_stands_here(agent, operation) ||
         now_ns >= operation->lock[BK_LOCK_UNTIL]) {
         release(operation);
@@ -187,8 +184,9 @@ static void take_roll(struct bk_agent *agent, struct operation *operation, int64
         return;
     }
     int64_t backoff_ns = is_unknown ? 0 : agent->config.retry_backoff_ns;
-    bool is_still_held = bk_agent_saturating_add(now_ns, (uint64_t)operation->tries + 1, backoff_ns) <
-                         operation->lock[BK_LOCK_UNTIL]; /* else it may be another's by then */
+    bool is_still_held =
+        bk_agent_saturating_add(now_ns, (uint64_t)operation->tries + 1, backoff_ns) <
+        operation->lock[BK_LOCK_UNTIL]; /* otherwise another agent may have the lock by then */
     if (!is_still_held ||
         !bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.retries)) {
         bk_agent_cache_forget(agent, operation->key);
@@ -218,7 +216,8 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
         take_roll(agent, operation, now_ns, outcome);
         return;
     case LOCKED_RELEASE:
-        if (is_applied || is_denied) /* denied: released by an earlier try, or taken over */
+        if (is_applied ||
+            is_denied) /* denied: an earlier try released the lock, or another agent took it over */
             bk_operation_finish(operation, BK_OPERATION_OK);
         else
             bk_operation_try_again_or_end(agent, operation, now_ns, is_unknown, agent->config.retries);
@@ -244,7 +243,7 @@ static bool is_locking(const struct operation *operation)
     return false;
 }
 
-/* While the state is read under the lock, the plan still is the one that took it. */
+/* While the state is read under the lock, operation->next still is the plan that took the lock. */
 static bool plans_lock(const struct operation *operation)
 {
     return is_locking(operation) && operation->step != LOCKED_ROLL;

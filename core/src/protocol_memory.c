@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_SOURCE_MEMORY: one writer counts for itself. What it has put into a key's newest bucket stands in its
- * memory, and when that is enough it raises the bucket in the state row before the next row. After a start,
- * or when the copy has run out and the state tells another bucket, it counts what the bucket holds. While one
- * operation asks, the key's others are parked. */
+/* BK_SOURCE_MEMORY: a single writer per key counts the rows in memory. When it has put enough rows into the
+ * newest bucket, it raises the bucket in the state row before it puts the next row. After a start, or if the
+ * cached state has expired and the new one names a different bucket, it counts the rows that the bucket has.
+ * While one operation of a key makes a request, the others are parked. */
 #include <string.h>
 
 #include "operation.h"
 
 enum memory_step {
-    MEMORY_READ = STEP_OF_PROTOCOL, /* the state */
-    MEMORY_ROWS,                    /* what the bucket holds */
+    MEMORY_READ = STEP_OF_PROTOCOL, /* reads the state */
+    MEMORY_ROWS,                    /* counts the rows of the bucket */
     MEMORY_RAISE,
     STEP_OF_MEMORY
 };
 
-/* Whatever it asks for, it is for all operations on the key. */
+/* All requests of this protocol serve all operations on the key. */
 static bool asks(const struct operation *operation)
 {
     return operation->step == MEMORY_READ || operation->step == MEMORY_ROWS ||
            operation->step == MEMORY_RAISE;
 }
 
-/* Rows of the bucket that the state tells: a read may have learned another one. */
+/* Returns whether the local count is of the bucket in the cached state, which a read may have replaced. */
 static bool is_counted(const struct bk_agent *agent, const struct operation *operation,
                        const struct local_count *local)
 {
@@ -29,8 +29,8 @@ static bool is_counted(const struct bk_agent *agent, const struct operation *ope
            local->bucket == bk_agent_cache_peek(agent, operation->key)->columns[BK_BUCKET];
 }
 
-/* NULL when the copy of the state has run out. What an operation has asked for itself is good enough for it,
- * however long that took. */
+/* Returns NULL if the cached state has expired. A state that the operation itself requested is valid for it,
+ * however old it is. */
 static struct local_count *local_of(const struct bk_agent *agent, const struct operation *operation,
                                     int64_t now_ns)
 {
@@ -50,7 +50,8 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
 {
     const struct local_count *local = local_of(agent, operation, now_ns);
     if (local == NULL && operation->lost >= CAS_TRIES_MAX) {
-        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* other keys take its place in the cache */
+        bk_operation_finish(operation,
+                            BK_OPERATION_REFUSED); /* other keys keep evicting this one from the cache */
         return;
     }
     if (local == NULL) {
@@ -62,7 +63,7 @@ static void ask(struct bk_agent *agent, struct operation *operation, int64_t now
         bk_operation_go(operation, MEMORY_ROWS);
         return;
     }
-    /* A state row that stands so far back is not made good by one row. */
+    /* One row does not raise a state that is many buckets behind. */
     if (operation->known.columns[BK_BUCKET] >= BUCKET_LAST || ++operation->recounts > CAS_TRIES_MAX) {
         bk_operation_finish(operation, BK_OPERATION_REFUSED);
         return;
@@ -84,7 +85,7 @@ static void resume(struct bk_agent *agent, struct operation *operation, int64_t 
     }
 }
 
-/* What was counted still holds when the bucket is the same. */
+/* The local count stays valid if the bucket is the same. */
 static void take_state(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct known *state)
 {
@@ -107,8 +108,8 @@ static void take_rows(struct bk_agent *agent, struct operation *operation, int64
     resume(agent, operation, now_ns);
 }
 
-/* Whoever put rows into the bucket before this agent may have gone on to the next one, which then holds rows
- * already. */
+/* Another writer that put rows into the bucket before this agent may have continued in the next one, which
+ * then has rows already. */
 static void take_raised(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     struct local_count *local = bk_agent_cache_local(agent, operation->key);
@@ -172,7 +173,7 @@ static void fill(const struct bk_agent *agent, const struct operation *operation
     }
 }
 
-/* The bucket that has room, by a copy of the state that has not run out. */
+/* Returns the bucket that has room, according to a cached state that has not expired. */
 static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing)
 {

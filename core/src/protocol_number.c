@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A row's number before the row: from a counter column (BK_SOURCE_COUNTER), or from the state row by
- * conditional updates, one (BK_SOURCE_LWT) or many at a time (BK_SOURCE_LEASE). A number that was taken and
- * not given to a row that is stored is lost, and its partition stays one row smaller. */
+/* The protocols that take a number for a row before they put it: from a counter column (BK_SOURCE_COUNTER),
+ * or from the state row by conditional updates, one number (BK_SOURCE_LWT) or many (BK_SOURCE_LEASE) at a
+ * time. A number whose row is not stored is lost, and its partition has one row fewer. */
 #include "operation.h"
 
 enum number_step {
-    NUMBER_ADD = STEP_OF_PROTOCOL, /* 1 to the counter, */
-    NUMBER_TOTAL,                  /* whose value is the row's number */
-    NUMBER_READ,                   /* the state at SERIAL */
-    NUMBER_TAKE,                   /* numbers, by a condition on what was given before */
+    NUMBER_ADD = STEP_OF_PROTOCOL, /* adds 1 to the counter, */
+    NUMBER_TOTAL,                  /* then reads the counter, whose value is the row's number */
+    NUMBER_READ,                   /* reads the state at SERIAL */
+    NUMBER_TAKE,                   /* takes numbers, by an update with a condition on those given so far */
     STEP_OF_NUMBER
 };
 
-/* Of a counter column: settings that change would need a state that all agents read. */
+/* For a counter column. Its settings cannot change, because that requires a state that all agents read. */
 static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
 {
     struct bk_row row = {.sequence = (uint64_t)number};
@@ -21,8 +21,7 @@ static int64_t bucket_of(const struct bk_agent *agent, int64_t number)
     return route.bucket;
 }
 
-/* Of the bytes of a checkpoint that nobody saved, numbers may lie outside of what their filling has room for.
- */
+/* In a forged checkpoint, numbers may be outside the range of their filling, so the result is limited. */
 static int64_t bucket_in(const struct filling *filling, int64_t number)
 {
     if (filling->rows == 0 || number < filling->first)
@@ -37,15 +36,15 @@ static void place(struct operation *operation, int64_t bucket)
     bk_operation_go(operation, STEP_PUT);
 }
 
-/* What a bucket's first number is as long as settings never changed; -1: beyond all numbers. */
+/* Returns the first number of a bucket if the settings never changed; -1 if it exceeds all numbers. */
 static int64_t first_unchanged(const struct bk_agent *agent, int64_t bucket)
 {
     uint64_t rows = agent->config.history.eras[0].strategy.of.count.rows;
     return (uint64_t)bucket > INT64_MAX / rows ? -1 : (int64_t)((uint64_t)bucket * rows);
 }
 
-/* The numbers that come next, by the settings of the row's time. The newest bucket ends here when it has that
- * many, and when it is not one of these settings. */
+/* Returns the bucket that the next numbers fill, by the settings of the row's time. If the newest bucket has
+ * as many rows already, or was not begun by these settings, the next bucket begins. */
 static struct filling filling_of(const struct bk_agent *agent, const struct operation *operation)
 {
     const int64_t *known = operation->known.columns;
@@ -62,7 +61,8 @@ static struct filling filling_of(const struct bk_agent *agent, const struct oper
     return filling;
 }
 
-/* With the settings of now, which may be others when the numbers are taken. */
+/* Plans an update that takes numbers by the current settings, which may change before the numbers are
+ * taken. */
 static void plan_take(struct bk_agent *agent, struct operation *operation)
 {
     int64_t wanted = agent->config.source == BK_SOURCE_LEASE ? (int64_t)agent->config.lease_rows : 1;
@@ -70,7 +70,7 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
     struct filling filling = filling_of(agent, operation);
     if (given > INT64_MAX - 1 - wanted ||
         (given + wanted - 1 - filling.first) / filling.rows > BUCKET_LAST - filling.bucket) {
-        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* no number is left, or no bucket */
+        bk_operation_finish(operation, BK_OPERATION_REFUSED); /* the numbers or the buckets are exhausted */
         return;
     }
     int64_t bucket = bucket_in(&filling, given + wanted - 1);
@@ -85,8 +85,8 @@ static void plan_take(struct bk_agent *agent, struct operation *operation)
     operation->is_retry = false;
 }
 
-/* By a copy of any age: the condition tells whether it holds. A reader may have left a count there that
- * nobody can have stored. */
+/* The cached state may be of any age, because the update's condition verifies it. A reader may have cached a
+ * count that no agent can have stored. */
 static void take(struct bk_agent *agent, struct operation *operation)
 {
     const struct known *cached = bk_agent_cache_peek(agent, operation->key);
@@ -102,7 +102,7 @@ static void begin_write(struct bk_agent *agent, struct operation *operation, int
 {
     (void)now_ns;
     if (agent->config.source == BK_SOURCE_COUNTER) {
-        operation->fired = true; /* every row counts */
+        operation->fired = true; /* every row fires */
         bk_operation_go(operation, NUMBER_ADD);
     } else {
         take(agent, operation);
@@ -116,7 +116,7 @@ static bool is_served(const struct bk_agent *agent, struct operation *operation,
     return local != NULL && local->next < local->end;
 }
 
-/* Of a lease: by a number that the agent has, or by more that one operation asks for. */
+/* Continues an operation with a lease: with a number that the agent has, or by requesting more numbers. */
 static void resume(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (is_served(agent, operation, now_ns)) {
@@ -137,8 +137,8 @@ static void begin_read(struct bk_agent *agent, struct operation *operation, int6
         bk_operation_look(agent, operation, now_ns);
 }
 
-/* The numbers are this agent's, and nobody else's. Those of a lease fill buckets by the settings that it was
- * taken by, which the state goes by, and not by those of the rows that get them. */
+/* The numbers now belong to this agent only. Those of a lease fill buckets by the settings with which the
+ * lease was taken, as the state does, and not by the settings of the rows that get the numbers. */
 static void taken(struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t first = operation->known.columns[BK_COUNTER];
@@ -155,7 +155,8 @@ static void taken(struct bk_agent *agent, struct operation *operation, int64_t n
     place(operation, bucket_in(&operation->filling, first));
 }
 
-/* The row's own increment is in it, and perhaps those of others: none of them knows. */
+/* The total includes the row's own increment and possibly those of other agents; this cannot be
+ * distinguished. */
 static void take_total(struct bk_agent *agent, struct operation *operation, int64_t total)
 {
     int64_t number = total > 0 ? total - 1 : 0;
@@ -168,8 +169,8 @@ static void take_total(struct bk_agent *agent, struct operation *operation, int6
 static void fail(struct bk_agent *agent, struct operation *operation, int64_t now_ns, bool is_unknown)
 {
     if (operation->step == NUMBER_ADD && is_unknown) {
-        /* Repeated, it may count twice; left alone, it may not have counted. The total is read in any case.
-         */
+        /* If the increment is repeated, it may count twice; if not, it may not have counted. The total is
+         * read in either case. */
         if (!bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.counter_retries))
             bk_operation_go(operation, NUMBER_TOTAL);
         return;
@@ -178,13 +179,13 @@ static void fail(struct bk_agent *agent, struct operation *operation, int64_t no
     if (!bk_operation_try_again(agent, operation, now_ns, is_unknown, agent->config.retries))
         bk_operation_finish(operation, operation->is_read ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
     else if (is_conditional && is_unknown) {
-        /* What the condition named may hold no longer, and the numbers may be taken: others are. */
+        /* The update may have been applied, so the state is read again and different numbers are taken. */
         operation->step = NUMBER_READ;
         operation->is_retry = false;
     }
 }
 
-/* The state holds something else than the condition named. */
+/* The state did not match the condition. */
 static void take_current(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                          const struct known *state)
 {
@@ -262,7 +263,7 @@ static bool asks(const struct operation *operation)
     return operation->step == NUMBER_READ || operation->step == NUMBER_TAKE;
 }
 
-/* Of a lease: the bucket of the next number that is left. */
+/* For a lease: returns the bucket of the next number that is left. */
 static bool view(const struct bk_agent *agent, int64_t now_ns, uint64_t key, int64_t *bucket,
                  bool *is_changing)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row itself tells its bucket, by its time, its number or its id, or there is one bucket alone: agents
- * need not agree on anything. */
+/* The row itself determines its bucket, by its time, its number or its id, or there is only one bucket.
+ * Agents need no agreement. */
 #include "operation.h"
 
 static void begin_write(struct bk_agent *agent, struct operation *operation, int64_t now_ns)

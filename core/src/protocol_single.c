@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_SINGLE: whoever finds the count full begins the next bucket in the same write, as if alone. */
+/* BK_SINGLE: an operation that finds the bucket full begins the next one in the same write, as if there were
+ * no other agents. */
 #include "counted.h"
 
 static void count(struct bk_agent *agent, struct operation *operation, int64_t now_ns)

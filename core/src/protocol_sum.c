@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a bucket counted after they are stored, every so many rows or so long: all of them each time
- * (BK_SOURCE_SCAN), or those alone that are newer than the last one counted (BK_SOURCE_INCREMENTAL). */
+/* The protocols that count the rows of a bucket after they are stored, after a number of rows or an interval:
+ * all rows each time (BK_SOURCE_SCAN), or only those newer than the last counted one
+ * (BK_SOURCE_INCREMENTAL). */
 #include "bucketing/hash.h"
 #include "operation.h"
 
 #define PLACE (BIT(BK_PLACE_TIME) | BIT(BK_PLACE_ID))
 
 enum sum_step {
-    SUM_ROWS = STEP_OF_PROTOCOL, /* what the bucket holds, or has got since */
-    SUM_FRESH, /* BK_SOURCE_SCAN: the state again, whether somebody else has raised the bucket */
+    SUM_ROWS = STEP_OF_PROTOCOL, /* counts the rows of the bucket, or those since the last count */
+    SUM_FRESH, /* BK_SOURCE_SCAN: reads the state again, in case another agent has raised the bucket */
     SUM_STORE,
     STEP_OF_SUM
 };
@@ -24,16 +25,16 @@ static void forget_last(struct known *known)
     known->columns[BK_SUM_ID] = INT64_MIN;
 }
 
-/* By the settings of the time of the row that counts. */
+/* Uses the settings of the time of the operation's row. */
 static bool is_enough(const struct bk_agent *agent, const struct operation *operation, uint64_t rows)
 {
     return rows >= bk_agent_settings(agent, operation->row.time_ns)->of.count.rows;
 }
 
-/* When the cache evicts a key, the agent forgets how many rows it has stored since it counted last, and when
- * that was. Back in the cache, a key begins with a random number of rows below every_rows. So each row brings
- * the next count nearer by 1 / every_rows whatever the cache holds: n rows pass without a count at a chance
- * of at most exp(-n / every_rows). By time the first row counts. */
+/* When the cache evicts a key, the agent forgets how many rows it has stored since the last count, and when
+ * that was. A key that returns to the cache therefore starts with a random number of rows below every_rows.
+ * So the probability that n rows pass without a count is at most exp(-n / every_rows), whatever is in the
+ * cache. If counts are due by time, the first row after an eviction counts. */
 static bool count_is_due(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
 {
     const struct bk_agent_config *config = &agent->config;
@@ -68,7 +69,7 @@ static void placed(struct bk_agent *agent, struct operation *operation, int64_t 
         operation->known = *cached;
     if (operation->known.mask == 0)
         forget_last(&operation->known);
-    /* What an older bucket got is of no concern any more. */
+    /* Rows of older buckets are not counted any more. */
     if (operation->bucket == operation->known.columns[BK_BUCKET] && count_is_due(agent, operation, now_ns))
         bk_operation_go(operation, SUM_ROWS);
 }
@@ -77,7 +78,7 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
                      const struct bk_outcome *outcome)
 {
     const int64_t *known = operation->known.columns;
-    /* No host has any business to tell a sum below 0, or one near the end. */
+    /* Protects against a faulty host that reports a negative or a huge sum. */
     int64_t counted = known[BK_COUNTER] > 0 ? known[BK_COUNTER] : 0, room = INT64_MAX - 1 - counted;
     int64_t sum = counted + (outcome->rows < (uint64_t)room ? (int64_t)outcome->rows : room);
     operation->next = operation->known;
@@ -93,7 +94,8 @@ static void plan_sum(const struct bk_agent *agent, struct operation *operation,
     bk_operation_go(operation, SUM_STORE);
 }
 
-/* Unless somebody else has raised it since the rows were counted: a plain write would lower it again. */
+/* Raises the bucket, unless another agent has raised it since the rows were counted, since a plain write
+ * would lower it again. */
 static void plan_raise(struct operation *operation, int64_t now_ns)
 {
     if (operation->known.columns[BK_BUCKET] != operation->bucket || operation->bucket >= BUCKET_LAST) {
@@ -122,16 +124,16 @@ static void stored(struct bk_agent *agent, struct operation *operation, int64_t 
     bk_operation_finish(operation, BK_OPERATION_OK);
 }
 
-/* Of a conditional update of the sum; false when it is to be tried again. */
+/* Handles a conditional update of the sum that was not applied. Returns false if it must be tried again. */
 static bool take_lost(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                       const struct bk_outcome *outcome)
 {
     struct known state;
     if (outcome->kind == BK_OUTCOME_NOT_APPLIED &&
         bk_operation_read_known(outcome, operation->asked_ns, &state))
-        bk_operation_learn(agent, operation, &state, now_ns); /* somebody has counted further */
+        bk_operation_learn(agent, operation, &state, now_ns); /* another agent has counted more rows */
     else if (bk_outcome_is_unknown(outcome))
-        bk_agent_cache_forget(agent, operation->key); /* the next count begins with what is stored */
+        bk_agent_cache_forget(agent, operation->key); /* the next count begins from the stored state */
     else
         return false;
     bk_operation_finish(operation, BK_OPERATION_OK);
@@ -144,7 +146,7 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
     struct known state;
     bool is_applied = outcome->kind == BK_OUTCOME_APPLIED;
     bool is_conditional = agent->config.source == BK_SOURCE_INCREMENTAL;
-    /* A count that names no last row is one that cannot be gone on from. */
+    /* An incremental count must name the last counted row, from which the next count continues. */
     bool is_count = outcome->rows == 0 || (outcome->mask & PLACE) == PLACE || !is_conditional;
     switch ((enum sum_step)operation->step) {
     case SUM_ROWS:
@@ -168,7 +170,7 @@ static void take_outcome(struct bk_agent *agent, struct operation *operation, in
         break;
     }
     bk_operation_try_again_or_end(agent, operation, now_ns, bk_outcome_is_unknown(outcome),
-                                  agent->config.retries); /* the row is stored */
+                                  agent->config.retries); /* the row is stored already */
 }
 
 static void fill(const struct bk_agent *agent, const struct operation *operation, struct bk_action *out)

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* BK_THREE_STATE: a change of bucket is dated `lead` ahead, so that every agent has read of it before it
- * comes.
+/* BK_THREE_STATE: a change of bucket is dated `lead` ahead, so that every agent has read it before its date.
  *
- *     steady        nothing is to come; rows that fire are counted
- *     pre-change    the bucket in the state is one further, and NEXT_CHANGE says from when on rows go there
- *     post-change   the date has passed: whoever touches the key first sets the counter back, and LAST_CHANGE
- * to the date; perhaps several do
+ *     steady        no change is planned; rows that fire are counted
+ *     pre-change    the state already names the next bucket, to which rows from the time NEXT_CHANGE on go
+ *     post-change   the date has passed; agents that use the key move it to LAST_CHANGE and reset the counter
  *
- * While a change is to come no other is planned, so a bucket gets its threshold's worth of rows and all that
- * come during the lead besides.
+ * Until the date has passed no further change is planned, so a bucket gets as many rows as its threshold and
+ * those that arrive during the lead.
  *
- * A change at a line of a greatest age is dated at the line: all agents know that no row from beyond it
- * belongs to the old bucket, so it needs no lead. */
+ * A change at a line of a greatest age is dated at the line: all agents know that no row beyond the line
+ * belongs to the old bucket, so this change needs no lead. */
 #include "counted.h"
 
 enum three_state_step {
-    THREE_STATE_FRESH = STEP_OF_COUNTED, /* for a row that does not fire: reads the state again, */
-    THREE_STATE_TOTAL,                   /* BK_COUNTER_COLUMN: the counter, */
-    THREE_STATE_RESET,                   /* and sets the counter back */
+    THREE_STATE_FRESH = STEP_OF_COUNTED, /* a row that does not fire reads the state again, */
+    THREE_STATE_TOTAL,                   /* with BK_COUNTER_COLUMN it reads the counter, */
+    THREE_STATE_RESET,                   /* and then it resets the counter */
     STEP_OF_THREE_STATE
 };
 
-/* A row's own time decides, also once somebody has reset the counter and so moved the change time to
- * last_change: a row that was taken before it and routed after it still goes to the old bucket. */
+/* Returns the bucket of a row's time. This also works after the counter was reset, which moves the change
+ * time to BK_LAST_CHANGE: a row that was accepted before the reset and routed after it still goes to the old
+ * bucket. */
 static int64_t bucket_at(const struct known *known, int64_t time_ns)
 {
     int64_t bucket = known->columns[BK_BUCKET], next_ns = known->columns[BK_NEXT_CHANGE];
@@ -35,9 +34,9 @@ static int64_t bucket_at(const struct known *known, int64_t time_ns)
     return time_ns >= known->columns[BK_LAST_CHANGE] || bucket == 0 ? bucket : bucket - 1;
 }
 
-/* The state keeps the dates of its last two buckets, and between two dates lies a lead at least. So a row
- * that has waited for longer than that, and is older by more than that than both, may belong further down.
- * (One that has not waited has a clock that is behind, and goes to the oldest bucket that is known.) */
+/* The state has the dates of the last two buckets, which are at least one lead apart. So a row that waited
+ * for more than a lead and is more than a lead older than both dates may belong to a bucket further down. (A
+ * row that did not wait has the time of a slow clock, and goes to the oldest known bucket.) */
 static bool is_forgotten(const struct bk_agent *agent, const struct operation *operation, int64_t now_ns)
 {
     const int64_t *known = operation->known.columns;
@@ -59,7 +58,7 @@ static void route(struct bk_agent *agent, struct operation *operation, int64_t n
         bk_operation_go(operation, STEP_PUT);
 }
 
-/* The counter goes back to what was counted since the change, which has come to pass. */
+/* Plans to reset the counter to what was counted since the change, whose date has passed. */
 static void plan_reset(const struct bk_agent *agent, struct operation *operation, int64_t count)
 {
     operation->next = operation->known;
@@ -69,7 +68,8 @@ static void plan_reset(const struct bk_agent *agent, struct operation *operation
     operation->next.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
 }
 
-/* Unless a line comes within a lead of the change: it ends the bucket, and dates stay a lead apart. */
+/* Plans a change, unless a line follows within a lead of its date: that line ends the bucket, and dates stay
+ * at least a lead apart. */
 static void plan_change(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     int64_t change_ns = bk_agent_saturating_add(now_ns, 1, agent->config.lead_ns);
@@ -77,7 +77,7 @@ static void plan_change(const struct bk_agent *agent, struct operation *operatio
         bk_counted_line(agent, &operation->known))
         return;
     operation->next.columns[BK_BUCKET]++;
-    operation->next.columns[BK_NEXT_CHANGE] = change_ns != 0 ? change_ns : 1; /* 0 would mean none */
+    operation->next.columns[BK_NEXT_CHANGE] = change_ns != 0 ? change_ns : 1; /* 0 means that there is none */
     operation->next.mask |= BIT(BK_BUCKET) | BIT(BK_NEXT_CHANGE);
 }
 
@@ -92,7 +92,7 @@ static void count(struct bk_agent *agent, struct operation *operation, int64_t n
         return;
     }
     if (is_waiting && now_ns >= next_ns) {
-        /* Post-change: the reset, with this row's increment on top. */
+        /* Post-change: reset the counter and add this row's increment. */
         operation->adds = stands_here;
         count = stands_here ? operation->weight : 0;
         plan_reset(agent, operation, count);
@@ -123,7 +123,7 @@ static void placed(struct bk_agent *agent, struct operation *operation, int64_t 
     if (operation->fired || !reset_is_due(operation, now_ns))
         return;
     if (agent->config.counter == BK_COUNTER_LWT)
-        reset(agent, operation); /* its condition tells whether the copy still holds */
+        reset(agent, operation); /* the update's condition verifies the cached state */
     else
         bk_operation_go(operation, THREE_STATE_FRESH);
 }
@@ -146,8 +146,8 @@ static void fill(const struct bk_agent *agent, const struct operation *operation
     bk_counted_fill(agent, operation, out);
 }
 
-/* By the state as it was just read: the cached one may be from before somebody else's reset, and a second one
- * would take what has been counted since. */
+/* Resets the counter if that is necessary according to the state that was just read. The cached state may be
+ * from before another agent's reset, and a second reset would discard what was counted since. */
 static void reset_if_due(const struct bk_agent *agent, struct operation *operation, int64_t now_ns)
 {
     if (!reset_is_due(operation, now_ns))
@@ -158,7 +158,7 @@ static void reset_if_due(const struct bk_agent *agent, struct operation *operati
         reset(agent, operation);
 }
 
-/* Of the three steps of a reset; false when the step failed. */
+/* Handles the outcome of one of the three steps of a reset. Returns false if the step failed. */
 static bool take_reset(struct bk_agent *agent, struct operation *operation, int64_t now_ns,
                        const struct bk_outcome *outcome)
 {
@@ -182,7 +182,8 @@ static bool take_reset(struct bk_agent *agent, struct operation *operation, int6
             bk_counted_keep_written(agent, operation, now_ns);
         else if (!bk_counted_has_lost(agent, operation, now_ns, outcome))
             return false;
-        bk_operation_finish(operation, BK_OPERATION_OK); /* somebody else has made it, if not this one */
+        bk_operation_finish(operation,
+                            BK_OPERATION_OK); /* the reset was made by another agent or by this one */
         return true;
     case STEP_OF_THREE_STATE:
         break;

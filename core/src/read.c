@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans a read of the latest rows: which buckets to ask, in which order, and when to stop. */
+/* Plans a read of rows: which buckets to query, in which order, and when to stop. */
 #include "bucketing/read.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static enum bk_status windows_of(const struct bk_strategy *strategy, const struc
         newest_ns = query->until_ns - 1 < newest_ns ? query->until_ns - 1 : newest_ns;
         oldest_ns = query->from_ns > oldest_ns ? query->from_ns : oldest_ns;
     }
-    if (oldest_ns > newest_ns) { /* the range lies before the key's birth, or is still to come */
+    if (oldest_ns > newest_ns) { /* the range is before the key's birth or in the future */
         out->next = -1;
         return BK_OK;
     }
@@ -38,7 +38,7 @@ static enum bk_status windows_of(const struct bk_strategy *strategy, const struc
     return out->next - out->floor > BK_WALK_WINDOWS_MAX ? BK_ERROR_WALK_TOO_LONG : BK_OK;
 }
 
-/* Down from the key's newest bucket; the known starts narrow a range from both ends. */
+/* The read goes down from the key's newest bucket. Known starts narrow a range at both ends. */
 static enum bk_status sequence_of(const struct bk_key_state *state, const struct bk_query *query,
                                   struct bk_reader *out)
 {
@@ -187,7 +187,8 @@ bool bk_read_next_known(struct bk_reader *reader, const struct bk_empties *known
         uint64_t width = (uint64_t)reader->width, left = reader->partitions_max - reader->partitions_asked;
         uint64_t below = (width < left ? width : left) - 1;
         low = (uint64_t)(next - reader->floor) < below ? reader->floor : next - (int64_t)below;
-        /* A step is one run of buckets, so it ends above the first window that need not be asked. */
+        /* A step is a run of consecutive buckets, so it ends above the first window that is known to be
+         * empty. */
         int64_t empty = bk_empties_top(known, next);
         reader->step_low = empty >= low ? empty + 1 : low;
         reader->step_open = true;
@@ -215,8 +216,8 @@ void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older
     reader->rows_found = rows > UINT64_MAX - reader->rows_found ? UINT64_MAX : reader->rows_found + rows;
     reader->next = reader->step_low - 1;
     reader->step_open = false;
-    /* All that lies further down is older still. A step that holds rows of the range as well goes on: where
-     * writers raced for the change, their last rows may stand one bucket down. */
+    /* All lower buckets have only older rows. If the step also had rows of the range, the read continues,
+     * because writers that raced for the change may have put their last rows one bucket lower. */
     if (saw_older && rows == 0 && reader->ends_at_older)
         reader->floor = reader->next + 1;
 }
@@ -225,8 +226,8 @@ uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket)
 {
     if (reader == NULL || reader->width < 1 || is_over(reader) || bucket >= reader->next)
         return 0;
-    /* Whole steps alone are skipped: a pair that holds `bucket` must still be asked, and so must the rest of
-     * what may be asked at all. */
+    /* Only whole steps are skipped: a step that contains `bucket` must still be queried, and so must the
+     * last, narrower step that the limit of partitions allows. */
     uint64_t width = (uint64_t)reader->width, left = reader->partitions_max - reader->partitions_asked;
     int64_t lowest = bucket < reader->floor ? reader->floor - 1 : bucket;
     uint64_t empty = (uint64_t)reader->next - (uint64_t)lowest;

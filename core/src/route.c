@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places a row in a bucket, says how long that answer holds, and advances the state of a key. */
+/* Places a row in a bucket, determines for which other rows the result is valid, and advances the state of a
+ * key. */
 #include "bucketing/route.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static const struct bk_route everywhere = {
     .sequence_high = UINT64_MAX,
 };
 
-/* With a greatest age a bucket begins with its first row and ends at the next line of the grid. */
+/* With a greatest age, a bucket begins with its first row and ends at the next line. */
 static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)
 {
     const struct bk_strategy grid = {.kind = BK_TIME, .of.time = {BK_CALENDAR_NONE, strategy->max_age_ns, 0}};
@@ -38,7 +39,7 @@ static uint64_t end_of(uint64_t first, uint64_t rows)
     return rows > UINT64_MAX - first ? UINT64_MAX : first + rows;
 }
 
-/* *out comes as a route that holds everywhere. */
+/* On entry, *out is a route without bounds. */
 static void route_aged(const struct bk_strategy *strategy, const struct bk_key_state *state,
                        const struct bk_row *row, struct bk_route *out)
 {
@@ -48,8 +49,7 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
     out->until_ns = state->until_ns;
     if (out->begins) {
         struct bk_window span = span_of(strategy, row->time_ns);
-        /* The line never goes back, or a late row that is the first after a full bucket would end its own
-         * bucket at once. */
+        /* The line never goes back; otherwise a late row that begins a bucket would end it immediately. */
         if (!state->is_begun || span.until_ns > state->until_ns)
             out->until_ns = span.until_ns;
         if (over)
@@ -57,7 +57,8 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
     }
     if (strategy->kind == BK_COUNT) {
         uint64_t rows = strategy->of.count.rows;
-        /* Beyond the line a row of any number begins the next bucket; before it, those beyond the last. */
+        /* Beyond the line, a row of any number begins the next bucket; before the line, only rows with a
+         * number beyond the bucket's last do. */
         out->sequence_low = full && !over ? end_of(state->first_sequence, rows) : 0;
         out->sequence_high = end_of(out->begins ? row->sequence : state->first_sequence, rows);
     }
@@ -65,7 +66,7 @@ static void route_aged(const struct bk_strategy *strategy, const struct bk_key_s
 
 static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_state *state)
 {
-    /* With a greatest age a row may roll the key before itself and after. */
+    /* With a greatest age, one row may roll the key twice: before and after it is counted. */
     int64_t last = strategy->max_age_ns != 0 ? INT64_MAX - 2 : INT64_MAX - 1;
     return state->bucket >= 0 && state->bucket <= last &&
            (strategy->kind == BK_COUNT || state->counter < bk_threshold(strategy));
@@ -74,9 +75,8 @@ static bool state_fits(const struct bk_strategy *strategy, const struct bk_key_s
 static void route_count(const struct bk_strategy *strategy, uint64_t sequence, struct bk_route *out)
 {
     uint64_t rows = strategy->of.count.rows, bucket = sequence / rows;
-    /* With one row per partition, sequences above 2^63 would pass the bucket's range; they share the last
-     * one.
-     */
+    /* With one row per partition, sequence numbers above 2^63 would exceed the range of buckets, so they
+     * share the last bucket. */
     if (bucket > INT64_MAX)
         bucket = INT64_MAX;
     out->bucket = (int64_t)bucket;
@@ -85,8 +85,8 @@ static void route_count(const struct bk_strategy *strategy, uint64_t sequence, s
         bucket == INT64_MAX || rows > UINT64_MAX - out->sequence_low ? UINT64_MAX : out->sequence_low + rows;
 }
 
-/* Filled in place: copied as a whole just after one of its words was stored, it would wait for that store,
- * half of what a call costs. */
+/* The route is filled in place. Copying it just after one of its words was stored would stall on that store,
+ * which is half of the cost of a call. */
 static enum bk_status route(const struct bk_strategy *strategy, const struct bk_key_state *state,
                             const struct bk_row *row, struct bk_route *out)
 {
@@ -135,7 +135,8 @@ static enum bk_status route(const struct bk_strategy *strategy, const struct bk_
     return BK_OK;
 }
 
-/* When the row begins a bucket, the state of that; else it stays as it is. *effect comes zeroed. */
+/* If the row begins a bucket, sets the state to that bucket; otherwise leaves it. On entry, *effect is
+ * zero. */
 static void begin_aged(const struct bk_strategy *strategy, struct bk_key_state *state,
                        const struct bk_row *row, struct bk_effect *effect)
 {
@@ -166,7 +167,7 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
     return status;
 }
 
-/* The high 64 bits of a product, in standard C. */
+/* Returns the high 64 bits of a 128-bit product, in standard C. */
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
@@ -205,8 +206,8 @@ bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
     return bk_weight(strategy, row) > 0;
 }
 
-/* No division: the high word is below a unit, so a row of a unit and more fires here too, and the rest of a
- * smaller one is its size. */
+/* This needs no division: the high word of the product is below `unit`, so a row of at least `unit` bytes
+ * fires here too, and the remainder of a smaller row is its size. */
 static size_t first_weighty(uint64_t unit, const uint64_t *ids, const uint64_t *bytes, size_t begin,
                             size_t end)
 {
@@ -231,8 +232,8 @@ size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, 
             i++;
         return i;
     }
-    /* One in 2^bits fires: look at eight at once and stop to find which. Worth 2.2x over the plain loop at 9
-     * bits. */
+    /* One row in 2^bits fires, so eight rows are tested together, and only if one of them fires is it
+     * searched for. This is 2.2 times as fast as a simple loop at 9 bits. */
     uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
     for (; i + 8 <= end; i += 8) {
         unsigned any = 0;

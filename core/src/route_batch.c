@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places many rows of one key at once: one route for each run of rows in one bucket, as far as the route
- * holds and no row fires. */
+/* Places many rows of one key in one call, with one route for each run of rows for which the route is valid
+ * and no row fires. */
 #include "bucketing/route.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool goes_by_time(const struct bk_strategy *strategy)
     return strategy->kind == BK_TIME || strategy->max_age_ns != 0;
 }
 
-/* Whether the columns are there that the strategy looks at. */
+/* Returns whether `rows` has the columns that the strategy needs. */
 static bool has_columns(const struct bk_strategy *strategy, const struct bk_rows *rows)
 {
     bool wants_ids = bk_kind_fires(strategy->kind) || strategy->kind == BK_HASH;
@@ -31,9 +31,9 @@ static struct bk_row row_at(const struct bk_rows *rows, size_t i)
     };
 }
 
-/* The first row from begin to before end that the route does not hold for; none of them fires. A row at the
- * end of its range, where a bound is none, is taken for beyond it: that costs a route and is always right. As
- * unsigned numbers two comparisons are one. */
+/* Returns the first row in [begin, end) for which the route is not valid, or `end`; none of these rows fires.
+ * A row with the greatest time or number may count as outside of an unbounded range, which only costs another
+ * route. Unsigned arithmetic makes two comparisons one. */
 static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_route *route,
                          const struct bk_rows *rows, size_t begin, size_t end)
 {
@@ -82,8 +82,8 @@ static enum bk_status place(const struct bk_strategy *strategy, struct bk_key_st
             firing = bk_first_firing(strategy, rows->ids, rows->bytes, end, count);
         for (size_t j = i; j < end; j++)
             buckets[j] = route.bucket;
-        /* The first row of a run alone can begin a bucket or fire. */
-        bk_advance(strategy, state, &row, NULL); /* fails where the route would have */
+        /* Only the first row of a run can begin a bucket or fire. */
+        bk_advance(strategy, state, &row, NULL); /* cannot fail, because the route succeeded */
     }
     return BK_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the lines of a setting's text. */
+/* The table of the names that the text of a setting may have. */
 #include "setting_lines.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a setting's text: one row for each says how it is named, of which kinds it is, where struct
- * bk_setting holds its value, and when it has a meaning. Reading and writing go by these rows, and a test
- * holds them against the settings of the simulator's scenarios, so that a name means one thing. */
+/* The lines of a setting's text: each has one row with its name, the kinds that have it, the member of struct
+ * bk_setting with its value, and when it applies. The parser and the printer use this table, and a test
+ * compares it with the settings of the simulator's scenarios, so that names mean the same in both. */
 #ifndef BUCKETING_SETTING_LINES_H
 #define BUCKETING_SETTING_LINES_H
 
@@ -63,24 +63,24 @@ struct bk_setting_line {
     const struct bk_setting_word *words;
     uint64_t least, most; /* most 0: any */
     bool is_optional;
-    enum bk_setting_name unless; /* that one has a value */
-    enum bk_setting_name of;     /* that one has one of `values`, bit by bit */
+    enum bk_setting_name unless; /* the line must be absent if that one is set */
+    enum bk_setting_name of;     /* the line applies only if that one has one of `values` */
     unsigned values;
 };
 
 extern const struct bk_setting_line bk_setting_lines[BK_LINE_COUNT];
 
-/* The value of a line, of a chance its denominator. */
+/* The value of a line; for a chance, its denominator. */
 uint64_t bk_setting_value(const struct bk_setting *setting, const struct bk_setting_line *line);
 void bk_setting_put(struct bk_setting *setting, const struct bk_setting_line *line, uint64_t value);
-/* NULL: no word has that value. */
+/* The word of a value; NULL: there is none. */
 const char *bk_setting_word_of(const struct bk_setting_word *words, uint64_t value);
 bool bk_setting_is_of_kind(const struct bk_setting_line *line, const struct bk_setting *setting);
-/* Whether its `of` has one of the values that it needs. */
+/* Whether the setting `of` has one of the values that the line needs. */
 bool bk_setting_is_needed(const struct bk_setting_line *line, const struct bk_setting *setting);
-/* Whether the line has a meaning in this setting. */
+/* Whether the line applies to this setting. */
 bool bk_setting_applies(const struct bk_setting_line *line, const struct bk_setting *setting);
-/* Where rows are to be counted now and then, and never would. */
+/* Whether rows should be counted from time to time, but neither every_rows nor every_time is set. */
 bool bk_setting_counts_never(const struct bk_setting *setting);
 
 #endif

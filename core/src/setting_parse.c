@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a setting from a text, line by line. */
+/* Parses the text of a setting, line by line. */
 #include <string.h>
 
 #include "bucketing/setting.h"
@@ -18,12 +18,12 @@ struct parser {
     const char *text;
     size_t size, at;
     uint32_t line;
-    uint32_t seen[BK_LINE_COUNT]; /* the line on which it stands; 0: nowhere */
+    uint32_t seen[BK_LINE_COUNT]; /* the line number of each name, 0 if it does not occur */
     struct bk_setting setting;
     struct bk_setting_error *error;
 };
 
-/* "'NAME' text", or the text alone. */
+/* Sets the error "'NAME' text", or `text` alone without a name. */
 static bool fail(struct parser *parser, uint32_t line, const char *name, const char *text, const char *more)
 {
     struct bk_text out = {parser->error->text, sizeof parser->error->text, 0, false};
@@ -39,7 +39,8 @@ static bool fail(struct parser *parser, uint32_t line, const char *name, const c
     return false;
 }
 
-/* The next line that says something, without its end; false at the end of the text. */
+/* Finds the next line that is neither empty nor a comment, without its end. Returns false at the end of the
+ * text. */
 static bool next_line(struct parser *parser, struct bk_piece *out)
 {
     while (parser->at < parser->size) {
@@ -57,7 +58,7 @@ static bool next_line(struct parser *parser, struct bk_piece *out)
     return false;
 }
 
-/* "name = value" */
+/* Parses the next line "name = value". */
 static bool next_pair(struct parser *parser, struct bk_piece *name, struct bk_piece *value)
 {
     struct bk_piece line;
@@ -172,7 +173,7 @@ static bool read_lines(struct parser *parser)
     return fail(parser, parser->line, NULL, "the text has no last line 'end'; is it cut off?", NULL);
 }
 
-/* What was given where it means nothing, and what is missing. */
+/* Reports names that do not apply to the strategy, and missing ones. */
 static bool check_lines(struct parser *parser)
 {
     const struct bk_setting *setting = &parser->setting;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a setting as a text, and gives it to an agent. */
+/* Writes a setting as text, and passes it to an agent. */
 #include "bucketing/setting.h"
 #include "setting_lines.h"
 #include "setting_text.h"
 
-/* Whether it can be read back. */
+/* Returns whether the value can be parsed again. */
 static bool is_sound(const struct bk_setting *setting, const struct bk_setting_line *line)
 {
     uint64_t value = bk_setting_value(setting, line);
@@ -18,7 +18,7 @@ static bool is_sound(const struct bk_setting *setting, const struct bk_setting_l
     return line->type == BK_VALUE_TIME || value >= line->least || (value == 0 && line->is_optional);
 }
 
-/* A zero is written where it is a word: coordination = single. */
+/* A value of 0 is written only if it is a word, as in coordination = single. */
 static bool is_written(const struct bk_setting *setting, const struct bk_setting_line *line)
 {
     return !line->is_optional || bk_setting_value(setting, line) != 0 ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the values of a setting. Dates are counted by Howard Hinnant's civil calendar. */
+/* Parses and writes the values of a setting. Dates are computed by Howard Hinnant's algorithms for the civil
+ * calendar. */
 #include "setting_text.h"
 
 #include <string.h>
@@ -9,21 +10,22 @@
 
 #define SECOND_NS  INT64_C(1000000000)
 #define DAY_S      INT64_C(86400)
-#define DIGITS_MAX 20 /* of a uint64_t */
+#define DIGITS_MAX 20 /* the most decimal digits of a uint64_t */
 
 struct unit {
     const char *name;
     uint64_t size;
 };
 
-/* From the largest to the smallest, as they are tried when one is written. */
+/* From the largest to the smallest unit, the order in which they are tried for writing. */
 static const struct unit times[] = {
     {"d", 86400000000000}, {"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000},
     {"ms", 1000000},       {"us", 1000},         {"ns", 1},          {NULL, 0}};
 static const struct unit sizes[] = {{"TB", 1000000000000}, {"GB", 1000000000}, {"MB", 1000000},
                                     {"KB", 1000},          {"B", 1},           {NULL, 0}};
 
-/* One byte after the other: a compiler may make strlen() of a loop that looks for the end alone. */
+/* Compares byte by byte: a compiler may replace a loop that only searches for the end by a call of
+ * strlen(). */
 bool bk_piece_is(struct bk_piece piece, const char *word)
 {
     for (size_t i = 0; i < piece.size; i++) {
@@ -49,7 +51,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits at the start; the rest of the piece follows them. False: none, or beyond 2^64 - 1. */
+/* Takes the digits from the start of the piece. Returns false if there are none or if the number exceeds 2^64
+ * - 1. */
 static bool take_digits(struct bk_piece *piece, uint64_t *out)
 {
     size_t used = 0;
@@ -124,7 +127,7 @@ const char *bk_piece_chance(struct bk_piece piece, uint64_t *numerator, uint64_t
                : wrong;
 }
 
-/* So many digits, then the mark. */
+/* Takes `digits` digits and the character `mark` from the start of the piece. */
 static bool take_part(struct bk_piece *piece, size_t digits, char mark, int64_t *out)
 {
     uint64_t value = 0;
@@ -137,7 +140,7 @@ static bool take_part(struct bk_piece *piece, size_t digits, char mark, int64_t 
     return true;
 }
 
-/* ".5Z", "Z". */
+/* Parses ".5Z" or "Z". */
 static bool take_fraction(struct bk_piece piece, int64_t *out_ns)
 {
     int64_t unit = SECOND_NS;
@@ -156,7 +159,7 @@ static bool take_fraction(struct bk_piece piece, int64_t *out_ns)
     return piece.size == 1 && piece.at[0] == 'Z';
 }
 
-/* False where that is beyond the line of int64_t. */
+/* Returns false if the result does not fit into int64_t. */
 static bool add_fraction(int64_t seconds, int64_t fraction_ns, int64_t *out_ns)
 {
     int64_t least = INT64_MIN / SECOND_NS - 1, most = INT64_MAX / SECOND_NS;
@@ -173,7 +176,7 @@ const char *bk_piece_time(struct bk_piece piece, int64_t *out_ns)
     static const char wrong[] =
         "not a time of the years 1677 to 2262; give it in UTC, as in 2026-01-31T12:00:00Z";
     int64_t year, month, day, hour, minute, second, fraction_ns;
-    /* The last part's mark is looked at with the fraction. */
+    /* The character after the seconds is checked together with the fraction. */
     if (piece.size < 20 || !take_part(&piece, 4, '-', &year) || !take_part(&piece, 2, '-', &month) ||
         !take_part(&piece, 2, 'T', &day) || !take_part(&piece, 2, ':', &hour) ||
         !take_part(&piece, 2, ':', &minute) || !take_part(&piece, 2, piece.at[2], &second))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of each status, and the version. */
+/* The text of each status, and the version of the library. */
 #include "bucketing/status.h"
 
 #include <stddef.h>

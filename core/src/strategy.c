@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a strategy from its settings, and refuses settings that no strategy can have. */
+/* Creates a strategy from its settings, and refuses invalid settings. */
 #include "bucketing/strategy.h"
 
 #include <stddef.h>

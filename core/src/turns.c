@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose turn it is to ask: the operations on one key, in the order of their numbers.
- *
- * Those that ask for others, are parked, or are about the lock row are in the list of their key's hash
- * (Fibonacci hashing; as many lists as operations, so keys share one seldom). A list's head, and each link,
- * is the number of the next operation plus 1, or 0. Protocols in which no operation waits for another have no
- * lists. */
+/* The order in which operations on one key take turns to make requests: by operation number. An operation
+ * that makes requests for others, is parked, or uses the lock row is in the list of its key's hash (Fibonacci
+ * hashing; there are as many lists as operations, so keys rarely share one). The head of a list, and each
+ * link, is the number of the next operation plus 1, or 0. Protocols in which no operation waits for another
+ * have no lists. */
 #include "operation.h"
 
 static uint32_t *head_of(struct bk_agent *agent, uint64_t key)
 {
-    /* The high half of the product picks the list. */
+    /* The high half of the product selects the list. */
     uint64_t high = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     return bk_agent_numbers(agent, agent->lists_at) + (high * agent->list_count >> 32);
 }
 
-/* What names the operation, or would: the head or the link before its place. */
+/* Returns the head or the link that refers to the operation, or that would if it were in the list. */
 static uint32_t *place_of(struct bk_agent *agent, uint32_t number)
 {
     uint32_t *links = bk_agent_numbers(agent, agent->links_at);
@@ -49,7 +48,8 @@ void bk_turns_update(struct bk_agent *agent, uint32_t number)
     }
 }
 
-/* From the operation that a link names on, the first one on the key; NULL: there is none. */
+/* Returns the first operation on the key, starting with the one that `link` refers to; NULL if there is
+ * none. */
 static struct operation *find(struct bk_agent *agent, uint32_t link, uint64_t key)
 {
     const uint32_t *links = bk_agent_numbers(agent, agent->links_at);
