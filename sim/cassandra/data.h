@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What replicas hold: registers, counters, named columns, and the rows of data partitions. */
+/* The data of replicas: registers, counters, named columns, and the rows of data partitions. */
 #ifndef CASSANDRA_DATA_H
 #define CASSANDRA_DATA_H
 
@@ -9,7 +9,8 @@
 uint32_t cass_position(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_register_need(struct cass_cluster *cluster, uint64_t key);
-void cass_register_enter(struct cass_cluster *cluster, uint32_t entry); /* into its table, as all of these */
+void cass_register_enter(struct cass_cluster *cluster,
+                         uint32_t entry); /* adds to the hash table; likewise below */
 uint32_t cass_counter_find(const struct cass_cluster *cluster, uint64_t key);
 uint32_t cass_counter_need(struct cass_cluster *cluster, uint64_t key);
 void cass_counter_enter(struct cass_cluster *cluster, uint32_t entry);
@@ -17,32 +18,33 @@ uint32_t cass_body_new(struct cass_cluster *cluster); /* with one reference */
 void cass_body_release(struct cass_cluster *cluster, uint32_t body);
 void cass_image_clear(struct image *image);
 void cass_image_set(struct image *image, const struct cass_statement *statement, int64_t timestamp_us,
-                    int64_t now);                                       /* what a statement writes */
+                    int64_t now); /* sets the cells that a statement writes */
 bool cass_cell_wins(const struct cell *left, const struct cell *right); /* left replaces right */
 void cass_image_merge(struct image *into, const struct image *from);
 bool cass_image_equal(const struct image *left, const struct image *right);
 uint32_t cass_image_live(const struct image *image, int64_t now, int64_t *columns);
-/* Whether the row lives, of which `columns` live. */
+/* Whether the row is live; `columns` is its set of live columns. */
 bool cass_image_is_found(const struct image *image, int64_t now, uint32_t columns);
-/* Gives all that it writes another timestamp. */
+/* Sets the timestamp of everything that the image writes. */
 void cass_image_date(struct image *image, int64_t timestamp_us);
 
 /* view.c */
-void cass_register_tell(const struct cass_cluster *cluster, uint32_t entity); /* the observer, of a change */
+void cass_register_tell(const struct cass_cluster *cluster,
+                        uint32_t entity); /* notifies the observer of a change */
 
-/* named.c: rows of named columns, which are registers with one copy of the columns a replica */
+/* named.c: rows of named columns, which are registers with one copy of the columns per replica */
 void cass_named_need(struct cass_cluster *cluster, uint32_t entity);
-/* What a statement sets, as columns of a message. */
+/* Makes the columns of a message from those that a statement sets. */
 uint32_t cass_named_set(struct cass_cluster *cluster, const struct cass_statement *statement,
                         int64_t timestamp_us);
-/* A replica's columns as they are now; CASS_NONE when the register has none. */
+/* Copies a replica's current columns; CASS_NONE when the register has none. */
 uint32_t cass_named_copy(struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
 void cass_named_apply(struct cass_cluster *cluster, uint32_t entity, uint32_t replica, uint32_t named);
-/* The merge of those that the replicas in `set` answered, into the body that gathers. */
+/* Merges the columns in the answers of the replicas in `set` into the body `gathered`. */
 void cass_named_gather(struct cass_cluster *cluster, uint32_t gathered, uint32_t set);
 bool cass_named_equal(const struct cass_cluster *cluster, uint32_t left, uint32_t right);
 bool cass_named_is_found(const struct cass_cluster *cluster, uint32_t named);
-/* What a replica's read of them costs beyond read_ns. */
+/* The time that a replica's read of the columns takes in addition to read_ns. */
 int64_t cass_named_cost(const struct cass_cluster *cluster, uint32_t entity, uint32_t replica);
 
 /* storage_rows.c: data partitions */
@@ -51,57 +53,60 @@ uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t
 void cass_partition_enter(struct cass_cluster *cluster, uint32_t partition);
 uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
-/* The row of a statement, with a reference for the caller. */
+/* Finds or makes the record of a statement's row, and adds a reference for the caller. */
 uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement);
 void cass_row_enter(struct cass_cluster *cluster, uint32_t row);
-/* The record of a written row, CASS_NONE once nothing about it is open. */
+/* The record of a written row; CASS_NONE when nothing about the row is open any more. */
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
 void cass_row_release(struct cass_cluster *cluster, uint32_t row);
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
 void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
-/* Rows that none of the replicas has, and whether any two of them differ. */
+/* The number of rows that none of the replicas has, and whether any two of the replicas differ. */
 uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                           bool *is_mismatch);
-/* Those of the replicas that lack a row which another of them has. */
+/* The replicas of the set that lack a row which another replica of the set has. */
 uint32_t cass_rows_laggards(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas);
-/* Gives a replica the rows that any of the others has. */
+/* Stores on a replica the rows that any replica in `others` has. */
 void cass_rows_repair(struct cass_cluster *cluster, uint32_t partition, uint32_t replica, uint32_t others);
 
 /* clustering.c */
-/* Rows of the times in [from, until) that stand on any of the replicas; INT64_MAX: no bound. */
+/* The number of rows with times in [from_ns, until_ns) that any of the replicas has; until_ns INT64_MAX: no
+ * bound. */
 uint64_t cass_span_rows(const struct cass_cluster *cluster, uint32_t partition, int64_t from_ns,
                         int64_t until_ns, uint32_t replicas);
-/* What a replica goes through for a read of a span: its rows, and the one at which it ends. */
+/* The number of rows that a replica scans for a read of a time span: the rows of the span, and the row at
+ * which the read ends. */
 uint64_t cass_span_scanned(const struct cass_cluster *cluster, const struct cass_operation *operation);
 void cass_clustering_add(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns, int64_t order);
-/* The place's chunk and its position there, with a new place where there is none; CASS_NONE when out of
- * memory.
- */
+/* Finds or makes a place: returns its chunk and sets *position to its index there; CASS_NONE when out of
+ * memory. */
 uint32_t cass_clustering_need(struct cass_cluster *cluster, uint32_t partition, int64_t time_ns,
                               int64_t order, uint32_t *position);
-/* Rows after the statement's place, whoever holds them; and those of them that none of the replicas holds. */
+/* The number of rows after the statement's place on any replica; and the number of these that none of the
+ * replicas in the set has. */
 uint64_t cass_clustering_newer(const struct cass_cluster *cluster, uint32_t partition,
                                const struct cass_statement *statement);
 uint64_t cass_clustering_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                                 const struct cass_statement *statement);
-/* The place of the last row that one of the replicas holds; false when there is none. */
+/* The place of the last row that any of the replicas has; false when there is none. */
 bool cass_clustering_last(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,
                           struct clustering *out);
 
-/* lifetimes.c: what rows of a partition replicas find, and scan, when lifetimes are kept */
+/* lifetimes.c: which rows of a partition replicas find and scan, when lifetimes are stored */
 struct scan {
     uint64_t rows, tombstones;
-    bool saw_older;         /* a row lives that is older than the span */
+    bool saw_older;         /* there is a live row before the time span */
     struct clustering last; /* the newest row, if there is one */
 };
-/* The row, delete or range has come to its first replica, or to its last one; both when there is one. */
+/* Called when the row, delete or range tombstone has arrived at its first replica, and at its last one. */
 void cass_lifetime_open(struct cass_cluster *cluster, uint32_t row);
 void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t row);
-/* How many of the first rows of a chunk are special. */
+/* The number of special rows among the first `count` rows of a chunk. */
 uint32_t cass_lifetimes_special(const struct chunk_lifetimes *chunk, uint32_t count);
-/* After loading: counts the records that some replica misses again. False when one of them has no place. */
+/* Called after loading: counts again the records that some replica misses. Returns false when one of them has
+ * no place. */
 bool cass_lifetimes_are_opened(struct cass_cluster *cluster);
-/* What a statement finds that asks these replicas. */
+/* Computes what a statement finds if these replicas answer. */
 void cass_lifetimes_scan(const struct cass_cluster *cluster, uint32_t partition,
                          const struct cass_statement *statement, uint32_t replicas, struct scan *out);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pools of equal items, named by index, with a list of free ones through their first four bytes; and an
- * open-addressing table of indices. Neither has pointers inside its items, so that either can be stored.
+/* Pools of items of equal size, identified by index, with a free list through the first four bytes of free
+ * items; and an open-addressing hash table of indices. Items contain no pointers, so both can be stored.
  *
- * Item 0 is nobody's: it stands for "none", and it is what a pool hands out when it cannot grow, so that the
- * caller need not unwind; the pool is broken then, and its owner stops at the next event. */
+ * Item 0 is never allocated: index 0 means "none". A pool that cannot grow returns item 0, so that the caller
+ * need not handle the error; it also sets *is_broken, and the owner stops before the next event. */
 #ifndef CASSANDRA_POOL_H
 #define CASSANDRA_POOL_H
 
@@ -18,21 +18,20 @@
 struct cass_pool {
     uint8_t *items;
     size_t item_size;
-    uint32_t used, capacity; /* used: ever handed out, item 0 included */
+    uint32_t used, capacity; /* used: number of items that were ever allocated, including item 0 */
     uint32_t free_head;
-    uint32_t live;   /* handed out now */
-    bool *is_broken; /* the owner's */
+    uint32_t live;   /* number of items allocated now */
+    bool *is_broken; /* owned by the pool's owner */
 };
 
-/* *is_broken becomes true when the pool cannot grow. */
+/* *is_broken is set to true when the pool cannot grow. */
 bool cass_pool_create(struct cass_pool *pool, size_t item_size, bool *is_broken);
 void cass_pool_destroy(struct cass_pool *pool);
-/* An item that nobody has had; 0 when out of memory. */
+/* Allocates an item that was never allocated before; 0 when out of memory. */
 uint32_t cass_pool_take_new(struct cass_pool *pool);
 
-/* A new item is zeroed the first time; later it has what its last owner left, except for the first four
- * bytes.
- */
+/* Allocates an item. It is zeroed when it is allocated for the first time; later it has its previous
+ * contents, except for the first four bytes. */
 static inline uint32_t cass_pool_take(struct cass_pool *pool)
 {
     uint32_t index = pool->free_head;
@@ -53,10 +52,11 @@ static inline void cass_pool_give(struct cass_pool *pool, uint32_t index)
     pool->live--;
 }
 
-/* Linear probing over indices of items that the owner compares; 0 is an empty slot. */
+/* A hash table with linear probing, whose entries are indices of items that the owner compares; index 0 is an
+ * empty slot. */
 struct cass_slot {
     uint32_t index;
-    uint32_t hash; /* upper half of the item's, so that growing and removing ask no owner */
+    uint32_t hash; /* upper half of the item's hash, so that growing and removing need not access items */
 };
 
 struct cass_table {
@@ -67,11 +67,11 @@ struct cass_table {
 
 bool cass_table_create(struct cass_table *table, bool *is_broken);
 void cass_table_destroy(struct cass_table *table);
-/* Puts an index that is not there yet. */
+/* Inserts an index, which must not be in the table. */
 void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index);
-/* Takes an index out; it must be there. */
+/* Removes an index, which must be in the table. */
 void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index);
-/* The slots in which an item of that hash may be, up to an empty one. */
+/* Iterates over the slots that may have an item with this hash, up to an empty slot. */
 static inline const struct cass_slot *cass_table_first(const struct cass_table *table, uint32_t hash)
 {
     return &table->slots[hash & table->mask];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inside of the mock: its state, all of it in pools and arrays by index. An index into a pool stays good
- * when the pool grows; a pointer does not, so whoever takes an item looks his own up again. */
+/* Internals of the mock: its state, which is in pools and arrays, and is accessed by index. An index into a
+ * pool stays valid when the pool grows, but a pointer does not: after allocating an item, look up pointers
+ * into the same pool again. */
 #ifndef CASSANDRA_STATE_H
 #define CASSANDRA_STATE_H
 
@@ -11,7 +12,8 @@
 #include "ring.h"
 
 #define NO_TIME INT64_MIN
-/* However slow a fault makes a thing, it takes no longer than ten years: times stay sums that fit. */
+/* The longest time that anything takes, however slow a fault makes it: ten years, so that sums of times do
+ * not overflow. */
 #define SPAN_MAX (INT64_C(10) * 366 * 86400 * 1000000000)
 #define NEVER    INT64_MAX
 
@@ -19,8 +21,8 @@ enum event_kind {
     EVENT_ARRIVE = CASS_EVENT_FIRST, /* target: place, a: message */
     EVENT_SERVED,                    /* target: node, a: message */
     EVENT_TIMER,                     /* target: node, a: operation, b: generation and timer */
-    EVENT_PAUSE,                     /* target: node, a: generation of the node's collections */
-    EVENT_HINTS,                     /* target: node that stores, a: node that is to have them */
+    EVENT_PAUSE,                     /* target: node, a: generation of the node's garbage collections */
+    EVENT_HINTS,                     /* target: node that stores the hints, a: node for which they are */
 };
 
 enum message_kind {
@@ -28,7 +30,7 @@ enum message_kind {
     MESSAGE_WRITE_ROW, /* to a replica: a row; answered by ACK */
     MESSAGE_WRITE_CELLS,
     MESSAGE_WRITE_SHARD,
-    MESSAGE_REPAIR_ROWS, /* limit: the replicas that it is repaired from */
+    MESSAGE_REPAIR_ROWS, /* limit: the set of replicas from which it is repaired */
     MESSAGE_REPAIR_SHARDS,
     MESSAGE_READ_ROWS, /* to a replica; answered by ANSWER */
     MESSAGE_READ_CELLS,
@@ -37,35 +39,37 @@ enum message_kind {
     MESSAGE_PREPARE,     /* answered by ANSWER */
     MESSAGE_PROPOSE,     /* answered by ANSWER */
     MESSAGE_COMMIT,      /* answered by ACK */
-    MESSAGE_COUNT_SHARD, /* inside a leader: its own shard, read and written; no message of the network */
+    MESSAGE_COUNT_SHARD, /* internal to a leader, not sent over the network: its own shard is read and written
+                          */
     MESSAGE_ACK,
     MESSAGE_ANSWER,
     MESSAGE_HINT_ACK,
 };
 
-/* MESSAGE_SCANS: of a read, that limit and tombstones are what it scans. */
+/* MESSAGE_SCANS: in a read, `limit` and `tombstones` are the numbers of rows and tombstones that it scans. */
 enum { MESSAGE_FAILED = 1, MESSAGE_REFUSED = 2, MESSAGE_HINT = 4, MESSAGE_SCANS = 8 };
 
 struct message {
-    uint32_t next; /* list of free ones */
+    uint32_t next; /* free list */
     uint8_t kind, flags;
-    uint16_t replica; /* position of the replica among the key's */
+    uint16_t replica; /* index of the replica among the key's replicas */
     uint32_t from, to;
-    uint32_t operation, generation; /* whom an answer is for; of a hint: the hint */
+    uint32_t operation, generation; /* the operation to which an answer belongs; for a hint, the hint */
     uint32_t round;
     uint32_t entity; /* partition, register or counter */
-    uint32_t body;   /* row of WRITE_ROW, else a body; a message holds a reference to it */
+    uint32_t body;   /* a row for WRITE_ROW, otherwise a body; the message has a reference to it */
     uint32_t limit;
-    uint32_t epoch; /* of the node that serves it */
+    uint32_t epoch; /* epoch of the node that serves it */
     uint32_t tombstones;
     int64_t sent_ns;
-    int64_t frozen_ns; /* of the node when its service was planned */
+    int64_t frozen_ns; /* the node's frozen_ns when the service was scheduled */
 };
 
 struct cell {
     int64_t value;
     int64_t timestamp_us; /* NO_TIME: no cell */
-    int64_t deletion_s;   /* NEVER: plain; >= 0: when an expiring one dies; < 0: ~(time of deletion) */
+    int64_t
+        deletion_s; /* NEVER: does not expire; >= 0: time of expiry; < 0: a tombstone, ~(time of deletion) */
 };
 
 struct ballot {
@@ -73,39 +77,40 @@ struct ballot {
     uint32_t node;
 };
 
-/* A register. What is as old as its deletion, or older, is not kept. */
+/* The contents of a register. Cells that are not newer than the row's deletion are not stored. */
 struct image {
     struct cell cells[CASS_COLUMNS];
-    int64_t marker_us,
-        marker_until_s; /* the row's own liveness, of an INSERT: NO_TIME: none; NEVER: for ever */
-    int64_t deleted_us; /* of the row; NO_TIME: never */
+    int64_t marker_us, marker_until_s; /* the row marker, which INSERT writes: its timestamp (NO_TIME: none),
+                                          and its expiry (NEVER: none) */
+    int64_t deleted_us;                /* timestamp of the row's deletion; NO_TIME: none */
 };
 
 struct proposal {
     struct ballot ballot;
     bool is_empty;
-    struct image image; /* the cells that it sets; the others have no timestamp */
+    struct image image; /* the cells that it sets; all other cells have no timestamp */
 };
 
 struct shard {
     int64_t clock, count;
 };
 
-/* What a message carries beyond its head. */
+/* The body of a message. */
 struct body {
     uint32_t next, references;
     struct ballot ballot, promised;
     bool has_accepted, has_committed;
-    struct proposal accepted, committed; /* accepted also: what is proposed; committed: what is committed */
+    struct proposal accepted,
+        committed; /* accepted: in a PROPOSE, the proposal; committed: in a COMMIT, the commit */
     struct image image;
     uint64_t limit;
-    uint64_t row_id; /* of an addition to a counter */
+    uint64_t row_id; /* row id of an addition to a counter */
     int64_t delta;
-    uint32_t leader; /* position among the replicas */
+    uint32_t leader; /* index among the replicas */
     struct shard shard;
     struct shard shards[CASS_CLUSTER_REPLICAS_MAX + 1]; /* the last one: the counter's deletion */
     uint32_t named;                                     /* named columns; CASS_NONE: none */
-    uint32_t answers[CASS_CLUSTER_REPLICAS_MAX];        /* of a read: the body that each replica sent */
+    uint32_t answers[CASS_CLUSTER_REPLICAS_MAX];        /* for a read: the body that each replica sent */
 };
 
 struct paxos_state {
@@ -115,10 +120,10 @@ struct paxos_state {
 
 struct register_entry {
     uint64_t key;
-    uint32_t position; /* in the ring */
-    uint32_t paxos;    /* its states; CASS_NONE: none yet */
-    uint32_t named;    /* its named columns, a copy a replica; CASS_NONE: none yet */
-    uint32_t written;  /* replicas that have cells of it; the images of the others are not looked at */
+    uint32_t position; /* position in the ring */
+    uint32_t paxos;    /* index of its Paxos states; CASS_NONE: none yet */
+    uint32_t named;    /* index of its named columns, one copy per replica; CASS_NONE: none yet */
+    uint32_t written;  /* set of replicas that have cells; the images of other replicas are not used */
 };
 
 struct counter_entry {
@@ -132,22 +137,22 @@ struct clustering {
 };
 
 #define CLUSTERING_CHUNK 31u
-/* Places in rising order; the next chunk holds older ones. */
+/* Places in ascending order; the next chunk has older ones. */
 struct clustering_chunk {
     uint32_t next, count;
     struct clustering places[CLUSTERING_CHUNK];
 };
 
-/* When a row was written, expires and was deleted. A row lives that is younger than its deletion. */
+/* When a row was written, expires and was deleted. A row that is newer than its deletion is live. */
 struct lifetime {
     int64_t written_us, expires_s, deleted_us; /* NO_TIME, NEVER, NO_TIME: not so */
 };
 
-/* Of the chunk with the same index: the lifetimes of its rows as all replicas know them. */
+/* The lifetimes of the rows of the chunk with the same index, as far as all replicas have them. */
 struct chunk_lifetimes {
-    uint32_t next;                   /* list of free ones */
-    uint32_t special;                /* rows of which more is to be told than that they live */
-    uint16_t open[CLUSTERING_CHUNK]; /* records of each row that some replica misses */
+    uint32_t next;    /* list of free ones */
+    uint32_t special; /* number of rows that expire or are deleted, or that some replica misses */
+    uint16_t open[CLUSTERING_CHUNK]; /* for each row, the number of its records that some replica misses */
     struct lifetime items[CLUSTERING_CHUNK];
 };
 
@@ -161,18 +166,19 @@ struct partition {
     uint64_t key;
     int64_t bucket;
     uint64_t rows, bytes;
-    uint64_t written_rows, written_bytes; /* expired and deleted ones included */
+    uint64_t written_rows, written_bytes; /* including expired and deleted rows */
     int64_t first_row_ns, last_row_ns;
     uint32_t position;
     uint32_t tombstones;
-    uint32_t unresolved; /* first of its rows that some replica misses */
+    uint32_t unresolved; /* first of its records that some replica misses */
     uint32_t expiry_head, expiry_tail;
-    uint32_t newest;      /* chunk of places */
-    uint32_t ranges;      /* first of its range tombstones; a deletion of the partition is one of all times */
-    uint32_t open_ranges; /* records of those that some replica misses */
+    uint32_t newest; /* newest chunk of places */
+    uint32_t ranges; /* first of its range tombstones; a deletion of the partition is a range of all times */
+    uint32_t open_ranges; /* number of records of range tombstones that some replica misses */
 };
 
-/* ROW_RANGE: the deletion of the times from time_ns to order, both included; ROW_ALL: that is all of them. */
+/* ROW_RANGE: a range tombstone for the times from time_ns to `order`, inclusive; ROW_ALL: a range of all
+ * times. */
 enum {
     ROW_DELETE = 1,
     ROW_CONFIRMED = 2,
@@ -181,18 +187,19 @@ enum {
     ROW_KIND = ROW_DELETE | ROW_RANGE | ROW_ALL
 };
 
-/* A row that a replica misses, or that something in flight still carries, or whose writer has no OK. */
+/* A record of a row (or delete, or range tombstone) that some replica misses, that is still in flight, or
+ * whose writer has no OK. */
 struct row {
-    uint32_t next, previous; /* of its partition */
+    uint32_t next, previous; /* in the list of its partition */
     uint32_t partition;
     uint32_t references;
-    uint32_t held; /* replicas that have it */
+    uint32_t held; /* set of replicas that have it */
     uint32_t flags;
     uint64_t row_id;
     uint64_t bytes;
     int64_t time_ns, order;
-    int64_t expires_s;    /* NEVER: does not */
-    int64_t timestamp_us; /* of the write or the delete */
+    int64_t expires_s;    /* NEVER: does not expire */
+    int64_t timestamp_us; /* timestamp of the write or the delete */
 };
 
 /* Rows of a partition that expire in the same second. */
@@ -204,62 +211,66 @@ struct expiry {
 };
 
 enum stage {
-    STAGE_TRAVELLING, /* on its way to the coordinator */
+    STAGE_TRAVELLING, /* in transit to the coordinator */
     STAGE_WRITE,
     STAGE_READ,
     STAGE_READ_AGAIN, /* full reads after a mismatch */
     STAGE_REPAIR,
-    STAGE_LOCK_WAIT, /* for the counter's stripe, or for the key's lock of Paxos v2 */
-    STAGE_COUNT,     /* own shard read and written */
-    STAGE_LEADER,    /* coordinator, waiting for the leader */
+    STAGE_LOCK_WAIT, /* waiting for the counter's lock, or for the key's lock of Paxos v2 */
+    STAGE_COUNT,     /* a leader reads and writes its own shard */
+    STAGE_LEADER,    /* the coordinator waits for the leader */
     STAGE_PREPARE,
     STAGE_PROPOSE,
-    STAGE_PROPOSE_REPAIR, /* another's unfinished proposal */
-    STAGE_COMMIT_REPAIR,  /* a commit that some replicas miss, or the other's proposal just accepted */
+    STAGE_PROPOSE_REPAIR, /* proposing another coordinator's unfinished proposal */
+    STAGE_COMMIT_REPAIR,  /* repairing a commit that some replicas miss, or committing another's proposal that
+                             was just accepted */
     STAGE_COMMIT,
     STAGE_SLEEP,
 };
 
 struct cass_operation {
-    uint32_t next;       /* free list; waiting list of a lock */
-    uint32_t generation; /* kept for ever; odd while in use */
+    uint32_t next;       /* free list, or waiting list of a lock */
+    uint32_t generation; /* never reset; odd while in use */
     uint8_t stage;
     bool is_answered, is_leader, is_condition_failed, has_mismatch, has_lock;
-    bool is_carrying_row; /* body is a row */
-    uint32_t round;       /* answers of earlier rounds are late and ignored */
+    bool is_carrying_row; /* `body` is a row */
+    uint32_t round;       /* current round; answers of earlier rounds are ignored */
     uint32_t place;       /* the node that runs it */
     uint32_t client;
     uint64_t tag;
     uint32_t entity, body, position;
-    uint32_t gathered;                              /* body in which a read gathers */
-    uint32_t asked, acked, failed, hinted, counted; /* replica sets; counted: those that the level counts */
+    uint32_t gathered; /* body in which a read collects answers */
+    uint32_t asked, acked, failed, hinted,
+        counted; /* sets of replicas; counted: those that the consistency level counts */
     uint32_t required;
     uint32_t participants, repairing;
     enum cass_consistency level;
     int64_t started_ns;
     uint64_t timer;
     bool has_timer;
-    /* of a leader's: where the answer goes */
+    /* for a leader's operation: where to send the answer */
     uint32_t parent, parent_generation, parent_round, parent_place, leader;
     /* LWT */
     uint32_t contentions, accepted;
     int64_t ballot_least;
     struct ballot ballot;
-    /* From here on not cleared for the write of a row, which uses the statement's kind and level alone. */
+    /* The members from here on are not cleared for the write of a row, which uses only the statement's kind
+     * and level. */
     struct cass_statement statement;
     struct cass_reply reply;
 };
 
 struct hint {
     uint32_t next;
-    uint8_t kind; /* of message */
+    uint8_t kind; /* kind of its message */
     uint16_t replica;
     uint32_t body, entity;
 };
 
 struct hint_list {
     uint32_t head, tail, in_flight;
-    uint32_t page; /* acknowledgements of an earlier page are late: their hints are sent again */
+    uint32_t page; /* current page; acknowledgements of earlier pages are ignored, and their hints are sent
+                      again */
     uint64_t event;
     bool has_event;
 };
@@ -271,18 +282,19 @@ struct node {
     int64_t paused_until_ns, frozen_ns;
     double slow;
     int64_t clock_offset_ns, last_timestamp_us;
-    int64_t paxos_mean_ns; /* of its LWTs, for the waits of Paxos v2 */
+    int64_t paxos_mean_ns; /* mean duration of its LWTs, for the waits of Paxos v2 */
     struct sim_random pause, backoff;
     struct cass_node_stats stats;
 };
 
 #define LATENCIES_AHEAD 8u
-/* Lognormal latencies that were drawn ahead. */
+/* Lognormal latencies that were drawn in advance. */
 struct latencies {
-    struct sim_random before;         /* the stream before it drew them */
-    uint32_t taken;                   /* LATENCIES_AHEAD: none is left */
-    int64_t near_ns[LATENCIES_AHEAD]; /* within a datacenter */
-    double normals[LATENCIES_AHEAD];  /* what the latency between datacenters follows from */
+    struct sim_random before;         /* the random stream before they were drawn */
+    uint32_t taken;                   /* number of latencies that were used; LATENCIES_AHEAD: all */
+    int64_t near_ns[LATENCIES_AHEAD]; /* latencies within a datacenter */
+    double
+        normals[LATENCIES_AHEAD]; /* normal variates from which latencies between datacenters are computed */
 };
 
 struct place {
@@ -291,7 +303,7 @@ struct place {
     struct latencies ahead;
 };
 
-/* Who holds the lock of a key on a node, and who waits. */
+/* The lock of a key on a node: its holder, and the list of waiting operations. */
 struct lock {
     uint32_t next;
     uint32_t node;
@@ -305,29 +317,30 @@ struct cass_cluster {
     struct cass_cluster_config config;
     struct sim_queue *queue;
     struct cass_ring *ring;
-    uint32_t node_count, place_count, factor; /* factor: replicas of a key */
+    uint32_t node_count, place_count, factor; /* factor: number of replicas of a key */
     uint32_t datacenter_first[CASS_DATACENTERS_MAX];
-    double loss, duplicate, delay, late; /* late: the chance of being late_ns late */
+    double loss, duplicate, delay, late; /* late: probability that a message is late by late_ns */
     int64_t late_ns;
     struct node *nodes;
     struct place *places;
-    int64_t *free_at;    /* heap of each node: when its servers are free */
+    int64_t *free_at;    /* a heap per node: when its servers are free */
     uint64_t *separated; /* bit set of pairs of places */
     size_t separated_count;
-    int64_t *gone_since;         /* (place, node): NEVER: can be reached */
-    size_t gone_count;           /* of those pairs that cannot */
-    struct hint_list *hints_for; /* (node that stores, node that is to have them) */
+    int64_t *gone_since; /* by (place, node): since when the node is unreachable; NEVER: it is reachable */
+    size_t gone_count;   /* number of pairs whose node is unreachable */
+    struct hint_list *hints_for; /* by (node that stores the hints, node for which they are) */
     union {
         struct cass_pool pools[19];
         struct {
             struct cass_pool messages, bodies, operations, rows, expiries, hints, replies, locks;
-            struct cass_pool partitions, registers, counters; /* never given back: in order of first use */
+            struct cass_pool partitions, registers, counters; /* never freed; in order of first use */
             struct cass_pool images, shards,
-                paxos; /* one a replica for each register, counter, LWT'd register */
+                paxos; /* one per replica for each register, each counter, each register with an LWT */
             struct cass_pool chunks;
-            struct cass_pool lifetimes; /* one for each chunk, when they are kept */
+            struct cass_pool lifetimes; /* one per chunk, if lifetimes are stored */
             struct cass_pool ranges;
-            struct cass_pool named, named_copies; /* the columns of a message; one a replica for each row */
+            struct cass_pool named,
+                named_copies; /* columns of a message; one copy per replica for each row */
         };
     };
     union {
@@ -337,14 +350,14 @@ struct cass_cluster {
         };
     };
     struct cass_observer observer;
-    bool is_broken; /* no memory: pools and tables say so here */
+    bool is_broken; /* out of memory; set by pools and tables */
     uint64_t events_handled;
 };
 
 struct reply_slot {
     uint32_t next;
-    uint32_t row;   /* that an OK confirms */
-    uint32_t named; /* named columns that were read */
+    uint32_t row;   /* row that an OK confirms */
+    uint32_t named; /* the named columns that were read */
     struct cass_reply reply;
 };
 
@@ -397,8 +410,8 @@ static inline struct image *image_place(const struct cass_cluster *cluster, uint
     return (struct image *)(void *)(cluster->images.items + entry * cluster->images.item_size) + replica;
 }
 
-/* A replica's cells of a register, to read. Where there are none this spares three lines of the cache, and
- * most registers of many keys have none for long. */
+/* A replica's cells of a register, for reading. If there are none, this avoids three cache lines; with many
+ * keys, most registers have none for a long time. */
 static inline const struct image *image_at(const struct cass_cluster *cluster, uint32_t entry,
                                            uint32_t replica)
 {
@@ -406,7 +419,7 @@ static inline const struct image *image_at(const struct cass_cluster *cluster, u
     return is_written ? image_place(cluster, entry, replica) : &cass_image_none;
 }
 
-/* The same, to write. */
+/* A replica's cells of a register, for writing. */
 static inline struct image *image_need(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica)
 {
     struct image *image = image_place(cluster, entry, replica);
@@ -417,7 +430,8 @@ static inline struct image *image_need(const struct cass_cluster *cluster, uint3
     return image;
 }
 
-/* The shard of a leader as a replica knows it; of the leader `factor` the clock is the counter's deletion. */
+/* A replica's copy of a leader's shard. For leader == factor, its clock is the time of the counter's
+ * deletion. */
 static inline struct shard *shard_at(const struct cass_cluster *cluster, uint32_t entry, uint32_t replica,
                                      uint32_t leader)
 {
@@ -430,8 +444,8 @@ static inline struct cell *named_at(const struct cass_cluster *cluster, uint32_t
     return (struct cell *)(void *)(cluster->named.items + index * cluster->named.item_size);
 }
 
-/* Of a set of replicas: a bit at a time, which beats the library's function that stands for popcount where
- * the machine need not have it. */
+/* Counts the replicas of a set bit by bit, which is faster than the library function that the compiler calls
+ * when the target may have no popcount instruction. */
 static inline uint32_t bit_count(uint32_t set)
 {
     uint32_t count = 0;

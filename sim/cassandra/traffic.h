@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How messages travel, and what nodes do with them: network, queues, replicas, hints, locks. */
+/* How messages are sent and handled: network, queues of nodes, replicas, hints, locks. */
 #ifndef CASSANDRA_TRAFFIC_H
 #define CASSANDRA_TRAFFIC_H
 
 #include "state.h"
 
-/* network.c: messages, and who can reach whom */
+/* network.c: messages, and which places can reach each other */
 uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to);
 void cass_message_send(struct cass_cluster *cluster, uint32_t message);
-/* Sends a request back to where it came from as its answer; what it carried is let go, and it
- * takes the caller's reference to `body`. */
+/* Turns a request into its answer, and sends it back to the sender. Releases what the request carried, and
+ * takes ownership of the caller's reference to `body`. */
 void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
                          uint32_t body);
 void cass_message_drop(struct cass_cluster *cluster, uint32_t message);
-/* Whether a message gets through at all now, and how long it takes. */
+/* cass_network_passes(): whether a message sent now is delivered, and whether twice. cass_network_latency():
+ * its latency. */
 bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
 int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to);
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
-/* Looks again at who can reach the node, from when on. */
+/* Updates which places can reach the node, and since when. */
 void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);
 
-/* latency.c: how long a message takes, before delays */
+/* latency.c: the latency of a message, before delays of faults */
 int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place, bool is_near);
-/* Forgets what was drawn ahead: the place's stream goes on from what was taken. */
+/* Discards latencies that were drawn in advance: the place's stream continues after those that were used. */
 void cass_latency_settle(struct place *place);
 
-/* node.c: time on a node, and its queue */
+/* node.c: a node's clock, its pauses and its queue */
 void cass_node_arrive(struct cass_cluster *cluster, uint32_t message);
 void cass_node_served(struct cass_cluster *cluster, uint32_t message);
 void cass_node_enqueue(struct cass_cluster *cluster, uint32_t message, int64_t service_ns,
@@ -39,15 +40,16 @@ void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t node);
 void cass_replica_receive(struct cass_cluster *cluster, uint32_t message);
 void cass_replica_execute(struct cass_cluster *cluster, uint32_t message);
 
-/* hints.c: writes for replicas that are gone; false when one is gone for longer than hints are kept */
+/* hints.c: writes for unreachable replicas; false when a replica has been unreachable for longer than hints
+ * are stored */
 bool cass_hint_store(struct cass_cluster *cluster, uint32_t node, uint32_t replica, uint32_t position,
                      enum message_kind kind, uint32_t entity, uint32_t body);
 void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target);
 void cass_hint_ack(struct cass_cluster *cluster, const struct message *message);
 void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t target);
 
-/* lock.c: locks of a key on a node, first come, first served */
-bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* else it waits */
+/* lock.c: locks of a key on a node, in order of arrival */
+bool cass_lock_take(struct cass_cluster *cluster, uint32_t operation, bool is_counter); /* false: it waits */
 void cass_lock_enter(struct cass_cluster *cluster, uint32_t lock);
 void cass_lock_release(struct cass_cluster *cluster, uint32_t operation, bool is_counter);
 void cass_lock_forget(struct cass_cluster *cluster, uint32_t operation, bool is_counter);

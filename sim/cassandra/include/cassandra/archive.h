@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A mock cluster as bytes, and back: all that its nodes hold and all that is under way between them. */
+/* Archives a mock cluster: everything that its nodes store, and everything that is in flight between them. */
 #ifndef CASSANDRA_ARCHIVE_H
 #define CASSANDRA_ARCHIVE_H
 
 #include "cassandra/cluster.h"
 #include "kernel/archive.h"
 
-/* Between two events. The queue is archived before. Loading takes a cluster that was created with the config
- * of the saved one, over the loaded queue, and puts the saved state in the place of its own; the observer
- * stays. The queue's events of the cluster, and its replies, are then such as the cluster can handle; other
- * events, and the tags of replies, are the host's to check. In trouble the cluster is fit to be destroyed
- * only. */
+/* Saves or loads a cluster, between two events. The queue must be archived before. Loading needs a cluster
+ * that was created with the config of the saved one, over the loaded queue; its state is replaced by the
+ * saved one, and its observer is kept. Loading checks that the cluster can handle its events in the queue,
+ * and its replies; the host must check all other events, and the tags of replies. After an error the cluster
+ * may only be destroyed. */
 void cass_cluster_archive(struct cass_cluster *cluster, struct sim_archive *archive);
 
 #endif

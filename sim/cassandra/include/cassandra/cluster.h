@@ -2,21 +2,21 @@
 /* An in-process mock Cassandra: nodes, replicas, coordinators and the network between them, as discrete
  * events.
  *
- * It knows tables, not buckets. Four kinds of storage, each held per replica, so that copies differ as they
- * do in life:
+ * It has tables, and does not know buckets. There are four kinds of storage, each kept per replica, so that
+ * replicas differ as in a real cluster:
  *  - registers: a row of up to CASS_COLUMNS int64 columns under a 64-bit key, last write wins, LWT by Paxos;
- *  - rows of named columns: as many int64 columns under a 64-bit key as the config says, each with a
- *    timestamp of its own, written and deleted some at a time and read all at once; the register under the
- *    same key holds the static columns of their partition;
- *  - counters: one counter column under a 64-bit key, one shard a leader, added to and never set;
- *  - data: partitions (key, bucket) that count rows, bytes and tombstones; row ids are kept only while a
- *    replica misses the row or its writer has no answer, and each row's place and lifetime if the config asks
- *    for them.
- * The host owns the event queue and gives back every event whose kind lies in [CASS_EVENT_FIRST,
- * CASS_EVENT_LAST]. A request is answered by one CASS_EVENT_REPLY for the client, or by none when the network
- * lost it: clients keep their own timeouts. docs/mock.md says which rules of Cassandra it keeps, and which
- * not. Nothing is allocated but to grow a pool; when that fails the cluster is unsound, see
- * cass_cluster_is_sound(). */
+ *  - rows of named columns: config.named_columns int64 columns under a 64-bit key, each with its own
+ * timestamp; a statement writes or deletes some of them, and a read returns all of them; the register under
+ * the same key has the static columns of their partition;
+ *  - counters: one counter column under a 64-bit key, with one shard per leader, which can be added to but
+ * not set;
+ *  - data: partitions (key, bucket) that count rows, bytes and tombstones. A row's id is stored only while a
+ * replica misses the row or its writer has no answer; each row's place and lifetime are stored only if the
+ * config requests it. The host owns the event queue, and passes every event whose kind is in
+ * [CASS_EVENT_FIRST, CASS_EVENT_LAST] to cass_handle(). A request is answered by one CASS_EVENT_REPLY to the
+ * client, or by none if the network lost the answer, so clients need their own timeouts. docs/mock.md says
+ * which rules of Cassandra the mock follows, and which it does not. Memory is only allocated to grow a pool;
+ * if that fails, the cluster is unsound, see cass_cluster_is_sound(). */
 #ifndef CASSANDRA_CLUSTER_H
 #define CASSANDRA_CLUSTER_H
 
@@ -29,12 +29,12 @@
 #include "kernel/sampler.h"
 
 #define CASS_COLUMNS              6
-#define CASS_NAMED_MAX            8 /* named columns that one statement writes or deletes */
+#define CASS_NAMED_MAX            8 /* the most named columns that one statement writes or deletes */
 #define CASS_NAMED_COLUMNS_MAX    65536u
-#define CASS_IN_MAX               4  /* values of an IN condition */
+#define CASS_IN_MAX               4  /* the most values of an IN condition */
 #define CASS_NO_TTL               -1 /* USING TTL 0 */
 #define CASS_DATACENTERS_MAX      8
-#define CASS_CLUSTER_REPLICAS_MAX 32u /* of all datacenters together */
+#define CASS_CLUSTER_REPLICAS_MAX 32u /* replicas in all datacenters together */
 #define CASS_CLUSTER_NODES_MAX    1024u
 #define CASS_CLUSTER_PAIRS_MAX    ((size_t)1 << 24) /* nodes x (nodes + clients) */
 #define CASS_EVENT_FIRST          1000u
@@ -55,7 +55,7 @@ enum cass_consistency {
     CASS_LOCAL_SERIAL,
     CASS_CONSISTENCY_COUNT
 };
-/* "QUORUM" and the like; false for a name that is none. */
+/* Parses "QUORUM" and the like; false for any other name. */
 bool cass_consistency_parse(const char *name, enum cass_consistency *out);
 const char *cass_consistency_name(enum cass_consistency consistency);
 
@@ -66,56 +66,60 @@ struct cass_datacenter {
     uint32_t nodes, racks, replication_factor;
 };
 
-/* Every figure has the default of docs/mock.md; cass_cluster_config_default() fills them all. Times are at
+/* docs/mock.md has the default of every member; cass_cluster_config_default() sets them all. Times must be at
  * least 0. */
 struct cass_cluster_config {
     uint64_t seed;
     uint32_t datacenter_count;
     struct cass_datacenter datacenters[CASS_DATACENTERS_MAX];
     uint32_t num_tokens;
-    uint32_t client_count;      /* agents: agent i stands in datacenter i % datacenter_count */
-    uint32_t named_columns;     /* of each row of named columns; 0, the default: there are no such rows */
-    struct sim_size latency_ns; /* one way, between two processes of a datacenter; constant 0: none */
-    struct sim_size latency_between_ns; /* between datacenters */
-    double loss, duplicate;             /* chance of each message */
-    uint32_t concurrency;               /* requests that a node serves at once */
-    int64_t coordinate_ns;              /* a coordinator's own work on a request; default 0: none */
+    uint32_t client_count;      /* number of agents; agent i is in datacenter i % datacenter_count */
+    uint32_t named_columns;     /* columns per row of named columns; 0, the default: there are no such rows */
+    struct sim_size latency_ns; /* one-way latency between two processes of a datacenter; constant 0: none */
+    struct sim_size latency_between_ns; /* one-way latency between datacenters */
+    double loss, duplicate;             /* probability for each message */
+    uint32_t concurrency;               /* number of requests that a node serves concurrently */
+    int64_t coordinate_ns;              /* time that a coordinator needs for a request; default 0 */
     int64_t write_ns, read_ns, scan_row_ns, scan_tombstone_ns;
-    int64_t gc_every_ns, gc_lasts_ns; /* means of exponentials; either 0: none */
+    int64_t gc_every_ns, gc_lasts_ns; /* garbage collection: means of exponential distributions; if either is
+                                         0, there is none */
     int64_t timeout_write_ns, timeout_read_ns, timeout_counter_ns, timeout_cas_ns;
-    int64_t detect_ns;      /* from a crash or a network partition until a process believes it */
-    int64_t hint_window_ns; /* no more hints for a node that is gone for longer */
-    int64_t hint_retry_ns;  /* between two looks at whether hints can be delivered */
+    int64_t detect_ns;      /* time from a crash or a network partition until a process detects it */
+    int64_t hint_window_ns; /* no hints are stored for a node that has been unreachable for longer */
+    int64_t hint_retry_ns;  /* time between two checks whether hints can be delivered */
     int64_t slow_query_ns;
     enum cass_paxos paxos;
     uint32_t tombstone_warn, tombstone_fail;
-    bool keeps_order; /* of the rows of each partition, 16 bytes a row: for CASS_COUNT_ROWS */
-    /* Each row's write time, expiry and deletion, 24 bytes a row more; includes keeps_order. Reads then find
-     * exactly the rows that live, and scan each tombstone in its place. Rows of equal row_time_ns and
+    bool keeps_order; /* stores the order of the rows of each partition, 16 bytes per row, which
+                         CASS_COUNT_ROWS needs */
+    /* Stores each row's write time, expiry and deletion, 24 more bytes per row; implies keeps_order. Reads
+     * then find exactly the live rows, and scan each tombstone at its place. Rows with equal row_time_ns and
      * row_order are one row. */
     bool keeps_lifetimes;
-    uint32_t row_cells;     /* of a data row: an expired one is that many tombstones */
-    int64_t default_ttl_ns; /* default_time_to_live of registers and of data rows; 0: none */
+    uint32_t row_cells;     /* cells per data row; an expired row is this number of tombstones */
+    int64_t default_ttl_ns; /* default_time_to_live of registers and data rows; 0: none */
 };
 
 enum cass_statement_kind {
-    CASS_WRITE_ROW,      /* data */
-    CASS_DELETE_ROW,     /* data: a tombstone for a row that was written */
-    CASS_READ_ROWS,      /* data: up to limit rows of one partition; of a span of time in it needs
-                            keeps_order */
+    CASS_WRITE_ROW,  /* data */
+    CASS_DELETE_ROW, /* data: a tombstone for a row that was written */
+    CASS_READ_ROWS, /* data: read up to `limit` rows of one partition; a read of a time span needs keeps_order
+                     */
     CASS_COUNT_ROWS,     /* data: count(*) of one partition, or of its rows after a place in its order; needs
-                            keeps_order. Without keeps_lifetimes the second counts rows that do not live too */
+                            keeps_order. Without keeps_lifetimes the latter also counts expired and deleted rows
+                          */
     CASS_WRITE_COLUMNS,  /* registers: plain write of the columns in set_mask */
     CASS_DELETE_COLUMNS, /* registers: tombstones for the columns in set_mask, or for the row */
-    CASS_READ_COLUMNS,   /* registers: at a plain or a SERIAL level */
+    CASS_READ_COLUMNS,   /* registers: read, at a plain or a SERIAL level */
     CASS_CAS_COLUMNS,    /* registers: LWT: a write, or a delete of the row, under a condition */
-    CASS_WRITE_NAMED,    /* rows of named columns: an unlogged batch of the columns in `named`, written or
-                            deleted, and of the static columns in set_mask */
-    CASS_DELETE_NAMED,   /* the same: tombstones for all of `named` */
-    CASS_READ_NAMED,     /* all columns of a row, at a plain level; see cass_reply_named() */
+    CASS_WRITE_NAMED,    /* rows of named columns: an unlogged batch that writes or deletes the columns in
+                            `named`, and writes the static columns in set_mask */
+    CASS_DELETE_NAMED,   /* rows of named columns: tombstones for all columns in `named` */
+    CASS_READ_NAMED,     /* rows of named columns: read all columns of a row, at a plain level; see
+                            cass_reply_named() */
     CASS_ADD_COUNTER,
     CASS_READ_COUNTER,
-    CASS_DELETE_COUNTER, /* what is added later counts on from the old value */
+    CASS_DELETE_COUNTER, /* later additions continue from the old value */
     CASS_DELETE_RANGE,   /* data: a range tombstone for times in [from_ns, until_ns); needs keeps_lifetimes */
     CASS_DELETE_PARTITION /* data: needs keeps_lifetimes */
 };
@@ -123,51 +127,52 @@ enum cass_statement_kind {
 /* A column's name is a number below named_columns. */
 struct cass_named {
     uint32_t name;
-    bool is_delete; /* of a statement: a tombstone in place of the value */
+    bool is_delete; /* in a statement: write a tombstone instead of the value */
     int64_t value;
-    int64_t timestamp_us; /* of a statement, as cass_statement's; of a reply, as stored */
+    int64_t timestamp_us; /* in a statement, as in struct cass_statement; in a reply, as stored */
 };
 
 struct cass_statement {
     enum cass_statement_kind kind;
-    enum cass_consistency consistency;        /* of a CAS: of its commit */
-    enum cass_consistency serial_consistency; /* of a CAS: SERIAL or LOCAL_SERIAL */
-    uint64_t key;                             /* of the register, the counter or the data partition */
-    int64_t bucket;                           /* of the data partition */
-    uint64_t row_id; /* CASS_WRITE_ROW: a second write of the same id is the same row, see docs/mock.md */
+    enum cass_consistency consistency;        /* for a CAS, the level of its commit */
+    enum cass_consistency serial_consistency; /* for a CAS: SERIAL or LOCAL_SERIAL */
+    uint64_t key;                             /* key of the register, the counter or the data partition */
+    int64_t bucket;                           /* bucket of the data partition */
+    uint64_t row_id; /* CASS_WRITE_ROW: a second write with the same id is the same row, see docs/mock.md */
     int64_t row_time_ns;
-    int64_t row_order; /* CASS_WRITE_ROW: rows of a partition stand in the order of row_time_ns, then this */
+    int64_t row_order; /* CASS_WRITE_ROW: rows of a partition are sorted by row_time_ns, then by this */
     bool has_after;    /* CASS_COUNT_ROWS: only rows after (after_time_ns, after_order) */
     int64_t after_time_ns, after_order;
     uint64_t bytes;
     int64_t ttl_ns; /* 0: the table's default; CASS_NO_TTL: for ever; whole seconds, rounded up */
-    uint64_t limit; /* CASS_READ_ROWS; 0: all */
-    bool has_span;  /* CASS_READ_ROWS: only rows with a time in [from, until), from the newest down */
+    uint64_t limit; /* CASS_READ_ROWS: the most rows; 0: all */
+    bool has_span;  /* CASS_READ_ROWS: read only rows with a time in [from_ns, until_ns), newest first */
     int64_t from_ns, until_ns;
-    int64_t timestamp_us; /* USING TIMESTAMP; INT64_MIN: the coordinator's clock; never with a CAS. Of data
-                             rows INT64_MIN is the time of the request, whatever clocks say */
-    uint32_t set_mask, null_mask; /* null_mask: those of set_mask that are set to null */
+    int64_t timestamp_us; /* USING TIMESTAMP, not allowed for a CAS; INT64_MIN: the coordinator's clock, or
+                             for data rows the true time of the request */
+    uint32_t set_mask, null_mask; /* null_mask: the columns of set_mask that are set to null */
     bool is_insert;    /* CASS_WRITE_COLUMNS: writes the row's marker too, so the row lives without columns */
     bool is_whole_row; /* CASS_DELETE_COLUMNS, CASS_CAS_COLUMNS: deletes the row */
     bool if_absent, if_exists; /* CASS_CAS_COLUMNS: IF NOT EXISTS, of an INSERT; IF EXISTS */
-    /* The columns with a condition: IF column = equal. if_null_mask: the value is null; if_not_mask: != in
-     * place of =; if_in_mask: IN the first in_count of `in`. */
+    /* if_mask: the columns with a condition, IF column = equal. if_null_mask: those compared with null;
+     * if_not_mask: those with != instead of =; if_in_mask: those with IN (the first in_count values of
+     * `in`). */
     uint32_t if_mask, if_null_mask, if_not_mask, if_in_mask, in_count;
     int64_t set[CASS_COLUMNS], equal[CASS_COLUMNS], in[CASS_IN_MAX];
     int64_t delta; /* CASS_ADD_COUNTER */
     uint32_t named_count;
-    struct cass_named named[CASS_NAMED_MAX]; /* of a delete without values */
+    struct cass_named named[CASS_NAMED_MAX]; /* for a delete, values are not used */
 };
 
 enum cass_result {
-    CASS_OK,            /* of a CAS: see applied */
-    CASS_UNAVAILABLE,   /* surely not applied (not so in a CAS's commit, as in Cassandra) */
-    CASS_WRITE_TIMEOUT, /* perhaps applied, perhaps later */
-    CASS_WRITE_FAILURE, /* perhaps applied by some */
+    CASS_OK,            /* for a CAS, see `applied` */
+    CASS_UNAVAILABLE,   /* certainly not applied (except in the commit of a CAS, as in Cassandra) */
+    CASS_WRITE_TIMEOUT, /* may have been applied, or may still be applied later */
+    CASS_WRITE_FAILURE, /* may have been applied by some replicas */
     CASS_READ_TIMEOUT,
     CASS_READ_FAILURE,
-    CASS_CAS_UNKNOWN, /* accepted by some; perhaps completed later */
-    CASS_INVALID,     /* a level or a clause that this statement cannot have; surely not applied */
+    CASS_CAS_UNKNOWN, /* accepted by some replicas; may be completed later */
+    CASS_INVALID,     /* a level or clause that this statement does not allow; certainly not applied */
     CASS_RESULT_COUNT
 };
 const char *cass_result_name(enum cass_result result);
@@ -179,66 +184,70 @@ struct cass_reply {
     uint32_t columns_mask; /* columns that have a value */
     int64_t columns[CASS_COLUMNS];
     int64_t counter;
-    uint64_t rows, tombstones; /* CASS_READ_ROWS: rows found (at most limit), tombstones met; CASS_COUNT_ROWS:
-                                  the count, and if not 0, columns 0 and 1 are the last row's place */
+    uint64_t rows,
+        tombstones; /* CASS_READ_ROWS: rows found (at most `limit`) and tombstones scanned. CASS_COUNT_ROWS:
+                       the count; if it is not 0, columns 0 and 1 are the place of the last row */
     uint64_t scanned;
     int64_t bucket; /* CASS_READ_ROWS */
-    bool saw_older; /* CASS_READ_ROWS of a span: it ended at a row before it, which it went through too */
+    bool saw_older; /* CASS_READ_ROWS of a time span: the read ended at a row before the span, which it
+                       scanned too */
     uint32_t contentions;
-    uint32_t received, required; /* answers that came, and that were wanted (of Unavailable: alive) */
+    uint32_t received,
+        required; /* number of answers received (for Unavailable, of live replicas) and required */
 };
 
 struct cass_cluster;
 
 void cass_cluster_config_default(struct cass_cluster_config *out);
-/* The queue is the host's and outlives the cluster. Errors: SIM_ERROR_INPUT for figures that make no cluster,
- * or no memory; then *out is NULL. */
+/* Creates a cluster. The queue is owned by the host and must outlive the cluster. On errors *out is NULL:
+ * SIM_ERROR_INPUT for an invalid config, SIM_ERROR_ENVIRONMENT when out of memory. */
 bool cass_cluster_create(const struct cass_cluster_config *config, struct sim_queue *queue,
                          struct cass_cluster **out, struct sim_error *error);
 void cass_cluster_destroy(struct cass_cluster *cluster);
-/* False once a pool could not grow: the cluster then does nothing any more, and the run is to be given up. */
+/* Returns false once a pool could not grow: the cluster then does nothing any more, and the run must be
+ * abandoned. */
 bool cass_cluster_is_sound(const struct cass_cluster *cluster);
 
-/* Sends a statement from a client to a coordinator (CASS_ANY_NODE: a replica of the client's datacenter that
- * the client believes up, drawn at random, else any node there). The tag comes back with the reply. */
+/* Sends a statement from a client to a coordinator. CASS_ANY_NODE: a random replica in the client's
+ * datacenter that the client believes to be up, or else any node there. The reply has the same tag. */
 #define CASS_ANY_NODE UINT32_MAX
 void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordinator, uint64_t tag,
                   const struct cass_statement *statement);
-/* What an event of that kind is, for an event trace: "a message arrives". NULL for a kind that is not the
- * cluster's.
- */
+/* The description of a kind of event for an event trace: "a message arrives". NULL for a kind that does not
+ * belong to the cluster. */
 const char *cass_event_name(uint32_t kind);
 /* Handles one of the cluster's events. */
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event);
-/* Takes the reply of a CASS_EVENT_REPLY and frees its slot. Each slot is to be taken or discarded once. A
- * row's id is forgotten only after an OK for it was taken, so a client that had given up waiting discards. */
+/* Takes the reply of a CASS_EVENT_REPLY and frees its slot. Each slot must be either taken or discarded,
+ * once. A row's id is removed only after an OK for it was taken, so a client that had stopped waiting must
+ * discard the reply. */
 void cass_reply_take(struct cass_cluster *cluster, uint64_t slot, struct cass_reply *out);
 void cass_reply_discard(struct cass_cluster *cluster, uint64_t slot);
-/* The live columns that a CASS_READ_NAMED found, by rising name, before its reply is taken: fills at most
- * `capacity` of them, and returns how many there are. */
+/* The live columns that a CASS_READ_NAMED found, in ascending order of names. Must be called before the reply
+ * is taken. Writes at most `capacity` columns, and returns their total number. */
 uint32_t cass_reply_named(const struct cass_cluster *cluster, uint64_t slot, struct cass_named *out,
                           uint32_t capacity);
 
-/* Faults. Places are nodes 0..n-1 and clients n..n+c-1. */
+/* Faults. A place is a node (0 to n - 1) or a client (n to n + c - 1). */
 uint32_t cass_place_count(const struct cass_cluster *cluster);
 uint32_t cass_place_of_client(const struct cass_cluster *cluster, uint32_t client);
-/* A crashed process: what it had in flight is gone, its disk stays. */
+/* Crashes a node, or restarts it. What it had in flight is lost; its disk is kept. */
 void cass_set_down(struct cass_cluster *cluster, uint32_t node, bool is_down);
-/* Service times times factor; 1: well. */
+/* Multiplies a node's service times by the factor; 1: normal. */
 void cass_set_slow(struct cass_cluster *cluster, uint32_t node, double factor);
-/* When it will have served all that it has taken up: what it took up while it was slow goes on to take long.
- */
+/* When the node will have served all requests that it has accepted: those that it accepted while it was slow
+ * still take long. */
 int64_t cass_node_served_by_ns(const struct cass_cluster *cluster, uint32_t node);
-/* A node that answers every request to a replica with an error, as with a broken disk. */
+/* Makes a node answer every replica request with an error, as with a broken disk. */
 void cass_set_failing(struct cass_cluster *cluster, uint32_t node, bool is_failing);
-/* A GC pause from now on. */
+/* Begins a garbage collection pause now. */
 void cass_pause(struct cass_cluster *cluster, uint32_t node, int64_t lasts_ns);
 /* Separates every place of group_a from every place of group_b in both directions, or joins them again. A
- * group has one byte for each place, not 0: in the group. */
+ * group has one byte for each place, which is not 0 if the place is in the group. */
 void cass_set_network_partition(struct cass_cluster *cluster, const uint8_t *group_a, const uint8_t *group_b,
                                 bool is_separated);
-/* The same, without a word to anybody, for several changes at one moment; cass_network_partitions_tell() ends
- * them. */
+/* As cass_set_network_partition(), but places do not learn of it before cass_network_partitions_tell(), which
+ * must follow; for several changes at the same time. */
 void cass_change_network_partition(struct cass_cluster *cluster, const uint8_t *group_a,
                                    const uint8_t *group_b, bool is_separated);
 void cass_network_partitions_tell(struct cass_cluster *cluster);
@@ -248,15 +257,16 @@ void cass_set_delay(struct cass_cluster *cluster, double factor); /* latency tim
 void cass_set_late(struct cass_cluster *cluster, double chance, int64_t by_ns);
 /* Loses the hints that a node stores. */
 void cass_drop_hints(struct cass_cluster *cluster, uint32_t node);
-/* A power failure under a commit log that is synced now and then: the replica forgets what it promised,
- * accepted and learned as committed by Paxos within the last span. The columns that a commit has written
- * stay. `forgot` is called with the key of each register that lost something; returns how many did. */
+/* A power failure with a commit log that is synced only periodically: the replica loses what it promised,
+ * accepted and learned as committed by Paxos within the last last_ns. The columns that a commit has written
+ * are kept. `forgot` is called with the key of each register that lost something; returns their number. */
 uint64_t cass_forget_paxos(struct cass_cluster *cluster, uint32_t node, int64_t last_ns,
                            void (*forgot)(void *context, uint64_t key), void *context);
-/* What an administrator does on all replicas at once: the register holds the columns of the mask, and no
- * others. What is under way may still change it. */
+/* An administrator's change on all replicas at the same time: the register then has the columns of the mask,
+ * and no others. Operations in flight may still change it. */
 void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
-void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns); /* the wall clock */
+/* Sets the offset of a node's wall clock from the true time. */
+void cass_set_clock(struct cass_cluster *cluster, uint32_t node, int64_t offset_ns);
 /* The faults that are in force now. */
 struct cass_disturbance {
     double loss, duplicate, late; /* the chances of a message */
@@ -273,92 +283,97 @@ void cass_node_disturbance(const struct cass_cluster *cluster, uint32_t node,
                            struct cass_node_disturbance *out);
 /* Whether a network partition separates two places; either may be a client, but not both. */
 bool cass_places_are_separated(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
-/* Ends every fault, back to the config's loss and duplication; hints flow again. Clocks stay. */
+/* Ends every fault: loss and duplication are those of the config again, and hints are delivered again. Clocks
+ * are not changed. */
 void cass_heal(struct cass_cluster *cluster);
 
-/* Somebody who hears of what is stored as it happens: for oracles. Each function may be NULL, is called from
- * within the events, and must neither ask nor change the cluster but by the functions below, up to
- * cass_row_held(). */
+/* An observer of what is stored, for oracles. Each function may be NULL. It is called while an event is
+ * handled, and must not call functions of the cluster other than those below, up to cass_row_held(). */
 struct cass_observer {
     void *context;
-    /* A row is on its first replica. */
+    /* A row was stored on its first replica. */
     void (*row_stored)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order);
-    /* A replica holds the row, which it did not before. */
+    /* A replica has stored a row that it did not have before. */
     void (*row_copied)(void *context, uint64_t key, int64_t bucket, uint64_t row_id, int64_t row_time_ns,
                        int64_t row_order, uint32_t replica);
-    /* A replica's copy of a register has got a write or a commit. */
+    /* A replica's copy of a register got a write or a commit. */
     void (*register_changed)(void *context, uint64_t key);
-    /* A leader has added to a counter, for the statement that bore this row_id. */
+    /* A leader has added to a counter, for the statement with this row_id. */
     void (*counter_added)(void *context, uint64_t key, uint64_t row_id, int64_t delta);
 };
 void cass_observe(struct cass_cluster *cluster, const struct cass_observer *observer);
 
-/* What a history says was stored (recorded.c), in place of requests; observers hear of it. */
+/* Functions that store what a recorded history contains (recorded.c), instead of requests. Observers are
+ * notified, unless stated otherwise. */
 #define CASS_EVERY_REPLICA UINT32_MAX
-/* A CASS_WRITE_ROW: the replica holds it now. */
+/* Stores the row of a CASS_WRITE_ROW on a replica. */
 void cass_record_row(struct cass_cluster *cluster, const struct cass_statement *row, uint32_t replica);
-/* The row's writer has taken an OK. */
+/* Records that the row's writer has got an OK. */
 void cass_record_answer(struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
-/* A reader of all replicas finds these columns of the register from now on; mask 0: no row. */
+/* Sets the columns that a reader of all replicas finds in the register from now on; mask 0: no row. */
 void cass_record_columns(struct cass_cluster *cluster, uint64_t key, const int64_t *columns, uint32_t mask);
-/* A counter has been added to, by the statement that bore this row_id. */
+/* Records an addition to a counter, by the statement with this row_id. */
 void cass_record_addition(struct cass_cluster *cluster, uint64_t key, uint64_t row_id, int64_t delta);
-/* The partition holds so many rows, whatever was recorded before. Observers do not hear of it. */
+/* Sets the number of rows of a partition, whatever was recorded before. Observers are not notified. */
 void cass_record_rows(struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t rows);
 
-/* What is stored, seen at once and without cost: for oracles, metrics and tests. */
+/* Functions that return what is stored, immediately and without simulated cost, for oracles, metrics and
+ * tests. */
 struct cass_partition_view {
     uint64_t key;
     int64_t bucket;
     uint64_t rows, bytes,
-        tombstones; /* rows that at least one replica has; without expired and deleted ones */
-    uint64_t written_rows, written_bytes; /* that some replica ever got */
-    uint64_t missing_rows;                /* of the rows, those that some replica misses */
+        tombstones; /* of rows that at least one replica has, without expired and deleted rows */
+    uint64_t written_rows, written_bytes; /* of all rows that some replica ever got */
+    uint64_t missing_rows;                /* number of `rows` that some replica misses */
     int64_t first_row_ns, last_row_ns;
 };
 size_t cass_partition_count(const struct cass_cluster *cluster);
-/* In order of first write; rows may be 0 when every write to it failed. */
+/* Partitions are in order of their first write; rows may be 0 if every write failed. */
 void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct cass_partition_view *out);
-/* The register as a replica has it now (node), committed values alone; false when it has none. */
+/* The committed values of a register on the replica `node`; false when it has none. */
 bool cass_peek_columns(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *columns,
                        uint32_t *mask);
-/* The register as a reader of all replicas would find it now, committed values alone. */
+/* The committed values of a register that a reader of all replicas would find now. */
 bool cass_peek_merged(const struct cass_cluster *cluster, uint64_t key, int64_t *columns, uint32_t *mask);
-/* The same of a row of named columns: as cass_reply_named(). */
+/* The columns of a row of named columns that a reader of all replicas would find now; see
+ * cass_reply_named(). */
 uint32_t cass_peek_named(struct cass_cluster *cluster, uint64_t key, struct cass_named *out,
                          uint32_t capacity);
-/* How many replicas hold a row that was written: all of them for one of which nothing is open any more. */
+/* The number of replicas that have a written row; all of them, if nothing about the row is open any more. */
 uint32_t cass_row_held(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
-/* Whether any replica holds a row whose writer never took an OK. */
+/* Whether any replica has the row, and its writer never took an OK. */
 bool cass_row_is_open(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, uint64_t row_id);
-/* The counter as a replica has it now; false when it has none. */
+/* The value of a counter on the replica `node`; false when it has none. */
 bool cass_peek_counter(const struct cass_cluster *cluster, uint32_t node, uint64_t key, int64_t *value);
-/* Everything that leaders ever added to the counter, whoever knows it yet. */
+/* The sum of all additions of leaders to the counter, whether replicas have them yet or not. */
 int64_t cass_counter_total(const struct cass_cluster *cluster, uint64_t key);
-/* The same of all counters together. */
+/* The sum of all additions to all counters. */
 uint64_t cass_counters_total(const struct cass_cluster *cluster);
-/* A request for a register, or for a data partition, will come soon: fetches its place in the table into the
- * processor's cache, or, when that has come, the entry itself. They change nothing. */
+/* Prefetches the slot in the hash table of a register, or of a data partition, into the processor's cache,
+ * for a request that will be made soon; if is_entry, prefetches the entry itself, for which the slot should
+ * be in the cache already. They change nothing. */
 void cass_prefetch_register(const struct cass_cluster *cluster, uint64_t key, bool is_entry);
 void cass_prefetch_partition(const struct cass_cluster *cluster, uint64_t key, int64_t bucket, bool is_entry);
-/* The replicas of a register or counter, and of a data partition: `out` holds CASS_CLUSTER_REPLICAS_MAX. */
+/* The replicas of a register or counter, and of a data partition. `out` must have room for
+ * CASS_CLUSTER_REPLICAS_MAX. Returns their number. */
 uint32_t cass_key_replicas(const struct cass_cluster *cluster, uint64_t key, uint32_t *out);
 uint32_t cass_partition_replicas(const struct cass_cluster *cluster, uint64_t key, int64_t bucket,
                                  uint32_t *out);
 
 struct cass_node_stats {
-    uint64_t rows, bytes;                    /* data written to it, expired and deleted ones included */
-    uint64_t writes, reads, paxos, counters; /* served as replica */
+    uint64_t rows, bytes;                    /* data rows written to it, including expired and deleted ones */
+    uint64_t writes, reads, paxos, counters; /* requests served as a replica */
     uint64_t coordinated, hints_stored, hints_sent, read_repairs, slow_queries, gc_pauses;
-    uint64_t dropped; /* requests that had waited longer than their timeout */
+    uint64_t dropped; /* requests that were dropped since they had waited longer than their timeout */
     uint64_t tombstone_warnings;
-    uint64_t paxos_finished; /* proposals of others that it found accepted and brought to their end */
+    uint64_t paxos_finished; /* accepted proposals of other coordinators that it found and completed */
     int64_t busy_ns;
 };
 uint32_t cass_node_count(const struct cass_cluster *cluster);
 void cass_node_stats(const struct cass_cluster *cluster, uint32_t node, struct cass_node_stats *out);
-/* Bytes of memory that the cluster holds now. */
+/* Bytes of memory that the cluster uses now. */
 size_t cass_cluster_memory(const struct cass_cluster *cluster);
 
 #endif

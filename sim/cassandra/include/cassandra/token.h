@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cassandra's token of a partition key, as Murmur3Partitioner computes it.
  *
- * Token = h1 of Cassandra's murmur3_128 over the serialised key, seed 0; an empty key is INT64_MIN, and a
- * hash of INT64_MIN becomes INT64_MAX. One component is its raw bytes; two or more are each a big-endian
- * 16-bit length, the bytes and a zero byte. Sources: apache/cassandra dht/Murmur3Partitioner.java,
- * db/marshal/CompositeType.java. */
+ * Token = h1 of Cassandra's murmur3_128 over the serialised key, seed 0; the token of an empty key is
+ * INT64_MIN, and a hash of INT64_MIN becomes INT64_MAX. A key with one component is serialised as its raw
+ * bytes; with two or more, each component is a big-endian 16-bit length, the bytes and a zero byte. Sources:
+ * apache/cassandra dht/Murmur3Partitioner.java, db/marshal/CompositeType.java. */
 #ifndef CASSANDRA_TOKEN_H
 #define CASSANDRA_TOKEN_H
 
@@ -22,9 +22,9 @@ struct cass_component {
     const void *data;
     size_t size; /* at most CASS_COMPONENT_SIZE_MAX */
 };
-/* Bytes that cass_key_serialise() needs. */
+/* The size of the serialised key. */
 size_t cass_key_size(const struct cass_component *components, size_t count);
-/* Writes the serialised key; `out` holds cass_key_size() bytes. count >= 1. */
+/* Writes the serialised key into `out`, which must have cass_key_size() bytes. count >= 1. */
 void cass_key_serialise(const struct cass_component *components, size_t count, uint8_t *out);
 
 enum cass_type {
@@ -40,24 +40,24 @@ enum cass_type {
     CASS_TIMESTAMP,
     CASS_FLOAT,
     CASS_DOUBLE,
-    CASS_COUNTER, /* no value of it can be written out, and none stands in a key */
+    CASS_COUNTER, /* values cannot be serialised, and cannot be part of a key */
     CASS_TYPE_COUNT
 };
-/* "text" ... "counter"; returns false for a name that is none. */
+/* Parses the name of a type, "text" to "counter"; false for any other name. */
 bool cass_type_parse(const char *name, enum cass_type *out);
 const char *cass_type_name(enum cass_type type);
-/* Bytes of a value that an sstable keeps without its length; 0: it keeps the length. tinyint and smallint
- * have theirs, though it is always the same. */
+/* The size of a value that an sstable stores without a length; 0: the sstable stores the length. tinyint and
+ * smallint are stored with a length, although it is always the same. */
 uint32_t cass_type_size(enum cass_type type);
-/* The bytes of a CQL literal: text as it is, a blob as 0x..., whole numbers big-endian, a timestamp as
- * milliseconds since 1970, float and double as IEEE 754, uuids as 16 bytes (a timeuuid must have version 1);
- * no counter. *out is malloc'ed and the caller's to free. Errors: SIM_ERROR_INPUT with the value and the form
- * that is wanted. */
+/* Converts a CQL literal to the bytes that Cassandra stores: text unchanged, a blob from 0x..., whole numbers
+ * big-endian, a timestamp from milliseconds since 1970, float and double as IEEE 754, UUIDs as 16 bytes (a
+ * timeuuid must have version 1). Counters are not supported. The caller must free *out. Errors:
+ * SIM_ERROR_INPUT with the value and the expected form. */
 bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size_t *out_size,
                       struct sim_error *error);
 
-/* The token of (key, bucket), the partition key of a bucketed table: key as text, bucket as bigint. key_size
- * at most CASS_COMPONENT_SIZE_MAX. */
+/* The token of the partition key (key, bucket) of a bucketed table: key as text of at most
+ * CASS_COMPONENT_SIZE_MAX bytes, bucket as bigint. */
 int64_t cass_token_bucketed(const char *key, size_t key_size, int64_t bucket);
 
 #endif
