@@ -1,59 +1,61 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The agents' host: agents, their operations, what they ask of the cluster and hear of it. */
+/* The host of the agents: agents, their operations, their requests to the cluster and the outcomes. */
 #ifndef LAB_CLUSTER_AGENTS_H
 #define LAB_CLUSTER_AGENTS_H
 
 #include "cluster_run.h"
 
-/* --- cluster_host.c: which agent takes what, its actions and their outcomes. */
+/* --- cluster_host.c: assigns rows and reads to agents, performs their actions and reports the outcomes. */
 bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error);
 void lab_agents_destroy(struct lab_cluster_run *run);
-/* Of an agent that begins, or goes on, by the history that it was given. */
+/* The config of an agent that begins, or continues, with the history of settings that it was given. */
 struct bk_agent_config lab_agent_config(const struct lab_cluster_run *run, uint32_t agent);
-/* At the end of a run: what is still under way stays unresolved. */
+/* Called at the end of a run: operations that are still under way count as unresolved. */
 void lab_agents_leave(struct lab_cluster_run *run);
-/* How far its clock is off, and how fast it drifts. */
+/* Draws the offset and the drift of an agent's clock. */
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t agent);
-/* All that have not begun, for whoever looks at them. */
+/* Clears all of the agent's operation slots that were never used, so that they may be read. */
 void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t agent);
-/* An operation of the agent has begun; then it is to be carried on. */
+/* lab_agent_begun() records that an operation of the agent has begun; lab_agent_pump() must follow, which
+ * performs the agent's actions. */
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key);
 void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
-/* A row of its time, sequence number (which is its number within the key), id and bytes comes to the agent
- * (UINT32_MAX: none is up). */
+/* Passes a row to the agent; UINT32_MAX: no agent is up. row->sequence is its number within the key. */
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
-/* operation->outcome is what became of its action. */
+/* Reports operation->outcome, the outcome of its action, to the agent. */
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t operation);
-/* Whatever is paused: its time has come. */
+/* Ticks the agent, whether it is paused or not, and performs its actions. */
 void lab_agent_wake(struct lab_cluster_run *run, uint32_t agent);
 void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_agent_tick(struct lab_cluster_run *run, uint32_t agent);
-/* is_kept: it restarts from its checkpoint, if it has one. */
+/* Crashes an agent. is_kept: it restarts from its checkpoint, if it has one. */
 void lab_agent_crash(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns, bool is_kept);
 void lab_agent_restart(struct lab_cluster_run *run, uint32_t agent);
-/* The load balancer's choice: the drawn agent, or the next that is up and takes something; UINT32_MAX: none
- * is. */
+/* The load balancer's choice: the drawn agent, or the next one that is up and accepts requests; UINT32_MAX:
+ * there is none. */
 uint32_t lab_choose_agent(const struct lab_cluster_run *run, uint64_t draw);
-/* The same for a row or a read of this key: routed by key, all of them draw alike. */
+/* As lab_choose_agent(), for a row or a read of this key: with agents.by_key, every draw for the key is
+ * equal. */
 uint32_t lab_choose_agent_of_key(const struct lab_cluster_run *run, uint32_t key, uint64_t draw);
-/* The same for the key's row of that number. */
+/* The agent for the key's row with this number. */
 uint32_t lab_choose_agent_of_row(const struct lab_cluster_run *run, uint32_t key, uint64_t row);
 
-/* --- cluster_pause.c: agents that stand still, and continue from where they were. */
+/* --- cluster_pause.c: agents that are paused and continue later. */
 void lab_agent_pause(struct lab_cluster_run *run, uint32_t agent, int64_t lasts_ns);
 void lab_agent_resume(struct lab_cluster_run *run, uint32_t agent);
-/* An event for a paused agent: true when it waits for the end of the pause. The first one is heard. */
+/* Called for an event of an agent. Returns true when the agent is paused and the event waits for the end of
+ * the pause; the first event in a pause is still delivered. */
 bool lab_agent_waits(struct lab_cluster_run *run, const struct sim_event *event);
-/* The agent's checkpoint is made now, or as soon as it has nothing under way. */
+/* Saves the agent's checkpoint now, or as soon as it has no operations under way. */
 void lab_agent_keep(struct lab_cluster_run *run, uint32_t agent);
-/* The agent made of its checkpoint; false when there is none that it can be made of. */
+/* Loads the agent from its checkpoint; false when there is none, or when it cannot be loaded. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t agent);
 
-/* --- cluster_twin.c: with the agent, when it begins; after the agent was told the same; it has taken an
- * action; it has no more of them. */
+/* --- cluster_twin.c: the calls for an agent's twin: when the agent begins and ends; after each call of the
+ * agent, with the same arguments; after each action that it has returned; and when it has no more actions. */
 void lab_twin_begin(struct lab_cluster_run *run, uint32_t agent);
 void lab_twin_destroy(struct lab_host_agent *agent);
 void lab_twin_write(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns, uint32_t key,
@@ -66,40 +68,40 @@ void lab_twin_ticked(struct lab_cluster_run *run, uint32_t agent, int64_t now_ns
 void lab_twin_changed(struct lab_cluster_run *run, uint32_t agent);
 void lab_twin_acted(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 void lab_twin_rests(struct lab_cluster_run *run, uint32_t agent);
-/* Whether the twin is to be restored after this step; counts those that are. */
+/* Whether the twin must be saved and loaded after this step; counts these. */
 bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t agent);
 
-/* --- cluster_delete.c: an acknowledged row may be deleted later; then the delete's events. */
+/* --- cluster_delete.c: plans the deletion of an acknowledged row, and handles the events of deletes. */
 void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operation *operation);
 void lab_delete_send(struct lab_cluster_run *run, uint32_t slot);
 void lab_delete_reply(struct lab_cluster_run *run, const struct sim_event *event);
 void lab_delete_timeout(struct lab_cluster_run *run, const struct sim_event *event);
 
-/* --- cluster_reads.c: reads that come to a key, and what became of them. */
+/* --- cluster_reads.c: the reads of a key, and their results. */
 bool lab_reads_create(struct lab_cluster_run *run);
 void lab_reads_destroy(struct lab_cluster_run *run);
 void lab_reads_begin(struct lab_cluster_run *run, uint32_t key);
 void lab_cluster_read(struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind);
-/* A read comes to the agent (UINT32_MAX: none is up). newest: the key's newest sequence number. */
+/* Passes a read to the agent; UINT32_MAX: no agent is up. newest: the key's highest sequence number. */
 void lab_read_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum lab_read_kind kind,
                    int64_t birth_ns, uint64_t newest);
-/* Its row was acknowledged, so that readers that come now are to find it. */
+/* Called when the operation's row was acknowledged: reads that begin now must find it. */
 void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* A partition has answered; all of the step have; the read has ended. */
+/* Called when a partition has answered; when all partitions of the step have; and when the read has ended. */
 void lab_read_reply(struct lab_host_operation *operation, const struct cass_reply *reply);
 void lab_read_step_done(struct lab_host_operation *operation);
 void lab_read_ended(struct lab_cluster_run *run, struct lab_host_operation *operation,
                     const struct bk_action *action);
 
-/* --- cluster_action.c: an action as a statement, and the replies to it as an outcome. */
+/* --- cluster_action.c: converts an action to a statement, and its replies to an outcome. */
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action);
 void lab_action_statement(const struct lab_cluster_run *run, const struct bk_action *action,
                           struct cass_statement *out);
 void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *operation,
                    const struct cass_reply *reply);
 
-/* --- cluster_change.c: settings that change, into the agents' config; events for those who are given them.
- */
+/* --- cluster_change.c: puts changing settings into the agents' config, and schedules the events by which
+ * agents get them. */
 void lab_changes_begin(struct lab_cluster_run *run);
 void lab_deploys_begin(struct lab_cluster_run *run);
 void lab_deploy(struct lab_cluster_run *run, uint32_t agent, uint32_t change);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The events of a run, when a listener wants them. */
+/* Reports the events of a run to a listener. */
 #ifndef LAB_CLUSTER_EVENT_TRACE_H
 #define LAB_CLUSTER_EVENT_TRACE_H
 
@@ -10,10 +10,11 @@ struct lab_told {
     uint32_t key, agent, node, operation;
     enum lab_event_phase phase;
 };
-/* A moment of an agent, or of LAB_EVENT_NOBODY. */
+/* An instant event of an agent, or of LAB_EVENT_NOBODY. */
 #define LAB_TOLD(kind, key, agent)                                                                           \
     ((struct lab_told){LAB_EVENT_OF_##kind, key, agent, LAB_EVENT_NOBODY, 0, LAB_EVENT_MOMENT})
-/* Of a run that somebody listens to; and of any. */
+/* Whether the listener wants events of the key: lab_event_trace_is_asked() for a run with a listener,
+ * lab_event_trace_wants() for any run. */
 bool lab_event_trace_is_asked(const struct lab_cluster_run *run, uint32_t key);
 static inline bool lab_event_trace_wants(const struct lab_cluster_run *run, uint32_t key)
 {
@@ -21,7 +22,7 @@ static inline bool lab_event_trace_wants(const struct lab_cluster_run *run, uint
 }
 void lab_event_trace_add(struct lab_cluster_run *run, struct lab_told told, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* An operation that its agent, which crashed, has forgotten. */
+/* Reports that an operation was lost when its agent crashed. */
 void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t number);
 void lab_event_trace_action(struct lab_cluster_run *run, uint32_t agent, const struct bk_action *action);
 void lab_event_trace_outcome(struct lab_cluster_run *run, uint32_t agent,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Faults, from their beginning to their end. */
+/* Begins and ends faults. */
 #ifndef LAB_CLUSTER_FAULTS_H
 #define LAB_CLUSTER_FAULTS_H
 
@@ -7,12 +7,12 @@
 
 void lab_faults_begin(struct lab_cluster_run *run);
 void lab_fault_strike(struct lab_cluster_run *run, uint32_t fault);
-/* One that was drawn strikes. is_kept: of an agent's crash, see lab_agent_crash(). */
+/* Begins a fault whose values are all drawn. is_kept: for an agent's crash, see lab_agent_crash(). */
 void lab_fault_begins(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
                       bool is_kept);
 void lab_fault_paxos(struct lab_cluster_run *run, uint32_t key);
 void lab_fault_end(struct lab_cluster_run *run, uint32_t place);
-/* What the fault will put back later. */
+/* Saves the state that the fault restores later. */
 void lab_fault_keep(struct lab_cluster_run *run, uint32_t fault);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cluster engine's inside: one strategy over its own mock cluster, its agents and its faults, in one
- * event queue.
+/* Internals of the cluster engine: the run of one strategy over its own mock cluster, with its agents and
+ * faults, in one event queue.
  *
- * Each strategy gets the same rows, the same agents for them, and the same faults; what differs is what it
- * does. */
+ * Every strategy has the same rows, the same assignment of rows to agents, and the same faults. */
 #ifndef LAB_CLUSTER_RUN_H
 #define LAB_CLUSTER_RUN_H
 
@@ -26,100 +25,103 @@
 #include "oracle_types.h"
 #include "workload/rows.h"
 
-/* Under way at once of all agents together, as long as each has LAB_OPERATIONS_MIN. */
+/* The most number of parked operations of all agents together, unless each agent would then have fewer than
+ * LAB_OPERATIONS_MIN. */
 #define LAB_OPERATIONS_MIN 64u
 #define LAB_OPERATIONS_ALL (UINT32_C(1) << 18)
-/* After the last arrival, what is under way may still take this long; then it counts as unresolved. */
+/* How long operations may continue after the last arrival; those that are still under way then are
+ * unresolved. */
 #define LAB_DRAIN_NS (INT64_C(600) * 1000000000)
 
-/* The sum of a time and a span of at least 0, or the last time that an event can have. */
+/* A time plus a span of at least 0, saturating at the last time that an event can have. */
 static inline int64_t lab_until(int64_t time_ns, int64_t span_ns)
 {
     return time_ns > SIM_QUEUE_TIME_MAX - span_ns ? SIM_QUEUE_TIME_MAX : time_ns + span_ns;
 }
 
-/* So many spans of at least 0, or the longest one. */
+/* times x span_ns, for values of at least 0, saturating at SIM_QUEUE_TIME_MAX. */
 static inline int64_t lab_times(int64_t times, int64_t span_ns)
 {
     return times > 0 && span_ns > SIM_QUEUE_TIME_MAX / times ? SIM_QUEUE_TIME_MAX : times * span_ns;
 }
 
-/* Kinds of events that are the engine's own; the cluster's begin at CASS_EVENT_FIRST. */
+/* Kinds of events of the engine; those of the cluster begin at CASS_EVENT_FIRST. */
 enum lab_event {
     LAB_EVENT_ARRIVAL = 1,    /* target: key */
     LAB_EVENT_READ,           /* target: key */
     LAB_EVENT_TIMEOUT,        /* target: agent; a: operation; b: serial */
     LAB_EVENT_TICK,           /* target: agent */
     LAB_EVENT_RESTART,        /* target: agent */
-    LAB_EVENT_FAULT,          /* target: fault of the scenario */
-    LAB_EVENT_FAULT_END,      /* target: place in the list of active faults */
+    LAB_EVENT_FAULT,          /* target: fault index of the fault in the scenario */
+    LAB_EVENT_FAULT_END,      /* target: index in the list of active faults */
     LAB_EVENT_DELETE,         /* target: slot of the delete */
     LAB_EVENT_DELETE_TIMEOUT, /* target: slot of the delete; a: serial */
-    LAB_EVENT_TAKE,           /* target: client that wants its next identifier; a: its life */
+    LAB_EVENT_TAKE,           /* target: client that takes its next identifier; a: number of its restarts */
     LAB_EVENT_IDS_END,
     LAB_EVENT_DEPLOY, /* target: agent; a: change of the strategy */
-    LAB_EVENT_END,    /* of a run whose rows expire: until then they do */
-    LAB_EVENT_KEEP,   /* target: fault of the scenario, for which something is kept now */
+    LAB_EVENT_END,    /* end of a run in which rows expire, so that they expire up to it */
+    LAB_EVENT_KEEP,   /* target: fault of the scenario, for which state is saved now */
 };
 
-/* A tag of an action: agent, operation, serial. That of a delete has the highest bit. */
+/* The tag of a request: an action's has agent, operation and serial; a delete's has the highest bit set. */
 #define LAB_DELETE_TAG(slot, serial) (UINT64_C(1) << 63 | (uint64_t)((serial)&0x7fff) << 32 | (slot))
 #define LAB_NO_DELETE                UINT32_MAX
 
-/* A key under way. What each row needs comes first, in two lines of the cache and the one that has the row.
- */
+/* A key. The members that each row needs come first, in two cache lines, and the line with the row itself. */
 struct lab_cluster_key {
     alignas(SIM_LINE_BYTES) struct lab_arrival coming;
-    uint64_t rows;    /* that have come */
-    uint64_t bytes;   /* of them */
-    int64_t birth_ns; /* time of the first of them that was taken, by its agent's clock; when rows have times
-                         of their own, the least */
+    uint64_t rows;    /* rows that have arrived */
+    uint64_t bytes;   /* total bytes of these rows */
+    int64_t birth_ns; /* time of the first row that an agent accepted, by the agent's clock; if rows have
+                         their own times, the earliest of these */
     uint64_t acknowledged, deletes_asked;
-    int64_t state[BK_COLUMN_COUNT]; /* as stored; without the count */
-    int64_t *changes;               /* by bucket: from when on rows belong to it, as stored; 0: not known */
+    int64_t state[BK_COLUMN_COUNT]; /* the state as stored, without the count */
+    int64_t *changes; /* by bucket: from which time on rows belong to it, as stored; 0: not known */
     size_t change_count;
-    struct lab_cursor cursor; /* last, and its stream at its end: a row seldom needs it */
+    struct lab_cursor cursor; /* last, since rows seldom need its random stream */
 };
 static_assert(offsetof(struct lab_cluster_key, cursor.ahead) % SIM_LINE_BYTES == 0, "a row lies in one line");
 
-/* An operation of an agent, as the host sees it. */
+/* The host's record of an operation of an agent. */
 struct lab_host_operation {
-    uint32_t serial; /* of the action under way; a reply with another one comes too late */
+    uint32_t serial; /* serial of the action under way; a reply with another serial is late */
     uint32_t outstanding;
     uint64_t timeout;
     enum bk_action_kind action;
     bool is_active, is_read, is_acknowledged, is_moved, fires;
-    bool is_heard; /* told to be stored, and not acknowledged when its agent crashed */
+    bool is_heard; /* the row was reported as stored, but not acknowledged when its agent crashed */
     uint32_t key;
-    uint64_t row, row_bytes; /* number within the key; what it weighs */
+    uint64_t row, row_bytes; /* number of the row within the key; its size in bytes */
     uint64_t row_id;
-    uint64_t weight;       /* what it adds to a counter, when it fires */
-    uint64_t beyond;       /* of a read: rows acknowledged in windows that it does not walk */
-    int64_t row_time_ns;   /* of a read of a range: where the range begins */
-    int64_t bucket;        /* where it was put first; LAB_UNPLACED: not yet */
-    bool has_counted;      /* its increment was asked for */
-    uint64_t counter;      /* the register of that */
-    uint64_t added;        /* of a read of a counter: what it has to find at least */
-    uint64_t state_seen;   /* the state's version when it was read last */
-    int64_t state_read_ns; /* and when that was asked */
+    uint64_t weight;       /* what the row adds to a counter, if it fires */
+    uint64_t beyond;       /* read: number of acknowledged rows in windows that it does not query */
+    int64_t row_time_ns;   /* for a read of a range, the beginning of the range */
+    int64_t bucket;        /* the bucket of the first put; LAB_UNPLACED: not put yet */
+    bool has_counted;      /* its increment was requested */
+    uint64_t counter;      /* the key of the counter of that increment */
+    uint64_t added;        /* read of a counter: the smallest value that it must find */
+    uint64_t state_seen;   /* version of the state when it was last read */
+    int64_t state_read_ns; /* when that read was requested */
     bool changes_state, raises, was_unknown, is_taking_over;
     int64_t begun_ns, asked_ns;
     uint64_t rows;
     enum lab_read_kind read;
-    uint32_t failures; /* of its requests, so far */
-    uint32_t tried;    /* and of the action as it stands */
-    bool is_awaited;   /* it has begun, or heard an outcome, and has not yet acted on that */
+    uint32_t failures; /* number of its failed requests number of requests so far */
+    uint32_t tried;    /* number of failed tries of the current action */
+    bool is_awaited;   /* it has begun, or got an outcome, and has not acted since */
     bool is_parked;
-    bool is_state_told; /* there was one when it was read to count the row; else none */
-    bool is_start_kept; /* it has stored the start that its roll takes out of the state */
+    bool is_state_told; /* the state row existed when it was read to count the row */
+    bool is_start_kept; /* it has stored the start of the bucket that its roll removes from the state */
     int64_t state_told[BK_COLUMN_COUNT];
-    uint32_t requests;        /* so far */
-    uint32_t unknown_updates; /* conditional ones that count it, of unknown outcome */
-    int64_t heard_ns;         /* when */
-    int64_t turn_ns;          /* since when it may ask itself: it began then, or was no longer parked */
-    int64_t step_low;         /* the lowest bucket that was asked last */
-    uint64_t step_filled, step_scanned; /* of the step under way */
-    struct lab_read_done done;          /* of the steps that succeeded */
+    uint32_t requests; /* so far */
+    uint32_t
+        unknown_updates; /* number of conditional updates that count the row and have an unknown outcome */
+    int64_t heard_ns;    /* when */
+    int64_t
+        turn_ns; /* since when it may send requests: when it began, or was last resumed from being parked */
+    int64_t step_low;                   /* lowest bucket of the last step */
+    uint64_t step_filled, step_scanned; /* sums over the current step */
+    struct lab_read_done done;          /* result of the steps that succeeded */
     struct bk_outcome outcome;
     uint32_t mask;
     int64_t columns[CASS_COLUMNS];
@@ -127,7 +129,7 @@ struct lab_host_operation {
     struct lab_walk walk;
 };
 
-/* Of oracle_copies.c: the last question about a key's state that the agent has an answer to. */
+/* oracle_copies.c: the last request for a key's state to which the agent has got an answer. */
 #define LAB_COPIES 16u
 struct lab_copy {
     bool is_known;
@@ -138,49 +140,51 @@ struct lab_copy {
 struct lab_host_agent {
     void *memory;
     struct bk_agent *agent;
-    struct bk_history history; /* what it was given; a restart takes it up */
+    struct bk_history history; /* the history of settings that it was given, which it uses after a restart */
     struct lab_host_operation *operations;
-    uint32_t operations_met; /* those below it have begun, or are cleared; no other is to be looked at */
+    uint32_t
+        operations_met; /* operations below this index have begun or are cleared; others must not be read */
     bool is_up;
-    bool is_paused, has_heard; /* it has heard what it will act on when the pause is over */
-    bool wants_checkpoint;     /* as soon as nothing is under way */
-    bool goes_back;            /* it restarts from its checkpoint */
-    uint64_t keys_seen;        /* bit k: it has had an operation on a key of this number modulo 64 */
+    bool is_paused, has_heard; /* has_heard: it has got one event, on which it will act after the pause */
+    bool wants_checkpoint;     /* a checkpoint must be saved as soon as no operation is under way */
+    bool goes_back;            /* it will restart from its checkpoint */
+    uint64_t keys_seen;        /* bit k: it has had an operation on a key whose number modulo 64 is k */
     int64_t pause_until_ns;
-    int64_t held_until_ns;     /* of oracle_faults.c: the latest end of its pauses */
-    unsigned char *checkpoint; /* NULL: none was made */
+    int64_t held_until_ns;     /* oracle_faults.c: the latest end of its pauses */
+    unsigned char *checkpoint; /* NULL: none was saved */
     size_t checkpoint_bytes;
-    uint64_t *uncounted; /* by key, of oracle_steps.c: rows since it was counted last, or, from memory, rows
-                            that were counted last; NULL: none yet */
+    uint64_t *uncounted; /* oracle_steps.c, by key: rows since the last count or, for BK_SOURCE_MEMORY, the
+                            rows of the last count; NULL: none yet */
     struct {
         bool is_known;
         uint32_t key;
         int64_t bucket;
-    } stored; /* of oracle_reads.c: where it stored its last row, until it reads there */
+    } stored; /* oracle_reads.c: the partition of its last stored row, until it is read */
     struct {
-        bool is_unknown;           /* what the agent remembers */
-        struct lab_tuples windows; /* found empty: key and number, and whether it may still leave them out */
-    } empties;                     /* of oracle_empties.c; none of agents that remember none */
-    void *twin_memory;             /* NULL: agents have no twins */
+        bool is_unknown; /* it is not known which empty windows the agent remembers */
+        struct lab_tuples
+            windows;   /* windows found empty: key and bucket, and whether reads may still skip them */
+    } empties;         /* oracle_empties.c; not used by agents that do not remember empty windows */
+    void *twin_memory; /* NULL: agents have no twins */
     struct bk_agent *twin;
     unsigned char *twin_state;
     size_t twin_room;
     int64_t offset_ns, drift_ppb, jump_ns;
-    int64_t jumped_ns;    /* when its clock jumped last */
-    int64_t disturbed_ns; /* when it did, or the agent's last pause ended */
-    int64_t deployed_ns;  /* when it was given its settings */
+    int64_t jumped_ns;    /* when its clock last jumped */
+    int64_t disturbed_ns; /* when its clock last jumped, or its last pause ended, whichever is later */
+    int64_t deployed_ns;  /* when it got its current settings */
     uint32_t parked;      /* operations */
     uint64_t tick;
     int64_t tick_ns;
     uint64_t restart;
-    int64_t restart_ns; /* of one that is down; INT64_MAX: it stays so */
+    int64_t restart_ns; /* when an agent that is down restarts; INT64_MAX: never */
     struct lab_copy copies[LAB_COPIES];
 };
 
-/* A delete that is still to be made, or under way. */
+/* A delete that is planned or under way. */
 struct lab_delete {
     uint32_t key, tries, serial;
-    bool is_waiting; /* for an answer */
+    bool is_waiting; /* it waits for an answer */
     int64_t bucket;
     uint64_t row, bytes, timeout;
     uint64_t row_id;
@@ -190,7 +194,7 @@ struct lab_deletes_open {
     struct lab_delete *items;
     uint32_t *free_slots;
     uint32_t capacity, free_count;
-    uint64_t asked, confirmed; /* so far */
+    uint64_t asked, confirmed; /* numbers of deletes requested and confirmed so far */
 };
 
 struct lab_active_fault {
@@ -203,7 +207,7 @@ struct lab_active_fault {
     int64_t by_ns, until_ns;
 };
 
-/* A key's state row as it was when a fault of the scenario had it kept. */
+/* A key's state row, saved for a fault of the scenario that restores it. */
 struct lab_backup {
     int64_t columns[CASS_COLUMNS];
     uint32_t mask;
@@ -216,56 +220,56 @@ struct lab_cluster_run {
     const struct lab_scenario *scenario;
     const struct lab_strategy *strategy;
     const struct lab_rows *rows;
-    uint32_t traced_key; /* LAB_NO_KEY: all */
+    uint32_t traced_key; /* key whose events are traced; LAB_NO_KEY: all keys */
     const struct lab_run_context *context;
-    struct lab_replay *replay;    /* what happens comes from a history; NULL: the run makes it */
-    struct lab_row_stamps stamps; /* of rows written from start_ns on, which follows from the scenario */
+    struct lab_replay *replay;    /* the history that is replayed; NULL: a normal run */
+    struct lab_row_stamps stamps; /* for rows written from start_ns on; derived from the scenario */
     struct sim_queue queue;
     struct cass_cluster *cluster;
     struct bk_agent_config config;
-    struct lab_regimes regimes;                                   /* what holds by the scenario's dates */
-    uint32_t agent_count, key_count, node_count, operation_count; /* operations: of an agent */
+    struct lab_regimes regimes;                                   /* settings by the scenario's dates */
+    uint32_t agent_count, key_count, node_count, operation_count; /* operation_count: operations per agent */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
     struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */
-    struct sim_times *acknowledged;               /* with reads of ranges: times of rows, by key */
+    struct sim_times *acknowledged; /* with reads of ranges: times of acknowledged rows, by key */
     int64_t start_ns, end_ns;
     uint64_t operations_active;
-    uint64_t arrivals_pending; /* rows and reads that are still to come */
+    uint64_t arrivals_pending; /* number of rows and reads that have not arrived yet */
     struct lab_active_fault *active;
     size_t active_count, active_capacity;
-    struct sim_random *fault_draws; /* one a fault of the scenario */
+    struct sim_random *fault_draws; /* one for each fault of the scenario */
     struct lab_backup *backups;     /* likewise */
-    uint8_t *places[2];             /* room for the two sides of a network partition */
+    uint8_t *places[2];             /* buffers for the two sides of a network partition */
     struct lab_deletes_open deletes;
     struct lab_idgen *idgen; /* NULL: the strategy places rows */
     struct lab_oracles oracles;
     struct lab_tally tally;
     struct lab_histogram latency[LAB_LATENCY_COUNT], read_latency[LAB_READ_KINDS];
     uint64_t refused, unresolved, unresolved_increments;
-    uint64_t rows_uncounted;  /* of BK_SOURCE_INCREMENTAL: no count will ever meet them */
-    uint64_t conditions_lost; /* conditional updates of a state that somebody else was ahead of */
-    uint64_t keys_met;        /* that had rows */
+    uint64_t rows_uncounted;  /* BK_SOURCE_INCREMENTAL: number of rows that no count will ever include */
+    uint64_t conditions_lost; /* number of conditional updates of a state that lost to another agent */
+    uint64_t keys_met;        /* number of keys with rows */
     struct lab_event_log events;
     struct lab_views views;
     uint32_t views_key; /* the busiest */
     bool views_done;
     int64_t views_until_ns, views_next_ns, views_period_ns;
     bool out_of_memory;
-    uint32_t part, wish_heard; /* of lab/snapshot.h: its number, which is the strategy's */
-    uint64_t pause_at;         /* after so many events comes a safe point */
-    bool is_over;              /* its result has been tallied */
-    bool is_resumed;           /* from a saved state: what it asks may not be what a run comes to */
-    bool is_damaged;           /* and was not */
+    uint32_t part, wish_heard; /* lab/snapshot.h: number of the part, which is the strategy's index */
+    uint64_t pause_at;         /* number of events at the next safe point */
+    bool is_over;              /* its result is in the tally */
+    bool is_resumed;           /* resumed from a saved state, which may request what no run could */
+    bool is_damaged;           /* it did so */
 };
 
-/* bk_kind_fires() of the strategy, without a call: this is asked many times a row. */
+/* bk_kind_fires() of the strategy, inlined since it is called many times per row. */
 static inline bool lab_rows_fire(const struct lab_cluster_run *run)
 {
     return run->config.strategy.kind == BK_PROBABILISTIC || run->config.strategy.kind == BK_WEIGHTED;
 }
 
-/* Whether each key has a state row; a counter column alone is none. */
+/* Whether each key has a state row; a counter column is not one. */
 static inline bool lab_keeps_state(const struct lab_cluster_run *run)
 {
     return lab_rows_fire(run) || run->config.source > BK_SOURCE_COUNTER;
@@ -282,32 +286,34 @@ static inline bool lab_takes_numbers(const struct lab_cluster_run *run)
     return run->config.source == BK_SOURCE_LWT || run->config.source == BK_SOURCE_LEASE;
 }
 
-/* So many of them by one update. */
+/* How many numbers one update reserves. */
 static inline uint64_t lab_numbers_at_once(const struct lab_cluster_run *run)
 {
     return run->config.source == BK_SOURCE_LEASE ? run->config.lease_rows : 1;
 }
 
-/* Whether counter columns are added to. */
+/* Whether the strategy adds to counter columns. */
 static inline bool lab_adds_to_counters(const struct lab_cluster_run *run)
 {
     return run->config.source == BK_SOURCE_COUNTER ||
            (run->config.counter == BK_COUNTER_COLUMN && lab_rows_fire(run));
 }
 
-/* Seconds since the start of the run, for people. Clocks may have jumped to where a difference overflows. */
+/* Seconds since the start of the run, for display. The difference is computed in 128 bits, since times of
+ * clocks that have jumped may overflow. */
 static inline double lab_seconds(const struct lab_cluster_run *run, int64_t time_ns)
 {
     __extension__ typedef __int128 wide;
     return (double)((wide)time_ns - run->start_ns) / 1e9;
 }
 
-/* Zeroed memory of all keys, which takes long enough to be stopped; NULL then, and when out of memory. */
+/* Allocates zeroed memory for all keys, `bytes` each. Since this takes long, it can be stopped. NULL when it
+ * was stopped, and when out of memory. */
 void *lab_keys_memory(const struct lab_cluster_run *run, size_t bytes);
-/* An event of the engine's own; 0 and out_of_memory without room. */
+/* Pushes an event of the engine. When out of memory it returns 0 and sets out_of_memory. */
 uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event kind, uint32_t target);
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event);
-/* In place of a key: none, or all. */
+/* Instead of a key: no key, or all keys. */
 #define LAB_NO_KEY UINT32_MAX
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the oracles may see of a run in addition to its ledger: clocks, settings, registers, states of keys.
- */
+/* What the oracles may access of a run in addition to the ledger: clocks, settings, registers, states of
+ * keys. */
 #ifndef LAB_CLUSTER_VIEW_H
 #define LAB_CLUSTER_VIEW_H
 
 #include "cluster_run.h"
 
-/* What a clock shows at that time that is off, drifts, or has a resolution. */
+/* The time of an agent's clock at the true time time_ns, for a clock with an offset, a drift or a
+ * resolution. */
 int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns);
-/* At that time, unless it has jumped since; and now. */
+/* The time of an agent's clock at the true time time_ns, unless it has jumped since; and now. */
 static inline int64_t lab_agent_clock_at(const struct lab_cluster_run *run, uint32_t agent, int64_t time_ns)
 {
     const struct lab_host_agent *host = &run->agents[agent];
@@ -20,40 +21,43 @@ static inline int64_t lab_agent_clock(const struct lab_cluster_run *run, uint32_
 {
     return lab_agent_clock_at(run, agent, sim_queue_now(&run->queue));
 }
-/* The most by which the host may wake it later than it asked to, after such a wait. */
+/* How much later than requested the host may wake the agent after a wait of wait_ns, at most. */
 int64_t lab_agent_late_ns(const struct lab_cluster_run *run, uint32_t agent, int64_t wait_ns);
-/* The agent's strategy for rows of that time. */
+/* The agent's strategy for rows of the time time_ns. */
 const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, uint32_t agent,
                                              int64_t time_ns);
-/* The register of a key's state row, and back; of its lock row; of the start of a bucket. */
+/* The register of a key's state row, and its inverse; the registers of a key's lock row and of the start of a
+ * bucket. */
 uint64_t lab_state_register(uint32_t key);
 bool lab_register_is_state(uint64_t key, uint32_t *out);
 uint64_t lab_lock_register(uint32_t key);
 uint64_t lab_start_register(uint64_t key, int64_t bucket);
-/* Whether any replica has the start of the bucket. */
+/* Whether the start of the bucket is stored on any replica. */
 bool lab_has_start(const struct lab_cluster_run *run, uint32_t key, int64_t bucket);
-/* The counter that an action of this (key, bucket) adds to. */
+/* The counter to which an action of (key, bucket) adds. */
 uint64_t lab_counter_key(const struct lab_cluster_run *run, uint64_t key, int64_t bucket);
-/* And back; bucket 0 where a key has one counter. */
+/* The inverse: the key and bucket of a counter; bucket 0 if a key has only one counter. */
 void lab_counter_owner(const struct lab_cluster_run *run, uint64_t counter, uint32_t *key, int64_t *bucket);
-/* By the scenario's dates. */
+/* The settings at a time, by the scenario's dates. */
 const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns);
-/* The number of changes that have come by then, by the scenario's dates; what holds after so many. */
+/* The number of changes up to a time, by the scenario's dates; and the settings after that number of
+ * changes. */
 uint32_t lab_era_at(const struct lab_cluster_run *run, int64_t time_ns);
 const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, uint32_t era);
-/* Of a kind without state: the dates call for another bucket (of hash: for those of another era). */
+/* For a kind without state: whether, by the dates of changes, a row of this time belongs to another bucket;
+ * for hash, to another era's buckets. */
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket);
 
-/* --- cluster_state.c: a key's state as it is stored, and what it means for its rows. */
-/* From when on rows belong to a bucket, by bucket; 0: not known. */
+/* --- cluster_state.c: a key's state as stored, and its meaning for the key's rows. */
+/* Called when a key's state has changed; updates lab_cluster_key.changes. */
 void lab_state_changed(struct lab_cluster_run *run, uint32_t key);
-/* Since when the newest bucket is dated in a state that counts rows. */
+/* The date of the newest bucket, in a state that counts rows. */
 int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *columns);
 int64_t lab_state_bucket_at(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
-/* The bucket that a row of that time would belong to by what is stored now: partitions below it are closed.
- */
+/* The bucket to which a row of this time would belong, by the state as stored now; partitions below it are
+ * closed. */
 int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
-/* Where a reader that comes now begins, of a strategy that is read by walking down. */
+/* The bucket at which a reader begins now, for a strategy without state that is read by walking down. */
 int64_t lab_routed_newest(const struct lab_cluster_run *run, uint32_t key);
 static inline int64_t lab_state_newest(const struct lab_cluster_run *run, uint32_t key)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Histories: the events of a run with agents as lines that say all that its agents were told and all that was
- * stored, so that somebody else can judge the run. A run of the lab writes one with --trace-format record,
- * and a process that embeds the core can write one too; docs/judge.md has the form. */
+/* Histories: the events of a run with agents as lines that contain everything that was reported to its agents
+ * and everything that was stored, so that the run can be judged later. A run of the lab writes a history with
+ * --trace-format record; a process that embeds the core can write one too. docs/judge.md describes the
+ * format. */
 #ifndef LAB_HISTORY_H
 #define LAB_HISTORY_H
 
 #include "cluster_run.h"
 
-/* By enum bk_action_kind, and by enum bk_outcome_kind. */
+/* Names in the order of enum bk_action_kind, and of enum bk_outcome_kind. */
 #define LAB_ACTION_NAMES                                                                                     \
     "put_row", "read_state", "write_state", "cas_state", "add_counter", "read_counter", "read_start",        \
         "write_start", "cas_lock", "count_rows", "read_rows"
 #define LAB_OUTCOME_NAMES "applied", "not_applied", "refused", "unknown"
 
-/* --- record.c: what a run of the lab writes; nothing where no history is asked for. */
+/* --- record.c: writes the history of a run of the lab, if one was requested. */
 static inline bool lab_record_wants(const struct lab_cluster_run *run)
 {
     const struct lab_event_trace *trace = run->context->event_trace;
@@ -36,76 +37,77 @@ void lab_record_stored(struct lab_cluster_run *run, uint32_t key, int64_t bucket
 void lab_record_state(struct lab_cluster_run *run, uint32_t key);
 void lab_record_addition(struct lab_cluster_run *run, uint64_t counter, uint64_t row, int64_t delta);
 
-/* --- lines.c: the lines of several files, by their times. */
+/* --- lines.c: the lines of several files, merged by their times. */
 struct lab_history_line {
     const char *path;
     uint64_t number;
     int64_t since_ns;
     bool has_key;
     uint32_t key;
-    const char *text; /* what happened, without the full stop */
+    const char *text; /* the event, without the full stop */
 };
 struct lab_history;
 bool lab_history_open(const char *const *paths, size_t count, struct lab_history **out,
                       struct sim_error *error);
-void lab_history_close(struct lab_history *history); /* NULL is fine */
-/* The next line; false at the end, and with an error. The line is valid until the next call. */
+void lab_history_close(struct lab_history *history); /* history may be NULL */
+/* Reads the next line, which is valid until the next call; false at the end and on errors. */
 bool lab_history_next(struct lab_history *history, const struct lab_history_line **out,
                       struct sim_error *error);
-/* The line that was taken last comes once more. */
+/* Makes lab_history_next() return the last line once more. */
 void lab_history_again(struct lab_history *history);
 bool lab_history_fail(const struct lab_history_line *line, struct sim_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Words and numbers at the beginning of a text; true when they are there, and *at is then behind them. */
+/* Parse a word or a number at the beginning of a text; if it is there, return true and advance *at past
+ * it. */
 bool lab_history_word(const char **at, const char *word);
 bool lab_history_number(const char **at, int64_t *out);
 
-/* --- replay.c, which is told of each row and each state that a history stores. */
+/* --- replay.c: replays a history, and checks it against each row and state that it stores. */
 struct lab_replay {
     struct lab_history *history;
-    const char *tables; /* NULL: none were read back */
+    const char *tables; /* path of the tables that were read back; NULL: none */
     int64_t start_ns;
-    bool is_observed;  /* written by processes, of which none knows all that is stored */
-    bool is_exhausted; /* it says that nothing more would have happened */
+    bool is_observed;  /* written by processes, none of which knows everything that is stored */
+    bool is_exhausted; /* the history says that no more events would have occurred */
     bool has_ended;
-    uint64_t *stored; /* by partition of the ledger: two sums of hashes of the rows that were recorded */
+    uint64_t *stored; /* by partition of the ledger: two sums of hashes of the recorded rows */
     size_t stored_capacity;
-    struct lab_untold *untold; /* NULL: no tables were read back */
+    struct lab_untold *untold; /* effects that are not in the history; NULL: no tables were read back */
     struct sim_error *error;
 };
-/* "strategy LABEL begins at NS" of a run of the lab, or "is observed from NS" of processes. */
+/* A line "strategy LABEL begins at NS" of a run of the lab, or "... is observed from NS" of processes. */
 struct lab_replay_head {
     char label[128];
     int64_t start_ns;
     bool is_observed;
 };
 bool lab_replay_head(const struct lab_history_line *line, struct lab_replay_head *out);
-/* A replica, or CASS_EVERY_REPLICA, holds the row. */
+/* Stores a row on a replica, or on CASS_EVERY_REPLICA. */
 void lab_replay_store(struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t row,
                       int64_t time_ns, int64_t order, uint32_t replica);
-/* The rest of a history whose run is over: copies of rows. False: the error is set. */
+/* Replays the rest of a history after its run has ended: copies of rows. False when the error is set. */
 bool lab_replay_rest(struct lab_cluster_run *run);
 
-/* --- tables.c: the tables as they were read back when all was over. */
+/* --- tables.c: the tables as they were read back after the run. */
 bool lab_tables_read(struct lab_cluster_run *run, const char *path, struct sim_error *error);
 enum lab_tables_kind { LAB_TABLES_ROW, LAB_TABLES_STATE, LAB_TABLES_COUNTER };
 struct lab_tables_line {
     enum lab_tables_kind kind;
-    int64_t key, numbers[BK_COLUMN_COUNT]; /* as they stand in the line */
+    int64_t key, numbers[BK_COLUMN_COUNT]; /* in the order of the line */
 };
-/* False: the error is set, and nothing more is read. */
+/* Called for each line. When it returns false, the error is set and reading ends. */
 typedef bool lab_tables_visit(void *context, const struct lab_history_line *line,
                               const struct lab_tables_line *found, struct sim_error *error);
 bool lab_tables_each(const char *path, lab_tables_visit *visit, void *context, struct sim_error *error);
 
-/* --- untold.c: what took effect and the history does not tell of. */
+/* --- untold.c: requests that took effect, but whose effect is not in the history. */
 bool lab_untold_find(const char *const *paths, size_t count, const char *tables, struct lab_untold **out,
                      struct sim_error *error);
-void lab_untold_destroy(struct lab_untold *untold); /* NULL is fine */
-/* The row is asked for: it is stored, when the tables have it and the history never says so. */
+void lab_untold_destroy(struct lab_untold *untold); /* untold may be NULL */
+/* Called when a row is put: stores it, if the tables have it and the history never says so. */
 void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *action);
-/* The counter holds `total` now: increments that nobody heard of took effect as far as it is more than is
- * known. Returns what stays missing. */
+/* Called when a counter has the value `total`: if this is more than the known increments add up to,
+ * increments of unknown outcome are taken to have been applied. Returns the remaining difference. */
 int64_t lab_untold_increments(struct lab_cluster_run *run, uint64_t counter, int64_t total);
 bool lab_replay_events(struct lab_cluster_run *run, struct sim_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the oracles keep of a run: the ledger of the rows that were placed, stored and acknowledged, by key
- * and partition, which the engine and the mock's observer fill; and what else they judge by.
+/* The data of the oracles: the ledger of the rows that were placed, stored and acknowledged, by key and
+ * partition, which the engine and the mock's observer fill; and their other evidence.
  *
  * Memory does not grow with the number of rows: a row has a record of its own only while its write is under
  * way, or for ever if its outcome was never reported. */
@@ -39,35 +39,33 @@ struct lab_partition {
     uint32_t rows_in_second;
     bool is_reopened; /* it got a row after it was closed */
     bool is_late;     /* it did not close when it should have, and this was reported */
-    uint8_t eras;     /* bit e: it got a row of era e of the settings, by the scenario's dates */
+    uint8_t eras;     /* bit e: the partition has a row of era e of the settings, by the scenario's dates */
     int64_t second;
     uint64_t placed, stored, acknowledged;
-    uint64_t balance[2];                        /* hash sums of stored less acknowledged rows */
-    uint64_t copies_balance;                    /* hash sums of copies due less copies made; 0: all are
-                                                   there */
+    uint64_t balance[2];     /* hash sums of stored minus acknowledged rows */
+    uint64_t copies_balance; /* hash sums of copies due minus copies made; 0: all copies exist */
     struct lab_extreme latest, earliest, below; /* below: latest of all lower partitions */
-    uint64_t fired, increments_lost;            /* rows that fired, and increments lost, of acknowledged
-                                                   rows */
-    uint64_t unfindable;                        /* acknowledged but not findable, and already reported */
-    uint64_t counted, overlapping; /* firing rows whose increment was stored, and those whose increment
-                                      another may have overwritten */
-    uint64_t doubled;              /* increments made twice; of guarded, whose buckets have counters */
-    uint64_t added;                /* of the same: what acknowledged increments have added */
+    uint64_t fired, increments_lost; /* of acknowledged rows: those that fired, and lost increments */
+    uint64_t unfindable;             /* acknowledged rows that are not findable, and were reported */
+    uint64_t counted, overlapping;   /* firing rows whose increment was stored, and those whose increment
+                                        another may have overwritten */
+    uint64_t doubled; /* guarded, which has a counter per bucket: increments that were applied twice */
+    uint64_t added;   /* guarded: sum of acknowledged increments */
     uint32_t healthy_stretch, fired_since_healthy; /* for `live` */
     int64_t full_ns;                               /* since when it should be closed */
-    int64_t first_unhealthy_ns, last_unhealthy_ns; /* unhealthy time until its first and last row */
-    int64_t first_ns, last_stored_ns; /* when it came into being, and when the last row was stored */
+    int64_t first_unhealthy_ns, last_unhealthy_ns; /* total unhealthy time up to its first and its last row */
+    int64_t first_ns, last_stored_ns;              /* when it was created, and when its last row was stored */
     int64_t
-        line_ns; /* the next line above its rows, except for those that were overtaken; 0: there are none */
+        line_ns; /* the next line after its rows, apart from rows that were overtaken; 0: it has no rows */
 };
 
 #define LAB_WINDOW_FEW 4u
-/* Placements are digested in the order of the key's rows; this queue holds those that wait for an earlier
- * one. Its capacity is a power of two. */
+/* Placements enter the digest in the order of the key's rows; this queue has those that wait for an earlier
+ * row. Its capacity is a power of two. */
 struct lab_window {
-    uint32_t begin, count, capacity; /* capacity 0: the few */
+    uint32_t begin, count, capacity; /* capacity 0: `few` is used */
     int64_t few[LAB_WINDOW_FEW];
-    int64_t *buckets; /* NULL: the few are enough */
+    int64_t *buckets; /* NULL: `few` is used */
     struct sim_placement placement;
 };
 
@@ -88,7 +86,8 @@ struct lab_newest_row {
 };
 
 struct lab_key_ledger {
-    uint32_t top, bottom, recent; /* partitions; the highest and the lowest bucket, the one asked for last */
+    uint32_t top, bottom,
+        recent; /* partitions: those with the highest and the lowest bucket, and the one found last */
     struct lab_window window;
     struct lab_newest_row *newest; /* a ring in order of time */
     uint32_t newest_begin, newest_count, newest_run;
@@ -101,18 +100,18 @@ struct lab_key_ledger {
     uint64_t rows_in_second, peak_rows_per_s;
     /* The state as a read from all replicas returns it. */
     int64_t state_bucket;
-    uint64_t state_version; /* of bucket and dates */
+    uint64_t state_version; /* raised with each change of bucket or dates */
     uint32_t writes_open;   /* writes of the state under way now */
-    uint32_t missed;        /* rows that were refused, or left unresolved */
-    uint32_t counting;      /* rows that are acknowledged, and whose operations have not ended */
-    uint64_t doubled;       /* increments of the key's one counter that were made twice */
-    uint64_t added;         /* to it by acknowledged increments */
-    uint64_t numbers_lost;  /* of BK_SOURCE_LWT and BK_SOURCE_LEASE: numbers that were taken, but perhaps
-                               given to no row */
-    int64_t rolled_ns;      /* when the state named a later bucket last; 0: never */
-    int64_t at_once_ns;     /* when a row began to be counted while another was; 0: never */
-    int64_t latest_ns;      /* for `lines`: the latest time of a row that an agent took; 0: none */
-    int64_t gaps_judged;    /* the gaps below this bucket were judged */
+    uint32_t missed;        /* number of rows that were refused, or are unresolved */
+    uint32_t counting;      /* number of acknowledged rows whose operations have not ended */
+    uint64_t doubled;       /* increments of the key's only counter that were applied twice */
+    uint64_t added;         /* sum of acknowledged increments of that counter */
+    uint64_t numbers_lost;  /* BK_SOURCE_LWT, BK_SOURCE_LEASE: numbers that were reserved, but perhaps not
+                               assigned to a row */
+    int64_t rolled_ns;      /* when the state last changed to a higher bucket; 0: never */
+    int64_t at_once_ns;  /* when counting of a row last began while another row was being counted; 0: never */
+    int64_t latest_ns;   /* for `lines`: the latest time of a row that an agent took; 0: none */
+    int64_t gaps_judged; /* the gaps below this bucket were judged */
     uint32_t stuck_stretch; /* 1 + the healthy stretch in which stuck_bucket did not close */
     int64_t stuck_bucket;
 };
@@ -122,7 +121,7 @@ struct lab_key_ledger {
 struct lab_open_row {
     uint32_t key;
     bool is_acknowledged;
-    bool is_heard; /* as stored, by an agent that then crashed */
+    bool is_heard; /* reported as stored to an agent that then crashed */
     uint64_t row;
     int64_t bucket;
 };
@@ -134,15 +133,15 @@ struct lab_open_rows {
 /* Increments of counter columns under way, or of unknown outcome: by counter and row. */
 struct lab_increment {
     uint64_t counter, row;
-    uint64_t amount; /* that each of them adds */
+    uint64_t amount; /* amount of each of these increments */
     uint32_t asked, applied;
     bool is_used;
 };
 struct lab_increments {
     struct lab_increment *slots;
     size_t used, capacity;                            /* a power of two, or 0 */
-    uint64_t due, lost, doubled;                      /* as operations */
-    uint64_t amount_due, amount_lost, amount_doubled; /* and what they add */
+    uint64_t due, lost, doubled;                      /* numbers of increments */
+    uint64_t amount_due, amount_lost, amount_doubled; /* sums of their amounts */
 };
 
 /* Time with a fault in it, or just after one. */
@@ -153,7 +152,7 @@ struct lab_health {
     bool is_unhealthy;
 };
 
-/* A condition that can have an effect on a key (or, in the list of all, on any) within a span of time. */
+/* An interval in which a condition can have an effect on a key (or on any key, in the list for all keys). */
 #define LAB_OPEN_ENDED INT64_MAX
 struct lab_span {
     uint32_t condition, next;  /* next: number + 1 of the key's next; 0: none */
@@ -166,7 +165,7 @@ struct lab_spans {
     uint32_t count;
 };
 
-/* A violation without an excuse so far. */
+/* A violation that is not excused so far. */
 struct lab_doubt {
     uint32_t oracle, key;
     int64_t from_ns, to_ns;
@@ -177,37 +176,38 @@ struct lab_doubts {
     uint32_t count;
 };
 
-/* Waits that are drawn around a mean, as seen so far. */
+/* The waits observed so far, which are drawn at random around a mean. */
 struct lab_waits {
-    uint64_t seen;                /* by agent and try */
-    uint32_t least_ppm, most_ppm; /* of their means */
+    uint64_t seen;                /* bits by agent and try */
+    uint32_t least_ppm, most_ppm; /* relative to their means */
 };
 
-/* How far an operation of `locked` is with its key's lock. */
+/* The state of an operation of `locked` with respect to its key's lock. */
 enum lab_lock_step {
     LAB_LOCK_NONE,
-    LAB_LOCK_ASKED,    /* it asked, and was not told that it has the lock */
+    LAB_LOCK_ASKED,    /* it has requested the lock, and was not told that it has it */
     LAB_LOCK_HELD,     /* it has the lock, and has not read the state since */
     LAB_LOCK_READ,     /* it knows the state under the lock */
-    LAB_LOCK_RETURNED, /* it has asked to release it */
+    LAB_LOCK_RETURNED, /* it has requested the release of the lock */
     LAB_LOCK_STEPS
 };
 struct lab_lock_use {
     enum lab_lock_step step;
-    uint32_t if_mask;     /* of its last CAS_LOCK */
+    uint32_t if_mask;     /* if_mask of its last CAS_LOCK */
     uint32_t failed;      /* failed tries in a row */
-    uint32_t held, raced; /* denials: another held the lock; it was free, but another was faster */
-    int64_t expected[2];  /* as if_mask */
-    int64_t until_ns;     /* of the lock that it asked for last */
-    int64_t clock_ns;     /* the agent's, when the operation heard its last outcome */
+    uint32_t held, raced; /* denials: held: another agent held the lock; raced: it was free, but another agent
+                             was faster */
+    int64_t expected[2];  /* expected values of its last CAS_LOCK */
+    int64_t until_ns;     /* end of the lock that it last requested */
+    int64_t clock_ns;     /* the agent's clock when the operation got its last outcome */
 };
 
-/* A read, as oracle_reads.c follows it. */
+/* A read, as tracked by oracle_reads.c. */
 struct lab_walk {
-    int64_t now_ns, birth_ns;  /* of its query */
-    int64_t top;               /* the first bucket that it asked */
-    uint64_t width;            /* buckets of the step under way */
-    uint64_t rows, partitions; /* of the steps that were answered */
+    int64_t now_ns, birth_ns;  /* now_ns and birth_ns of its query */
+    int64_t top;               /* the first bucket that it queried */
+    uint64_t width;            /* number of buckets of the current step */
+    uint64_t rows, partitions; /* sums over the steps that were answered */
 };
 
 /* What an oracle is told of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
@@ -228,35 +228,36 @@ struct lab_oracles {
     struct lab_concerns concerns;
     struct lab_partition *partitions;
     uint32_t partition_count, partition_capacity;
-    uint32_t *table; /* of partitions by (key, bucket); slot 0: free, else the number + 1 */
+    uint32_t *table; /* hash table of partitions by (key, bucket); an entry is 0 if free, otherwise the number
+                        + 1 */
     uint32_t table_mask;
     struct lab_key_ledger *keys;
     uint32_t key_count, newest_rows;
     bool is_ordered;        /* buckets follow row times: probabilistic, time, unbucketed */
-    bool keeps_times;       /* of the rows of each partition */
+    bool keeps_times;       /* times of the rows of each partition are stored */
     bool is_linked;         /* partitions of a key are linked: all but hash */
-    int64_t tolerance_ns;   /* of agreement */
-    int64_t lag_ns;         /* within which a full partition closes when all is well */
-    int64_t available_ns;   /* within which a row is acknowledged when all is well */
-    uint32_t replicas;      /* of each row */
-    uint32_t read_replicas; /* that a reader surely asks; 0: not known */
-    bool hints_may_be_lost; /* a node went down with what it had in mind, or lost its hints */
-    uint32_t crashes;       /* of agents, so far */
+    int64_t tolerance_ns;   /* tolerance of the oracle `agreement` */
+    int64_t lag_ns;         /* time within which a full partition must close if nothing fails */
+    int64_t available_ns;   /* time within which a row must be acknowledged if nothing fails */
+    uint32_t replicas;      /* number of replicas of each row */
+    uint32_t read_replicas; /* number of replicas that a reader certainly queries; 0: not known */
+    bool hints_may_be_lost; /* a node crashed with requests in flight, or lost its hints */
+    uint32_t crashes;       /* number of agent crashes so far */
     uint64_t placed, acknowledged;
-    uint64_t copies_due; /* of rows that some replica holds: for those that do not yet */
+    uint64_t copies_due; /* of rows that some replica has: copies due on the other replicas */
     struct lab_open_rows open, moved;
     struct lab_increments increments;
     struct lab_health health;
     struct lab_waits waits;
     uint32_t rolls_open;
     int64_t rolls_until_ns; /* the latest date of a roll */
-    int64_t jumps_until_ns; /* the latest time that a clock showed that had jumped */
+    int64_t jumps_until_ns; /* the latest time of a clock that had jumped */
     uint32_t spans_of_all;  /* number + 1 of the newest span of all keys; 0: none */
-    uint32_t whole_run;     /* bit c: LAB_CONDITION_c holds for all keys and times */
+    uint32_t whole_run;     /* bit c: condition c applies to all keys and times */
     struct lab_spans spans;
     struct lab_doubts doubts;
-    struct lab_lives *lives; /* of oracle_expired.c, by key; NULL: rows do not expire, or nobody knows when */
-    uint32_t except[LAB_ORACLE_COUNT]; /* of the strategy's guarantees */
+    struct lab_lives *lives; /* oracle_expired.c, by key; NULL: rows do not expire, or it is not known when */
+    uint32_t except[LAB_ORACLE_COUNT]; /* exceptions of the strategy's guarantees */
     bool is_guaranteed[LAB_ORACLE_COUNT];
     struct lab_verdict verdict;
 };

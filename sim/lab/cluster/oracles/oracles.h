@@ -1,184 +1,218 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the engine tells the oracles, one file each, and what they offer each other. They judge by the ledger.
- */
+/* The interface between the engine and the oracles, each of which has its own source file: what the engine
+ * reports to them, and what they share with each other. They judge by the ledger (evidence.h). */
 #ifndef LAB_ORACLES_H
 #define LAB_ORACLES_H
 
 #include "evidence.h"
 
-/* --- concerns.c: what an operation asks, and what it has heard, to the oracles that this concerns. */
+/* --- concerns.c passes the actions and outcomes of an operation to the oracles that they concern. */
 void lab_concerns_begin(struct lab_cluster_run *run);
+/* The agent chose the operation's next action. */
 void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                        const struct bk_action *next);
 
-/* Where an agent takes a key to be. */
+/* The current bucket of a key according to an agent. */
 struct lab_known_bucket {
     bool is_known;
     int64_t bucket;
 };
-/* Returns what the agent knows before it hears that, where it may be judged by that. */
+/* The operation has an outcome that the agent has not seen yet. Returns the agent's current bucket before it
+ * sees the outcome; is_known is false if lab_known_heard() is not to judge the change. */
 struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,
                                           struct lab_host_operation *operation);
 
-/* What may take a state back that was committed: two grants of one bucket then have different starts. */
+/* Returns a mask of the conditions under which a committed state may be lost, so that two grants of the same
+ * bucket may have different starts. */
 uint32_t lab_may_go_back(const struct lab_cluster_run *run);
-/* What follows a request that failed, before it is known as the next try; then any next action. */
+/* Judges whether an operation repeats a failed request as often as it should. `is_again`: `next` repeats it.
+ * Call this before operation->tried is updated. */
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next, bool is_again);
 void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct bk_action *next);
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-/* Where the agent takes the operation's key to be, before it hears of the state; and after. */
+/* Returns the current bucket of the operation's key according to the agent. is_known is false unless the
+ * operation's last request was about the state row. */
 struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint32_t agent,
                                          const struct lab_host_operation *operation);
+/* Judges that the agent's current bucket did not go back by an outcome. `before`: as lab_oracles_heard()
+ * returned it. */
 void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                      const struct lab_known_bucket *before);
 void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct lab_partition *partition,
                                const struct lab_host_operation *operation);
-/* A read begins. Counts the acknowledged rows that it need not find, as no window that it walks has them. */
+/* A read begins. Counts in operation->beyond the acknowledged rows that it need not find, because they are in
+ * no window that it queries. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         const struct bk_query *query);
-/* Of so many rows a reader has to find all but the excused ones, and no more than it wants. */
+/* Returns how many rows a reader must find: `rows` less `excused`, but at most `wanted`. */
 uint64_t lab_findable_due(uint64_t rows, uint64_t excused, uint64_t wanted);
-/* A reader of the run itself has found fewer rows than were due. */
+/* A read of the workload found fewer than the `due` rows. */
 void lab_findable_read(struct lab_cluster_run *run, const struct lab_host_operation *operation, uint64_t due);
+/* The key's state went back to a lower bucket. */
 void lab_findable_lowered(struct lab_cluster_run *run, uint32_t key);
-/* Where the next row goes as a rule. */
+/* Returns the slot of the ring of newest rows that the next row usually takes. */
 const struct lab_newest_row *lab_newest_next(const struct lab_oracles *oracles,
                                              const struct lab_key_ledger *ledger);
 void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_ns, int64_t bucket);
-/* `higher` holds the earliest row of all higher partitions. */
+/* An agent puts a row for the first time. `higher`: the earliest row of all higher partitions. */
 void lab_agreement_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                           int64_t time_ns, uint32_t agent, const struct lab_extreme *higher);
-/* An agent has taken a row; and it is put for the first time. The next line above a time, by the settings of
- * the time's era; only with a greatest age. */
+/* An agent accepted a row with this time. */
 void lab_lines_begun(struct lab_cluster_run *run, uint32_t key, int64_t time_ns);
+/* A row is put for the first time. */
 void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
                       int64_t time_ns);
+/* Returns the first line after a time according to the settings of that time; INT64_MAX if there is none.
+ * The settings must have a greatest age. */
 int64_t lab_line_above(const struct lab_cluster_run *run, int64_t time_ns);
-/* The agent's next action for a row that has not been put, by the state that it goes by. */
+/* Judges the agent's next action for a row that has not been put, by the state that the agent last read. */
 void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-/* With three states: a line comes too soon for a change to be dated before it. */
+/* Returns whether, with three states, the key's next line is so near that no change can be dated before it.
+ */
 bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key);
-/* With a greatest age: whether the time is that of a line. */
+/* Returns whether the time is that of a line. False without a greatest age. */
 bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns);
 void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition *partition, uint64_t row,
                          int64_t time_ns, const struct lab_extreme *higher);
-/* Two rows of a key are out of order: from when on the second one's putting may have been wrong. */
+/* Returns the earliest time at which the disorder of two rows with these times may have been caused. */
 int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns);
 void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key);
 void lab_no_gaps_end(struct lab_cluster_run *run);
 void lab_no_duplicates_end(struct lab_cluster_run *run);
 void lab_bounded_end(struct lab_cluster_run *run);
-/* More keys share the key's set of a cache than the set holds, so that one is pushed out. */
+/* Returns whether the key's set of an agent's cache is shared by more keys than it holds, so that the key may
+ * be evicted. */
 bool lab_may_be_evicted(const struct lab_cluster_run *run, uint32_t key);
-/* The key's state names a later bucket, whose first row is of this time. */
+/* The key's state names a later bucket, which begins at change_ns. */
 void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t change_ns);
-/* A row was acknowledged, and may now be counted; its operation has ended. */
+/* The operation's row was acknowledged, and may be counted from now on. */
 void lab_bounded_acknowledged(struct lab_cluster_run *run, struct lab_partition *partition,
                               const struct lab_host_operation *operation);
+/* The operation ended. `is_counted`: its row was counted. */
 void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *partition,
                          const struct lab_host_operation *operation, bool is_counted);
-/* Its rows' thresholds: the greatest that any of its eras has, or the least. */
+/* Returns the greatest (is_most) or the least threshold of the settings that apply to the partition's rows.
+ */
 uint64_t lab_threshold_of(const struct lab_cluster_run *run, const struct lab_partition *partition,
                           bool is_most);
-/* Of a strategy that fires: what so many rows with so many bytes add to counters on average. */
+/* For strategies whose rows fire: returns the mean increment of a counter by `rows` rows of `bytes` bytes in
+ * total. */
 double lab_mean_weight(const struct bk_strategy *strategy, uint64_t rows, uint64_t bytes);
-/* Its row is acknowledged; it ended without that; it is still under way at the end of the run. */
+/* The operation's row was acknowledged. */
 void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* The operation ended without an acknowledgement. */
 void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          bool is_refused);
+/* The operation had not ended at the end of the run. */
 void lab_available_left(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Before its row is acknowledged an operation may have to win an update from other agents. */
+/* Returns whether a row may need a conditional update, for which agents contend, before it is acknowledged.
+ */
 bool lab_contends_for_rows(const struct lab_cluster_run *run);
 int64_t lab_available_bound_ns(const struct lab_cluster_run *run);
-/* The operation's last request was refused or not answered; or, of guarded, an update found no row, or it was
- * told of one that no update can have written. It is tried again. */
+/* Returns whether the operation's last request must be repeated because it failed or was not answered. With
+ * guarded, this also includes an update that found no row, and an answer that no update can have written. */
 bool lab_request_failed(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* Its first action since it began, or since it heard what had become of the last one. */
+/* Judges how long the operation waited before the first action since it began or since its last outcome. */
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-/* Of `locked`: what an operation asks next; it has heard what had become of that, and its agent has not. */
+/* With `locked`: judges the operation's next action by the protocol of the lock. */
 void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                     const struct bk_action *next);
+/* With `locked`: the operation has an outcome that the agent has not seen yet. */
 void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
-/* No other operation of the agent is about the key's lock. */
+/* Returns true if no other operation of the agent uses the key's lock. */
 bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation);
-/* The agent has stored the operation's row, which its next reads will not leave out. */
+/* The agent stored the operation's row, so its next reads must not skip the row's window. */
 void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation);
-/* What an agent learns of empty windows: a step of a read was answered, a row is stored; it begins a life;
- * it has a memory that nobody has seen it fill. Then a read leaves out these windows, from high down to low.
- */
+/* --- Which windows an agent remembers as empty. */
+/* A step of a read was answered. */
 void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation);
+/* The agent stored a row. */
 void lab_empties_stored(struct lab_cluster_run *run, uint32_t agent,
                         const struct lab_host_operation *operation);
+/* The agent restarted. `is_known` is false if it restarted with a memory of unknown contents, so that nothing
+ * can be judged by it. */
 void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_known);
-/* False: one of them is not known to be empty. */
+/* A read of the agent skips the windows from `high` down to `low`. Returns false if the agent cannot know
+ * that all of them are empty. */
 bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t low,
                       int64_t high);
 void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next);
-/* Of an action after that one: LAB_CONCERNS_STEPS, LAB_CONCERNS_FIRING, or 0. A refusal always concerns it.
+/* Returns whether the oracle of steps is concerned when action `next` follows action `heard`:
+ * LAB_CONCERNS_STEPS, LAB_CONCERNS_FIRING (only if the row fires), or 0. It is always concerned by a refusal.
  */
 unsigned lab_steps_concern(const struct lab_cluster_run *run, enum bk_action_kind heard,
                            enum bk_action_kind next);
-/* Whether copies run out, so that they are asked for again. */
+/* Returns whether an agent's copies of states expire, so that it must read the state again. */
 bool lab_copies_run_out(const struct lab_cluster_run *run);
-/* What an agent's copies of states are at most as young as: it has heard an outcome, and not yet acted on it;
- * it begins a life; then any next action. */
+/* --- The greatest possible age of an agent's copies of states. */
+/* The operation has an outcome that the agent has not acted on yet. */
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent,
                       const struct lab_host_operation *operation);
+/* The agent restarted. */
 void lab_copies_forgotten(struct lab_cluster_run *run, uint32_t agent);
+/* Judges that the agent does not use an expired copy for its next action. */
 void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
                       const struct bk_action *next);
-/* Where operations on a key wait for one that asks, this one, which has not acted since it heard, may be
- * parked. */
+/* Returns whether the operation, which has not acted since its last outcome, may be parked: whether it may
+ * wait for the request of another operation on the same key. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* It has begun, or heard an outcome, and its agent has taken all actions: if it may be, it is parked. */
+/* The operation began or has an outcome, and its agent took all its actions. If the operation may be parked
+ * and still waits for an action, it counts as parked. */
 void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
 void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
-/* An operation on the key has heard of an action of this kind, and the agent has acted. */
+/* An operation on the key had the outcome of an action of this kind, and the agent took all its actions. */
 void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind);
-/* Its row may now be counted; it writes a key's bucket or dates; nobody knows whether it is counted, or how
- * often. */
+/* The operation's row was acknowledged, and may be counted from now on. */
 void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_partition *partition,
                              const struct lab_host_operation *operation);
+/* The operation writes the bucket or the dates of the key's state. */
 void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* It is unknown whether the operation's row was counted, or how often. */
 void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_operation *operation);
-/* The key's state names a later bucket than this one. */
+/* The key's state names a later bucket than `before`. */
 void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before);
 void lab_filled_end(struct lab_cluster_run *run);
-/* A fault begins; an agent acts, for the key; a fault has begun, or has ended, and the cluster knows. */
+/* A fault begins and lasts for lasts_ns. */
 void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault *fault, int64_t lasts_ns);
+/* An agent acts for the key. */
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key);
+/* A fault began or ended, and the cluster was told. */
 void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault);
 void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault);
-/* By this reply, or with NULL without one. */
+/* A delete ended with this reply, or with NULL if its last try was not answered. */
 void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item,
                       const struct cass_reply *reply);
 void lab_conserved_end(struct lab_cluster_run *run);
 void lab_replicas_end(struct lab_cluster_run *run);
-/* After the run, and all that is told of it: heals the cluster, lets it deliver what it owes, and judges. */
+/* Heals the cluster, lets it deliver hints and messages that are still due, and judges. This changes the
+ * cluster, so call it when the result of the run is complete. */
 void lab_conserved_delivered(struct lab_cluster_run *run);
 void lab_live_fired(struct lab_cluster_run *run, struct lab_partition *partition);
 void lab_live_end(struct lab_cluster_run *run);
-/* Rows that expire. */
+/* --- Rows that expire. Without a time to live of rows, these functions do nothing. */
+/* Returns false when out of memory. */
 bool lab_lives_begin(struct lab_cluster_run *run);
 void lab_lives_destroy(struct lab_oracles *oracles);
-/* A row's write began then, and it may be stored from now on; the same, and it is acknowledged; some replica
- * holds it. */
+/* A row whose write began at begun_ns is put into a bucket for the first time. */
 void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
+/* The row whose write began at begun_ns was acknowledged. */
 void lab_lives_acknowledged(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
+/* A first replica stored a row. */
 void lab_lives_stored(struct lab_cluster_run *run, uint32_t key);
-/* Of so many rows of a key that were acknowledged, those that surely have not expired. */
+/* Returns how many of the key's acknowledged rows cannot have expired yet. */
 uint64_t lab_lives_left(const struct lab_cluster_run *run, uint32_t key);
-/* A read found rows. */
+/* A read ended and found rows. */
 void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* The run ended. `expired`: the number of rows that expired in the cluster. */
 void lab_expired_end(struct lab_cluster_run *run, uint64_t expired);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cluster engine: agents, nodes, clocks and faults under one queue of events, each strategy in a run of
- * its own. */
+/* The cluster engine: agents, nodes, clocks and faults in one event queue, with a separate run for each
+ * strategy. */
 #ifndef LAB_CLUSTER_ENGINE_H
 #define LAB_CLUSTER_ENGINE_H
 

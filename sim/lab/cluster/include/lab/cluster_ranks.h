@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Strategies of a cluster run on other ranks. */
+/* Runs strategies of a cluster run on other ranks. */
 #ifndef LAB_CLUSTER_RANKS_H
 #define LAB_CLUSTER_RANKS_H
 
@@ -10,15 +10,16 @@
 #include "lab/scenario.h"
 #include "ranks/ranks.h"
 
-/* Other ranks take strategies from `next` too, until there are `count`, and put each result and error into
- * its place; NULL without a team, or a thread. lab_far_strategies_end() waits for them. */
+/* Lets other ranks take strategies from `next` too, and stores their results and errors by strategy. NULL
+ * when there are no other ranks, or no thread could be started. lab_far_strategies_end() waits for the ranks,
+ * and accepts NULL. */
 struct lab_far_strategies;
 struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *scenario,
                                                     const struct lab_run_context *context,
                                                     _Atomic size_t *next, struct lab_result **results,
                                                     struct sim_error *errors);
 void lab_far_strategies_end(struct lab_far_strategies *far);
-/* One strategy of another rank's run (LAB_SERVICE_STRATEGY). */
+/* Runs one strategy for another rank (LAB_SERVICE_STRATEGY). */
 bool lab_serve_strategy(struct ranks_task *task, const struct ranks_bytes *request,
                         struct ranks_bytes *answer, struct sim_error *error);
 

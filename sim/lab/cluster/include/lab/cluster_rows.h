@@ -11,20 +11,20 @@
 #include "lab/scenario.h"
 #include "workload/rows.h"
 
-/* Few, since a million keys may each hold them. */
+/* Rows read ahead per key; few, since there may be a million keys. */
 #define LAB_ROWS_AHEAD 4u
 
-/* A row on its way in. */
+/* A row that arrives. */
 struct lab_arrival {
     int64_t time_ns;
     uint64_t id, bytes;
-    int64_t late_ns; /* its own time lies so far before the one that its agent's clock shows */
+    int64_t late_ns; /* how far its own time is before the time of its agent's clock */
 };
 
 /* The rows of all keys, key by key and in time order. */
 struct lab_rows;
 struct lab_run_context;
-/* context: may end it; NULL is fine. */
+/* Makes the rows. context may stop it, and may be NULL. */
 bool lab_rows_create(const struct lab_scenario *scenario, const struct lab_run_context *context,
                      struct lab_rows **out, struct sim_error *error);
 void lab_rows_destroy(struct lab_rows *rows);
@@ -33,16 +33,16 @@ size_t lab_rows_key_size(const struct lab_rows *rows, uint32_t key);
 void lab_rows_key_name(const struct lab_rows *rows, uint32_t key, char *buffer, size_t size);
 uint64_t lab_rows_key_entity(const struct lab_rows *rows, uint32_t key);
 double lab_rows_key_share(const struct lab_rows *rows, uint32_t key);
-/* How far ahead of its agent's clock the own time of the key's row of that number is. */
+/* How far the own time of the key's row with this number is ahead of its agent's clock. */
 int64_t lab_rows_early_ns(const struct lab_rows *rows, uint32_t key, uint64_t row);
-/* First and last moment of the run. */
+/* The start and the end of the run. */
 void lab_rows_span(const struct lab_rows *rows, int64_t *start_ns, int64_t *end_ns);
-/* A cursor per key, so that several runs can read the same rows: zeroed by its owner at first. */
+/* A cursor over a key's rows, so that several runs can read the same rows; zeroed by its owner at first. */
 struct lab_cursor {
     uint32_t ahead_begin, ahead_end;
     struct lab_arrival ahead[LAB_ROWS_AHEAD];
     bool is_open;
-    uint64_t next; /* of a trace: the row's number within the key */
+    uint64_t next; /* trace: number of the next row within the key */
     struct wl_rows made;
     struct sim_random ids, bytes; /* of a trace */
 };
