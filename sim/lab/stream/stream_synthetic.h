@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inside of the stream engine over a synthetic workload.
+/* Internals of the stream engine for a synthetic workload.
  *
- * Work goes in tasks, which are keys that follow each other. A member of the crew has one under way; what it
- * has put into its tallies, which tasks that were, and the task under way are a part of a snapshot, which
- * another run goes on from, with as many members as it likes. */
+ * The work is divided into tasks of consecutive keys. Each member of the crew works on one task at a time.
+ * Its tallies, the set of its finished tasks and its current task are one part of a snapshot; a run with any
+ * number of members can resume from it. */
 #ifndef LAB_STREAM_MADE_H
 #define LAB_STREAM_MADE_H
 
@@ -14,26 +14,27 @@
 #include "ranks/ranks.h"
 #include "thin.h"
 
-/* The first keys of a Zipf distribution are worth a task each; of the many quiet ones some go at a time. */
+/* The first keys of a Zipf distribution are a task each; of the many keys with few rows, several are one
+ * task. */
 #define LAB_BUSY_KEYS       1024u
 #define LAB_QUIET_KEYS_TASK 64u
-/* What beginning and ending a key takes, in rows: for the progress alone. */
+/* The cost of beginning and ending a key, in rows; only for the progress. */
 #define LAB_KEY_ROWS 64u
 
 struct lab_task {
-    uint64_t number, next_key; /* the key under way, or the one to begin with */
+    uint64_t number, next_key; /* next_key: the current key, or the next one to begin */
     bool is_begun;             /* there is a task */
-    bool is_under_way;         /* next_key has begun: below is its state */
-    bool has_all_rows;         /* and there are only reads left of it */
+    bool is_under_way;         /* next_key has begun; its state is below */
+    bool has_all_rows;         /* all of its rows were drawn, and only reads are left */
     struct lab_key key;
     struct lab_lane *lanes;
-    struct wl_rows rows;       /* where every row is drawn */
-    struct lab_thin_walk walk; /* where they are not */
-    struct lab_thin *thins;    /* one a lane; NULL: every row is drawn */
+    struct wl_rows rows;       /* if every row is drawn */
+    struct lab_thin_walk walk; /* if rows are not drawn (thinned) */
+    struct lab_thin *thins;    /* one per lane; NULL: every row is drawn */
 };
 
-/* Tallies, and a task that was under way when they were kept. No two tasks under way share tallies: a table's
- * key in turn is the only one there. */
+/* A worker's tallies, and the task that was in progress when they were saved. Two tasks in progress never
+ * share tallies, since a tally with a table has the state of one key. */
 struct lab_stint {
     struct lab_worker *worker;
     struct lab_task task;
@@ -45,21 +46,22 @@ struct lab_stream_crew {
     const struct lab_run_context *context;
     size_t batch_rows;
     uint64_t task_count;
-    uint64_t *taken; /* bits by task: done or under way when the run was stopped; NULL: none */
+    uint64_t *taken; /* bit set by task: done or in progress when the run was stopped; NULL: none */
     _Atomic uint64_t next_task;
-    /* Where another rank has the tasks: this one works on those from share_begin on, and asks for more. */
-    struct ranks_task *shares; /* NULL: they are here */
+    /* When another rank distributes the tasks: this rank has those from share_begin to share_end, and
+     * requests more. */
+    struct ranks_task *shares; /* NULL: this rank distributes them */
     pthread_mutex_t lock;      /* of the two */
     uint64_t share_begin, share_end;
 };
 
 struct lab_member {
     struct lab_stream_crew *crew;
-    uint32_t number, count; /* of the crew */
+    uint32_t number, count; /* number of this member, and of all members */
     struct lab_stint now;
-    struct lab_stint *waiting; /* that the run goes on from */
+    struct lab_stint *waiting; /* saved states from which this member resumes */
     size_t waiting_count;
-    uint64_t *done; /* bits by task; NULL: nobody wants to know */
+    uint64_t *done; /* bit set of finished tasks; NULL: not needed */
     pthread_t thread;
     bool is_running;
 };
@@ -85,26 +87,26 @@ static inline size_t lab_bit_words(uint64_t count)
     return (size_t)(count / 64 + 1);
 }
 
-/* stream_synthetic.c: ready for its first task. */
+/* stream_synthetic.c: initialises a stint for its first task. */
 bool lab_stint_init(struct lab_stint *stint, const struct lab_stream_crew *crew, struct sim_error *error);
 void lab_stint_clear(struct lab_stint *stint, size_t lane_count);
-/* What `from` has put into its tallies, and has no task under way in, goes to `into`. */
+/* Adds the tallies of `from`, which must have no task in progress, to `into`. */
 void lab_stint_merge(struct lab_stint *into, const struct lab_stint *from,
                      const struct lab_stream_crew *crew);
 
-/* The same as lab_stream_synthetic(), of the tasks that the caller gives. */
+/* As lab_stream_synthetic(), for the tasks that the calling rank distributes. */
 bool lab_stream_shares(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
                        const struct lab_run_context *context, struct ranks_task *shares,
                        struct lab_stream_result *out, struct sim_error *error);
 
-/* stream_ranks.c: the tasks of the crew are done by other ranks too, if there are any, until
- * lab_far_keys_end(): it waits for them, and adds what they found. NULL is fine there. */
+/* stream_ranks.c: lets other ranks, if there are any, work on the crew's tasks too. lab_far_keys_end() waits
+ * for them, and adds their results; it accepts NULL. */
 struct lab_far_keys;
 struct lab_far_keys *lab_far_keys_begin(struct lab_stream_crew *crew);
 bool lab_far_keys_end(struct lab_far_keys *far, struct lab_stream_result *out, struct sim_error *error);
 
-/* stream_synthetic_archive.c: puts the member's state; and loads those that were kept, each to the member
- * that is to put the next one in its place. */
+/* stream_synthetic_archive.c: lab_member_put() saves the member's state; lab_crew_go_on() loads saved states,
+ * each into the member whose next state will replace it. */
 void lab_member_put(struct lab_member *member);
 bool lab_crew_go_on(struct lab_stream_crew *crew, struct lab_member *members, uint32_t count,
                     struct sim_error *error);

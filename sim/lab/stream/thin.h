@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine's thinned mode: the same distribution as where every row is drawn, by jumps from one row
- * that matters to the next, so that what a run costs goes with partitions and increments, and not with rows.
+/* The stream engine's thinned mode: results have the same distribution as if every row were drawn, but the
+ * engine jumps from one relevant row to the next, so the cost of a run is proportional to its partitions and
+ * increments, and not to its rows.
  *
- * The rows of a Poisson process in a stretch of constant rate are Poisson in number and, given that, uniform
- * in time and independent of each other and of their ids. All strategies meet the same numbers; which rows
- * fire, and when rows come within a stretch, each draws for itself, with the same stream for a key, so that a
- * strategy's figures do not depend on the others. */
+ * In an interval of constant rate, the number of rows of a Poisson process is Poisson distributed; given
+ * their number, the rows are uniform in time, and independent of each other and of their ids. All strategies
+ * have the same numbers of rows. Which rows fire, and when rows arrive within an interval, is drawn for each
+ * strategy separately, from the same random stream per key, so that a strategy's results do not depend on the
+ * other strategies. */
 #ifndef LAB_THIN_H
 #define LAB_THIN_H
 
@@ -13,32 +15,32 @@
 #include "lane.h"
 #include "stream.h"
 
-/* What is left of a stretch, or of its part before a line. */
+/* The rest of an interval, or of its part before a line. */
 struct lab_rest {
     int64_t begin_ns, end_ns;
     uint64_t after; /* rows taken since begin_ns, at unknown times */
-    uint64_t rows;  /* left */
-    bool is_at;     /* the first of these is at begin_ns */
+    uint64_t rows;  /* rows left */
+    bool is_at;     /* the first of these rows is at begin_ns */
 };
 
-/* Of a strategy, and of the key under way. */
+/* The state of a strategy, and of the current key. */
 struct lab_thin {
     bool can_fire, goes_by_time;
-    bool fires_always;                      /* and by how much is the row's own matter */
-    struct sim_trials trials;               /* to the next row that fires */
-    uint64_t quiet, firing;                 /* ids of a row that does not, and of one that does */
-    uint64_t bytes_each;                    /* of payload */
-    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* what a row weighs by the class of its time */
-    struct lab_worker *worker;              /* who waits for it may stop a lane on its way */
+    bool fires_always;                      /* every row fires, with a weight that depends on the row */
+    struct sim_trials trials;               /* number of rows up to the next one that fires */
+    uint64_t quiet, firing;                 /* ids of a row that does not fire, and of one that does */
+    uint64_t bytes_each;                    /* payload per row */
+    uint64_t row_bytes[LAB_ROW_STAMPS_MAX]; /* size of a row, by the class of its time */
+    struct lab_worker *worker;              /* asked whether to stop in the middle of an interval */
     struct sim_random draws;                /* the key's */
-    uint64_t to_fire; /* rows up to and including the next that fires; 0: not drawn yet */
-    /* On its way through a stretch: what is left. */
+    uint64_t to_fire; /* number of rows up to and including the next one that fires; 0: not drawn yet */
+    /* In the middle of an interval: the rest of it. */
     bool is_on_its_way;
     struct lab_rest rest, later;
     uint64_t sequence;
 };
 
-/* Rows of a key within a span of time in which nothing else happens to it. */
+/* The rows of a key within an interval without other events of the key. */
 struct lab_stretch {
     int64_t begin_ns, end_ns;
     uint64_t first_row, rows;
@@ -47,38 +49,39 @@ struct lab_stretch {
 
 void lab_thin_prepare(const struct lab_lane_settings *settings, uint64_t bytes_each,
                       struct lab_worker *worker, struct lab_thin *out);
-/* How far a key has been gone through. */
+/* The position within a key. */
 struct lab_thin_walk {
     struct wl_key arrivals;
-    struct wl_stretch steady; /* under way, or done */
-    int64_t begin_ns;         /* of what is left of it */
+    struct wl_stretch steady; /* the current interval of constant rate, or the last one */
+    int64_t begin_ns;         /* beginning of the rest of that interval */
     struct sim_random counts; /* of rows */
-    /* The piece under way, and the first lane that has not been through it. */
+    /* The current piece, and the first lane that has not processed it. */
     bool is_in_piece;
     struct lab_stretch piece;
     size_t lane;
 };
-/* A key that has begun, and not its end: first lab_thin_begin(), then lab_thin_go() until it returns true. It
- * returns false now and then when lab_worker_is_wanted(). */
+/* Processes the rows and reads of a key, between its beginning and its end: call lab_thin_begin(), and then
+ * lab_thin_go() until it returns true. It returns false at a safe point when lab_worker_is_wanted(). */
 void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker, struct lab_thin *thins,
                     const struct lab_key_name *name);
 bool lab_thin_go(struct lab_thin_walk *walk, struct lab_key *key, struct lab_lane *lanes,
                  struct lab_worker *worker, struct lab_thin *thins, const struct lab_key_name *name);
-/* lane_thin.c: false when the lane is on its way still, and is to be asked again. */
+/* lane_thin.c: processes a stretch in a lane; false when it stopped in the middle, and must be called
+ * again. */
 bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                       struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_stretch *stretch);
 
-/* lane_thin.c: what so many rows weigh that lie in [begin_ns, end_ns): those of each class of times by its
- * share, evenly with draws == NULL, else at random. */
+/* lane_thin.c: the total size of `rows` rows with times in [begin_ns, end_ns). The number of rows in each
+ * class of times is proportional to its share of the interval if draws is NULL, otherwise random. */
 uint64_t lab_thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t end_ns, uint64_t rows,
                         struct sim_random *draws);
-/* The k-th in order of n points that are uniform in [begin_ns, end_ns), which holds a nanosecond at least. */
+/* The k-th smallest of n points that are uniform in [begin_ns, end_ns), which must not be empty. */
 static inline int64_t lab_thin_place(struct sim_random *draws, int64_t begin_ns, int64_t end_ns, uint64_t k,
                                      uint64_t n)
 {
     int64_t into_ns = (int64_t)((double)(end_ns - begin_ns) * sim_order(draws, k, n));
-    /* The last of very many lies so near to the end that a double does not tell them apart. */
+    /* With very many points, the last one may be rounded up to the end. */
     return into_ns < end_ns - begin_ns ? begin_ns + into_ns : end_ns - 1;
 }
 

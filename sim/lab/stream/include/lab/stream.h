@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine: keys do not interact, so each is driven by itself, and all strategies see the same rows.
+/* The stream engine: keys do not interact, so each key is simulated separately, and all strategies get the
+ * same rows.
  *
- * One key is taken at a time, and memory does not grow with rows; a trace comes in time order, so its lines
- * are sorted by key first. */
+ * A worker processes one key at a time, so memory does not grow with the number of rows. A trace is in time
+ * order, so its lines are first sorted by key. */
 #ifndef LAB_STREAM_H
 #define LAB_STREAM_H
 
@@ -15,12 +16,12 @@
 #include "lab/tally.h"
 #include "ranks/ranks.h"
 
-/* What both drivers fill. */
+/* The result of both workloads, synthetic and trace. */
 struct lab_stream_result {
-    struct lab_tally *tallies; /* one a strategy */
+    struct lab_tally *tallies; /* one per strategy */
     uint64_t rows, keys;
     int64_t start_ns, end_ns;
-    uint64_t *weeks; /* as in lab_result */
+    uint64_t *weeks; /* as in struct lab_result */
     size_t week_count;
 };
 
@@ -32,7 +33,7 @@ bool lab_stream_trace(const struct lab_scenario *scenario, const struct cass_rin
                       struct sim_error *error);
 void lab_stream_result_clear(struct lab_stream_result *result, size_t strategy_count);
 
-/* Keys of another rank's run, as many as it gives (LAB_SERVICE_KEYS). */
+/* Processes keys for another rank, in the shares that it distributes (LAB_SERVICE_KEYS). */
 bool lab_serve_keys(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
                     struct sim_error *error);
 
