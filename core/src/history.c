@@ -14,8 +14,8 @@ struct place {
     struct bk_era_start start;
 };
 
-/* BK_COUNT starts counting again at the first row of an era and, with a greatest age, at the first row after a
- * line. Its state can hold only one of these, so the combination is refused. */
+/* BK_COUNT starts counting again at the first row of an era and, with a greatest age, at the first row after
+ * a line. Its state can hold only one of these, so the combination is refused. */
 static enum bk_status check_strategy(const struct bk_strategy *strategy)
 {
     enum bk_status status = bk_strategy_check(strategy);
