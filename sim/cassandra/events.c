@@ -12,9 +12,9 @@ uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kin
 {
     uint64_t handle;
     at_ns = at_least(at_ns, now_ns(cluster));
-    if (kind == EVENT_TIMER) { /* nearly all are cancelled */
+    if (kind == EVENT_TIMER) { /* nearly all are cancelled, and most are of a few lengths */
         const struct sim_event event = {.kind = kind, .target = target, .a = a, .b = b};
-        handle = sim_queue_push_later(cluster->queue, at_ns, &event);
+        handle = sim_queue_push_after(cluster->queue, at_ns - now_ns(cluster), &event);
     } else {
         /* Its address goes nowhere, so it stays in registers. */
         handle = sim_queue_push(cluster->queue, at_ns,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The queue of pending events: a 4-ary heap, and a calendar queue for events that are far off. */
+/* The queue of pending events: a 4-ary heap, a sorted array while it would be small, and a calendar queue and
+ * lists of equal delays for events that are far off. */
 #include "kernel/queue.h"
 
 #include <assert.h>
@@ -47,9 +48,11 @@ static bool grow(struct sim_queue *queue, uint32_t capacity)
 bool sim_queue_create(uint32_t capacity, int64_t start_ns, struct sim_queue *queue)
 {
     assert(start_ns > INT64_MIN && start_ns <= SIM_QUEUE_TIME_MAX);
-    *queue = (struct sim_queue){.end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = INT64_MAX};
-    if (capacity < 13)
-        capacity = 13;
+    *queue = (struct sim_queue){
+        .end = SIM_QUEUE_ROOT, .now_ns = start_ns, .later_ns = INT64_MAX, .listed_ns = INT64_MAX};
+    queue->few[0] = (struct sim_queue_item){INT64_MAX - 3, UINT64_MAX};
+    if (capacity < SIM_QUEUE_FEW)
+        capacity = SIM_QUEUE_FEW;
     if (grow(queue, capacity < SIM_QUEUE_MAX ? capacity : SIM_QUEUE_MAX))
         return true;
     *queue = (struct sim_queue){0};
@@ -89,10 +92,37 @@ static void sink(struct sim_queue_item *heap, size_t end, size_t i)
     heap[i] = item;
 }
 
+/* The few are too many for an array: what is sorted is a heap. */
+void sim_queue_spill(struct sim_queue *queue)
+{
+    while (queue->few_count > 0)
+        queue->heap[queue->end++] = queue->few[queue->few_count--];
+}
+
+/* The heap is down to a few. */
+void sim_queue_unspill(struct sim_queue *queue)
+{
+    struct sim_queue_item items[SIM_QUEUE_FEW];
+    uint32_t count = 0;
+    for (sim_queue_settle(queue); !sim_queue_has_few(queue); sim_queue_settle(queue)) {
+        items[count++] = queue->heap[SIM_QUEUE_ROOT];
+        queue->has_hole = true;
+    }
+    while (count > 0)
+        queue->few[++queue->few_count] = items[--count];
+}
+
+static void free_slot(struct sim_queue *queue, uint32_t slot)
+{
+    queue->slots[slot].event.a = queue->free_slot;
+    queue->free_slot = slot;
+}
+
 /* Throws the cancelled items away and makes a heap of the rest. */
 static void purge(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
+    sim_queue_spill(queue);
     size_t kept = SIM_QUEUE_ROOT;
     for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
         struct sim_queue_item item = queue->heap[i];
@@ -100,8 +130,7 @@ static void purge(struct sim_queue *queue)
         if (queue->slots[slot].stamp != 0) {
             queue->heap[kept++] = item;
         } else {
-            queue->slots[slot].event.a = queue->free_slot;
-            queue->free_slot = slot;
+            free_slot(queue, slot);
         }
     }
     for (size_t i = kept; i < queue->end; i++)
@@ -120,13 +149,13 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
     queue->slots[slot].stamp = 0;
     queue->count--;
     if (sim_queue_unwait(queue, (uint32_t)slot)) {
-        queue->slots[slot].event.a = queue->free_slot;
-        queue->free_slot = (uint32_t)slot;
+        free_slot(queue, (uint32_t)slot);
         return true;
     }
     queue->stale++;
     /* Each purge is paid for by the cancellations since the last one. */
-    uint32_t kept = queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count;
+    uint32_t kept =
+        queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count - queue->listed_count;
     if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
         purge(queue);
     return true;
@@ -173,18 +202,21 @@ void sim_queue_renumber(struct sim_queue *queue)
     }
 }
 
-/* Takes cancelled items away until a pending one is at the root. */
+/* Takes cancelled items away until a pending one is the first. */
 void sim_queue_sweep_top(struct sim_queue *queue)
 {
     while (queue->stale > 0) {
-        uint32_t slot = (uint32_t)(queue->heap[SIM_QUEUE_ROOT].tag & SIM_QUEUE_SLOT_MASK);
+        uint32_t slot = (uint32_t)(sim_queue_first(queue)->tag & SIM_QUEUE_SLOT_MASK);
         if (queue->slots[slot].stamp != 0)
             return;
-        queue->slots[slot].event.a = queue->free_slot;
-        queue->free_slot = slot;
+        free_slot(queue, slot);
         queue->stale--;
-        queue->has_hole = true;
-        sim_queue_settle(queue);
+        if (sim_queue_has_few(queue)) {
+            queue->few_count--;
+        } else {
+            queue->has_hole = true;
+            sim_queue_settle(queue);
+        }
     }
 }
 

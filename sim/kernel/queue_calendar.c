@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the queue keeps events that were pushed for later: buckets of equal length, so that most pushes and
- * cancellations cost a list's links, and one heap of what comes next stays so small that it lies in the first
- * cache level.
+/* Where the queue keeps events that were pushed for later: those with a common delay in a list for each
+ * delay, the others in buckets of equal length, so that most pushes and cancellations cost a list's links,
+ * and one heap of what comes next stays so small that it lies in the first cache level.
  *
  * When all buckets are over, new ones are made: their length comes from the overflow list, of whose events at
  * least half get a bucket, one or two a bucket as a rule. So each event is looked at about twice, however the
@@ -74,7 +74,65 @@ uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const st
     return handle;
 }
 
-/* Takes an event out of the calendar; false when it does not wait there. */
+/* Its list, which may be one of another delay that is empty by now; NULL: all are in use. */
+static struct sim_queue_list *list_of(struct sim_queue *queue, int64_t delay_ns)
+{
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (queue->lists[i].delay_ns == delay_ns)
+            return &queue->lists[i];
+    }
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        if (queue->lists[i].first == 0) {
+            queue->lists[i].delay_ns = delay_ns;
+            return &queue->lists[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event)
+{
+    int64_t time_ns = queue->now_ns + delay_ns;
+    struct sim_queue_list *list = list_of(queue, delay_ns);
+    if (list == NULL || queue->calendar.places == NULL)
+        return sim_queue_push_later(queue, time_ns, event);
+    uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
+    if (handle == 0)
+        return 0;
+    uint32_t slot = (uint32_t)(handle & SIM_QUEUE_SLOT_MASK);
+    struct sim_queue_place *places = queue->calendar.places;
+    uint32_t number = (uint32_t)(list - queue->lists) + 1;
+    places[slot] = (struct sim_queue_place){time_ns, 0, number << SIM_QUEUE_SLOT_BITS | list->last};
+    if (list->last != 0)
+        places[list->last].next = slot;
+    else
+        list->first = slot;
+    list->last = slot;
+    queue->listed_count++;
+    if (time_ns < queue->listed_ns) {
+        queue->listed_ns = time_ns;
+        queue->later_ns = time_ns < queue->later_ns ? time_ns : queue->later_ns;
+    }
+    return handle;
+}
+
+static void take_out_of_list(struct sim_queue *queue, const struct sim_queue_place *place)
+{
+    struct sim_queue_place *places = queue->calendar.places;
+    struct sim_queue_list *list = &queue->lists[(place->previous >> SIM_QUEUE_SLOT_BITS) - 1];
+    uint32_t before = (uint32_t)(place->previous & SIM_QUEUE_SLOT_MASK);
+    if (before != 0)
+        places[before].next = place->next;
+    else
+        list->first = place->next;
+    if (place->next != 0)
+        places[place->next].previous = place->previous;
+    else
+        list->last = before;
+    queue->listed_count--;
+}
+
+/* Takes an event out of the calendar or its list; false when it does not wait there. */
 bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
@@ -82,6 +140,11 @@ bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
     if (places == NULL || places[slot].previous == 0)
         return false;
     struct sim_queue_place *place = &places[slot];
+    if (place->previous > SIM_QUEUE_SLOT_MASK) {
+        take_out_of_list(queue, place);
+        place->previous = 0;
+        return true;
+    }
     if (is_overflow(calendar, place->time_ns)) {
         uint32_t last = --calendar->overflow_count;
         calendar->overflow[place->next] = calendar->overflow[last];
@@ -99,7 +162,7 @@ bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
     }
     place->previous = 0;
     if (calendar->overflow_count + calendar->bucketed_count == 0)
-        queue->later_ns = INT64_MAX;
+        queue->later_ns = queue->listed_ns;
     return true;
 }
 
@@ -112,6 +175,8 @@ static void remember_first(struct sim_queue *queue)
         queue->later_ns = (int64_t)((uint64_t)calendar->begin_ns + over);
     else
         queue->later_ns = calendar->overflow_count > 0 ? calendar->overflow_least_ns : INT64_MAX;
+    if (queue->listed_ns < queue->later_ns)
+        queue->later_ns = queue->listed_ns;
 }
 
 /* Of the current bucket, and the next two that have events; of the third the first event's own lines are
@@ -194,21 +259,49 @@ static void into_heap(struct sim_queue *queue, uint32_t slot)
     if (queue->is_shuffled)
         tie = sim_queue_shuffled_tie(queue, queue->sequence - since);
     place->previous = 0;
-    sim_queue_rise(queue->heap, queue->end++, (struct sim_queue_item){place->time_ns, tie | slot});
+    sim_queue_place_item(queue, (struct sim_queue_item){place->time_ns, tie | slot});
+}
+
+/* Brings those of the lists that are not after the first item, or, when there is none, the first of all. */
+static void bring_listed(struct sim_queue *queue)
+{
+    const struct sim_queue_place *places = queue->calendar.places;
+    int64_t first_ns = INT64_MAX;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        const struct sim_queue_list *list = &queue->lists[i];
+        if (list->first != 0 && places[list->first].time_ns < first_ns)
+            first_ns = places[list->first].time_ns;
+    }
+    queue->listed_ns = first_ns;
+    if (first_ns > sim_queue_first(queue)->time_ns)
+        return;
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        for (uint32_t slot; (slot = queue->lists[i].first) != 0 && places[slot].time_ns <= first_ns;) {
+            take_out_of_list(queue, &places[slot]);
+            into_heap(queue, slot);
+        }
+    }
 }
 
 /* Brings bucket after bucket into the heap, until what is left comes after the heap's first. */
 void sim_queue_bring(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    while (queue->heap[SIM_QUEUE_ROOT].time_ns >= queue->later_ns) {
+    while (sim_queue_first(queue)->time_ns >= queue->later_ns) {
+        if (queue->later_ns == queue->listed_ns) {
+            bring_listed(queue);
+            remember_first(queue);
+            continue;
+        }
         if (calendar->bucketed_count == 0)
             make_buckets(calendar);
         while (calendar->buckets[calendar->current] == 0)
             calendar->current++;
         remember_first(queue);
-        if (queue->heap[SIM_QUEUE_ROOT].time_ns < queue->later_ns)
+        if (sim_queue_first(queue)->time_ns < queue->later_ns)
             return;
+        if (queue->later_ns == queue->listed_ns)
+            continue;
         if (queue->soon != NULL)
             tell_buckets(queue);
         for (uint32_t slot = calendar->buckets[calendar->current], next; slot != 0; slot = next) {
@@ -231,6 +324,13 @@ void sim_queue_gather(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
     sim_queue_settle(queue);
+    for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
+        for (uint32_t slot; (slot = queue->lists[i].first) != 0;) {
+            take_out_of_list(queue, &calendar->places[slot]);
+            into_heap(queue, slot);
+        }
+    }
+    queue->listed_ns = INT64_MAX;
     for (uint32_t i = 0; i < calendar->overflow_count; i++)
         into_heap(queue, calendar->overflow[i].slot);
     for (uint32_t bucket = calendar->current; bucket < calendar->bucket_count; bucket++) {
@@ -242,6 +342,7 @@ void sim_queue_gather(struct sim_queue *queue)
     }
     calendar->overflow_count = calendar->bucketed_count = 0;
     queue->later_ns = INT64_MAX;
+    sim_queue_spill(queue);
 }
 
 /* All arrays or none; makes them where there are none yet. */

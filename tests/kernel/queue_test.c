@@ -77,9 +77,15 @@ static uint64_t push_later(struct sim_queue *queue, int64_t time_ns, uint64_t id
     return sim_queue_push_later(queue, time_ns, &event);
 }
 
+static uint64_t push_after(struct sim_queue *queue, int64_t delay_ns, uint64_t id)
+{
+    struct sim_event event = {(uint32_t)(id * 7), (uint32_t)(id * 11), id, ~id};
+    return sim_queue_push_after(queue, delay_ns, &event);
+}
+
 static uint32_t waiting(const struct sim_queue *queue)
 {
-    return queue->calendar.overflow_count + queue->calendar.bucketed_count;
+    return queue->calendar.overflow_count + queue->calendar.bucketed_count + queue->listed_count;
 }
 
 /* Pops an event, whole, and returns its id. */
@@ -127,6 +133,7 @@ struct mix {
     unsigned later_in_16; /* of the pushes */
     bool is_skewed;       /* times are near as a rule, and seldom very far */
     bool gathers;         /* now and then */
+    unsigned after_in_16; /* of the pushes: with one of twelve delays, more than there are lists */
 };
 
 /* Random work: the list's length wanders around `aim`, times within `spread_ns` of now. */
@@ -149,8 +156,12 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
                 gap >>= bits % 48;
             int64_t time = sim_queue_now(&queue) + (int64_t)gap;
             bool is_later = (bits >> 8 & 15) < mix.later_in_16;
-            uint64_t handle =
-                is_later ? push_later(&queue, time, (uint64_t)i) : push(&queue, time, (uint64_t)i);
+            bool is_after = (bits >> 12 & 15) < mix.after_in_16;
+            if (is_after)
+                time = sim_queue_now(&queue) + (int64_t)((bits >> 16) % 12 * (spread_ns / 12));
+            uint64_t handle = is_after   ? push_after(&queue, time - sim_queue_now(&queue), (uint64_t)i)
+                              : is_later ? push_later(&queue, time, (uint64_t)i)
+                                         : push(&queue, time, (uint64_t)i);
             assert_int_not_equal(handle, 0);
             list_add(list, (struct known){time, (uint64_t)i, handle});
         } else if ((bits & 15) < mix.cancels_in_16 && list->count > 0) {
@@ -201,13 +212,25 @@ static void test_random_work_for_later_agrees_with_sorted_list(void **state)
 {
     (void)state;
     spent_handle = 0;
-    work_mixed(11, 3, 1000, (struct mix){4, 8, false, false}, OPERATIONS / 8);
-    work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false}, OPERATIONS / 8);
-    work_mixed(13, 200, 3, (struct mix){4, 8, false, false}, OPERATIONS / 8); /* ties as a rule */
-    work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false}, OPERATIONS / 8);
-    work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false}, OPERATIONS / 16);
-    work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false}, OPERATIONS / 8);
-    work_mixed(17, 3000, UINT64_C(1) << 48, (struct mix){4, 14, true, true}, OPERATIONS / 8);
+    work_mixed(11, 3, 1000, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8);
+    work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false, 0}, OPERATIONS / 8);
+    work_mixed(13, 200, 3, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8); /* ties as a rule */
+    work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false, 0}, OPERATIONS / 8);
+    work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false, 0}, OPERATIONS / 16);
+    work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false, 0}, OPERATIONS / 8);
+    work_mixed(17, 3000, UINT64_C(1) << 48, (struct mix){4, 14, true, true, 0}, OPERATIONS / 8);
+}
+
+static void test_random_work_after_delays_agrees_with_sorted_list(void **state)
+{
+    (void)state;
+    spent_handle = 0;
+    work_mixed(21, 3, 1000, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8);
+    work_mixed(22, 16, 1000000, (struct mix){4, 4, false, false, 8},
+               OPERATIONS / 8);                                                   /* few, and not so few */
+    work_mixed(23, 200, 24, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8); /* ties as a rule */
+    work_mixed(24, 1000, 100000, (struct mix){12, 4, false, false, 16}, OPERATIONS / 8);
+    work_mixed(25, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, true, 12}, OPERATIONS / 8);
 }
 
 static void test_later_ties_come_in_order_of_pushing(void **state)
@@ -608,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_push_outside_of_time_aborts),
         cmocka_unit_test(test_first_and_last_times_are_times),
         cmocka_unit_test(test_random_work_for_later_agrees_with_sorted_list),
+        cmocka_unit_test(test_random_work_after_delays_agrees_with_sorted_list),
         cmocka_unit_test(test_later_ties_come_in_order_of_pushing),
         cmocka_unit_test(test_cancelled_later_event_leaves_nothing),
         cmocka_unit_test(test_waiting_events_are_told_of_before_they_come),

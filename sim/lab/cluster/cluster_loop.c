@@ -459,12 +459,15 @@ uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const stru
         run->is_damaged = true;
         return 0;
     }
-    /* One for each key is always on its way, and nearly all timeouts are cancelled. */
-    bool is_later = event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
-                    event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE ||
-                    event->kind == LAB_EVENT_DELETE_TIMEOUT;
-    uint64_t handle = is_later ? sim_queue_push_later(&run->queue, time_ns, event)
-                               : sim_queue_push(&run->queue, time_ns, event);
+    /* One for each key is always on its way, and nearly all timeouts, of equal length, are cancelled. */
+    uint64_t handle;
+    if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
+        handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);
+    else if (event->kind == LAB_EVENT_ARRIVAL || event->kind == LAB_EVENT_READ ||
+             event->kind == LAB_EVENT_DELETE)
+        handle = sim_queue_push_later(&run->queue, time_ns, event);
+    else
+        handle = sim_queue_push(&run->queue, time_ns, event);
     run->out_of_memory = run->out_of_memory || handle == 0;
     return handle;
 }

@@ -4,11 +4,12 @@
  * events that are already pending for it.
  *
  * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
- * docs/performance.md says what each choice bought. Events that are pushed for later wait in a calendar
- * queue, and move into the heap when their time is near. All state is indexed arrays and plain numbers. Push
- * and pop take O(log n), cancel takes O(1) over many cancellations; nothing is allocated while the pending
- * events fit the capacity. Functions of the hot loop are inline. Only the functions are the interface; the
- * structs are visible for the compiler alone. */
+ * while there are only a few items, they are a sorted array in place of the heap. docs/performance.md says
+ * what each choice bought. Events that are pushed for later wait in a calendar queue, those that are pushed
+ * with a common delay in a list for that delay; both move into the heap when their time is near. All state is
+ * indexed arrays and plain numbers. Push and pop take O(log n), cancel takes O(1) over many cancellations;
+ * nothing is allocated while the pending events fit the capacity. Functions of the hot loop are inline. Only
+ * the functions are the interface; the structs are visible for the compiler alone. */
 #ifndef KERNEL_QUEUE_H
 #define KERNEL_QUEUE_H
 
@@ -50,7 +51,8 @@ struct sim_queue_place {
     int64_t time_ns;
     uint32_t next;     /* 0 for the last event of a bucket; in the overflow list, the event's index */
     uint32_t previous; /* 0 when the slot does not wait; the slot itself for the first event of a bucket and
-                          in the overflow list */
+                          in the overflow list; in a list of a delay, also the list's number, from 1, above
+                          the bits of a slot */
 };
 
 struct sim_queue_overflow {
@@ -71,10 +73,23 @@ struct sim_queue_calendar {
     int64_t overflow_least_ns; /* no event in the overflow list is earlier */
 };
 
+/* Events that were pushed with the same delay, so in the order of their times, by the links of their places.
+ */
+struct sim_queue_list {
+    int64_t delay_ns;
+    uint32_t first, last; /* slots; 0: the list is empty */
+};
+#define SIM_QUEUE_LISTS 8u
+/* The most items that are a sorted array. */
+#define SIM_QUEUE_FEW 16u
+
 /* Called for a waiting event that comes after `buckets` (2, 1 or 0) further buckets with events. */
 typedef void sim_queue_soon(void *context, const struct sim_event *event, uint32_t buckets);
 
 struct sim_queue {
+    /* While the heap is empty: the items from few[1] on, the first one last. few[0] has the time "never". */
+    struct sim_queue_item few[SIM_QUEUE_FEW + 1];
+    uint32_t few_count;
     struct sim_queue_item *heap;  /* the root is at SIM_QUEUE_ROOT; unused items have the time "never" */
     struct sim_queue_slot *slots; /* numbered from 1, so that no handle is 0 */
     size_t end;                   /* index after the last item */
@@ -93,6 +108,9 @@ struct sim_queue {
     void *soon_context;
     int64_t later_ns; /* no waiting event is earlier; INT64_MAX: no event waits */
     struct sim_queue_calendar calendar;
+    int64_t listed_ns; /* no event of a list is earlier */
+    uint32_t listed_count;
+    struct sim_queue_list lists[SIM_QUEUE_LISTS];
 };
 
 /* Makes an empty queue with room for `capacity` events, which doubles when it is full, and sets the clock to
@@ -115,6 +133,10 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
  * near it makes no push, pop or cancel of other events more expensive, and its cancellation frees the slot at
  * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
+
+/* The same, for an event that comes after one of the few delays that many events have. Push and cancel take
+ * O(1). */
+uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
 
 /* From now on soon() is called for most waiting events before they come, up to three times for each, so that
  * it can prefetch what the event will need. It must not touch the queue. */
@@ -161,6 +183,8 @@ uint32_t sim_queue_claim(struct sim_queue *queue);
 void sim_queue_renumber(struct sim_queue *queue);
 void sim_queue_sweep_top(struct sim_queue *queue);
 void sim_queue_bring(struct sim_queue *queue);
+void sim_queue_spill(struct sim_queue *queue);
+void sim_queue_unspill(struct sim_queue *queue);
 bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot);
 bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity);
 _Noreturn void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns);
@@ -268,13 +292,48 @@ static inline void sim_queue_settle(struct sim_queue *queue)
         sim_queue_fill(queue, item);
 }
 
-/* Leaves a pending event's item at the root, or returns false. */
+/* Whether the items are a sorted array, which those of an empty queue are. */
+static inline bool sim_queue_has_few(const struct sim_queue *queue)
+{
+    return queue->end == SIM_QUEUE_ROOT;
+}
+
+/* Puts an item where it belongs. */
+static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queue_item item)
+{
+    if (sim_queue_has_few(queue)) {
+        uint32_t i = queue->few_count;
+        if (__builtin_expect(i < SIM_QUEUE_FEW, 1)) {
+            struct sim_queue_item *few = queue->few;
+            for (; sim_queue_before(&few[i], &item); i--)
+                few[i + 1] = few[i];
+            few[i + 1] = item;
+            queue->few_count++;
+            return;
+        }
+        sim_queue_spill(queue);
+    }
+    if (queue->has_hole) {
+        queue->has_hole = false;
+        sim_queue_fill(queue, item);
+    } else {
+        sim_queue_rise(queue->heap, queue->end++, item);
+    }
+}
+
+/* The first item, which may be a cancelled event's; none has the time "never". */
+static inline const struct sim_queue_item *sim_queue_first(const struct sim_queue *queue)
+{
+    return sim_queue_has_few(queue) ? &queue->few[queue->few_count] : &queue->heap[SIM_QUEUE_ROOT];
+}
+
+/* Makes a pending event's item the first one, or returns false. */
 static inline bool sim_queue_ready(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
     if (__builtin_expect(queue->stale > 0, 0))
         sim_queue_sweep_top(queue);
-    if (__builtin_expect(queue->heap[SIM_QUEUE_ROOT].time_ns >= queue->later_ns, 0))
+    if (__builtin_expect(sim_queue_first(queue)->time_ns >= queue->later_ns, 0))
         sim_queue_bring(queue);
     return queue->count > 0;
 }
@@ -314,13 +373,7 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns, 
     uint64_t tie, handle = sim_queue_enter(queue, time_ns, event, &tie);
     if (handle == 0)
         return 0;
-    struct sim_queue_item item = {time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)};
-    if (queue->has_hole) {
-        queue->has_hole = false;
-        sim_queue_fill(queue, item);
-    } else {
-        sim_queue_rise(queue->heap, queue->end++, item);
-    }
+    sim_queue_place_item(queue, (struct sim_queue_item){time_ns, tie | (handle & SIM_QUEUE_SLOT_MASK)});
     return handle;
 }
 
@@ -328,20 +381,23 @@ static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, 
 {
     if (!sim_queue_ready(queue))
         return false;
-    const struct sim_queue_item *root = &queue->heap[SIM_QUEUE_ROOT];
-    uint32_t index = (uint32_t)(root->tag & SIM_QUEUE_SLOT_MASK);
+    const struct sim_queue_item *first = sim_queue_first(queue);
+    uint32_t index = (uint32_t)(first->tag & SIM_QUEUE_SLOT_MASK);
     struct sim_queue_slot *slot = &queue->slots[index];
-    *out_time_ns = queue->now_ns = root->time_ns;
+    *out_time_ns = queue->now_ns = first->time_ns;
     *out_event = slot->event;
     slot->stamp = 0;
     slot->event.a = queue->free_slot;
     queue->free_slot = index;
-    queue->has_hole = true;
     queue->count--;
-    /* The hole waits for the next push, which spares that event a way of its own; a handful has no way to
-     * spare. */
-    if (queue->end <= SIM_QUEUE_ROOT + 5)
-        sim_queue_settle(queue);
+    if (sim_queue_has_few(queue)) {
+        queue->few_count--;
+        return true;
+    }
+    /* The hole waits for the next push, which spares that event a way of its own. */
+    queue->has_hole = true;
+    if (queue->end <= SIM_QUEUE_ROOT + SIM_QUEUE_FEW / 4)
+        sim_queue_unspill(queue);
     return true;
 }
 
@@ -349,7 +405,7 @@ static inline bool sim_queue_peek(struct sim_queue *queue, int64_t *out_time_ns)
 {
     if (!sim_queue_ready(queue))
         return false;
-    *out_time_ns = queue->heap[SIM_QUEUE_ROOT].time_ns;
+    *out_time_ns = sim_queue_first(queue)->time_ns;
     return true;
 }
 
