@@ -353,16 +353,14 @@ static bool tables_are_made(struct cass_cluster *cluster, struct cass_books *boo
         cass_table_destroy(&cluster->tables[i]);
         ok = cass_table_create(&cluster->tables[i], &cluster->is_broken) && ok;
     }
-    for (uint32_t i = 1; ok && i < cluster->partitions.used; i++)
+    for (uint32_t i = 1; ok && i < cluster->partitions.used; i++) {
         cass_partition_enter(cluster, i);
+        cass_rows_enter(cluster, i);
+    }
     for (uint32_t i = 1; ok && i < cluster->registers.used; i++)
         cass_register_enter(cluster, i);
     for (uint32_t i = 1; ok && i < cluster->counters.used; i++)
         cass_counter_enter(cluster, i);
-    for (uint32_t i = 1; ok && i < cluster->rows.used; i++) {
-        if (cass_is_used(books, &cluster->rows, i))
-            cass_row_enter(cluster, i);
-    }
     for (uint32_t i = 1; ok && i < cluster->locks.used; i++) {
         if (cass_is_used(books, &cluster->locks, i))
             cass_lock_enter(cluster, i);

@@ -155,6 +155,7 @@ static bool place_nodes(struct cass_cluster *cluster, struct sim_error *error)
     cluster->node_count = node;
     cluster->place_count = node + config->client_count;
     cluster->factor = cass_ring_replication_factor(cluster->ring);
+    cluster->all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
     cluster->nodes = calloc(node, sizeof(*cluster->nodes));
     if (cluster->nodes == NULL)
         return sim_fail_memory(error);

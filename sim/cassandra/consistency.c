@@ -83,7 +83,7 @@ uint32_t cass_replicas_alive(const struct cass_cluster *cluster, uint32_t place,
     const uint32_t *replicas = replicas_at(cluster, position);
     uint32_t set = 0;
     if (cluster->gone_count == 0)
-        return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
+        return all_replicas(cluster);
     for (uint32_t i = 0; i < cluster->factor; i++)
         set |= (cass_believes_up(cluster, place, replicas[i]) ? UINT32_C(1) : 0) << i;
     return set;
@@ -93,6 +93,8 @@ uint32_t cass_datacenter_set(const struct cass_cluster *cluster, uint32_t positi
 {
     const uint32_t *replicas = replicas_at(cluster, position);
     uint32_t set = 0;
+    if (cluster->config.datacenter_count == 1)
+        return all_replicas(cluster);
     for (uint32_t i = 0; i < cluster->factor; i++)
         set |= (cluster->nodes[replicas[i]].datacenter == datacenter ? UINT32_C(1) : 0) << i;
     return set;

@@ -49,6 +49,13 @@ enum message_kind cass_write_kind(const struct cass_operation *operation);
 void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
 
+/* alone.c: the same at a row's only replica, from the request's arrival on, and when it is served; false, and
+ * nothing is done, when it is something else. */
+bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
+bool cass_alone_end(struct cass_cluster *cluster, uint32_t message);
+/* Those of the node that need a timer now. */
+void cass_alone_paused(struct cass_cluster *cluster, uint32_t node);
+
 /* coordinator_read.c */
 void cass_read_begin(struct cass_cluster *cluster, uint32_t operation, enum cass_consistency level);
 void cass_read_answer(struct cass_cluster *cluster, uint32_t operation, const struct message *message);

@@ -82,7 +82,8 @@ void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
     struct cass_operation *operation = operation_at(cluster, index);
     if (index == CASS_NONE || operation->generation % 2 == 0)
         return;
-    cass_operation_no_timer(cluster, index);
+    if (operation->has_timer)
+        cass_operation_no_timer(cluster, index);
     if (operation->stage == STAGE_LOCK_WAIT)
         cass_lock_forget(cluster, index, operation->is_leader);
     else if (operation->has_lock)
@@ -90,9 +91,10 @@ void cass_operation_end(struct cass_cluster *cluster, uint32_t index)
     operation = operation_at(cluster, index);
     if (operation->is_carrying_row)
         cass_row_release(cluster, operation->body);
-    else
+    else if (operation->body != CASS_NONE)
         cass_body_release(cluster, operation->body);
-    cass_read_let_go(cluster, index);
+    if (operation->gathered != CASS_NONE)
+        cass_read_let_go(cluster, index);
     operation->generation++;
     cass_pool_give(&cluster->operations, index);
 }
@@ -144,18 +146,24 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
 
 void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t at_ns)
 {
-    cass_operation_no_timer(cluster, index);
     struct cass_operation *operation = operation_at(cluster, index);
-    operation->timer =
-        cass_schedule(cluster, at_ns, EVENT_TIMER, operation->place, index, operation->generation);
+    int64_t delay_ns = at_least(at_ns - now_ns(cluster), 0);
+    if (operation->has_timer)
+        sim_queue_cancel(cluster->queue, operation->timer);
+    /* Nearly all are cancelled, and most have one of a few lengths. */
+    operation->timer = sim_queue_push_after(
+        cluster->queue, delay_ns,
+        &(const struct sim_event){
+            .kind = EVENT_TIMER, .target = operation->place, .a = index, .b = operation->generation});
     operation->has_timer = true;
+    cluster->is_broken = cluster->is_broken || operation->timer == 0;
 }
 
 void cass_operation_no_timer(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
     if (operation->has_timer)
-        cass_unschedule(cluster, operation->timer);
+        sim_queue_cancel(cluster->queue, operation->timer);
     operation->has_timer = false;
 }
 

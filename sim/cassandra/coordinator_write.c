@@ -119,7 +119,7 @@ static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
 void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t except)
 {
     struct cass_operation *operation = operation_at(cluster, index);
-    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1) & ~except;
+    uint32_t all = all_replicas(cluster) & ~except;
     uint32_t alive = cass_replicas_alive(cluster, operation->place, operation->position) & all;
     operation->asked = alive | except;
     operation->acked = except;
@@ -127,7 +127,8 @@ void cass_write_spread(struct cass_cluster *cluster, uint32_t index, uint32_t ex
     operation->round++;
     cass_operation_send(cluster, index, cass_write_kind(operation), alive, operation->body);
     hint(cluster, index, all & ~alive);
-    check_end(cluster, index);
+    if (alive != all || except != 0 || operation->stage == STAGE_COMMIT) /* else replicas have to answer */
+        check_end(cluster, index);
 }
 
 void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct message *message)

@@ -53,12 +53,19 @@ uint32_t cass_partition_need(struct cass_cluster *cluster, uint64_t key, int64_t
 void cass_partition_enter(struct cass_cluster *cluster, uint32_t partition);
 uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket);
 void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
-/* Finds or makes the record of a statement's row, and adds a reference for the caller. */
-uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement);
-void cass_row_enter(struct cass_cluster *cluster, uint32_t row);
+/* Finds or makes the record of a statement's row in the partition, and adds a reference for the caller. */
+uint32_t cass_row_need(struct cass_cluster *cluster, uint32_t partition,
+                       const struct cass_statement *statement);
+/* Counts the records in the partition's list; enters them into the table when they are many. */
+void cass_rows_enter(struct cass_cluster *cluster, uint32_t partition);
 /* The record of a written row; CASS_NONE when nothing about the row is open any more. */
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
-void cass_row_release(struct cass_cluster *cluster, uint32_t row);
+void cass_row_settle(struct cass_cluster *cluster, uint32_t row); /* of which nobody holds a reference */
+static inline void cass_row_release(struct cass_cluster *cluster, uint32_t row)
+{
+    if (row != CASS_NONE && --row_at(cluster, row)->references == 0)
+        cass_row_settle(cluster, row);
+}
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t row);
 void cass_row_apply(struct cass_cluster *cluster, uint32_t row, uint32_t replica);
 /* The number of rows that none of the replicas has, and whether any two of the replicas differ. */

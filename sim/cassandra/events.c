@@ -7,28 +7,6 @@
 #include "state.h"
 #include "traffic.h"
 
-uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
-                       uint64_t a, uint64_t b)
-{
-    uint64_t handle;
-    at_ns = at_least(at_ns, now_ns(cluster));
-    if (kind == EVENT_TIMER) { /* nearly all are cancelled, and most are of a few lengths */
-        const struct sim_event event = {.kind = kind, .target = target, .a = a, .b = b};
-        handle = sim_queue_push_after(cluster->queue, at_ns - now_ns(cluster), &event);
-    } else {
-        /* Its address goes nowhere, so it stays in registers. */
-        handle = sim_queue_push(cluster->queue, at_ns,
-                                &(const struct sim_event){.kind = kind, .target = target, .a = a, .b = b});
-    }
-    cluster->is_broken = cluster->is_broken || handle == 0;
-    return handle;
-}
-
-void cass_unschedule(struct cass_cluster *cluster, uint64_t handle)
-{
-    sim_queue_cancel(cluster->queue, handle);
-}
-
 const char *cass_event_name(uint32_t kind)
 {
     static const char *const names[] = {"a message arrives", "a node has served", "a timer runs out",
@@ -40,15 +18,17 @@ const char *cass_event_name(uint32_t kind)
 
 void cass_handle(struct cass_cluster *cluster, const struct sim_event *event)
 {
-    if (!cass_cluster_is_sound(cluster))
+    if (cluster->is_broken)
         return;
     cluster->events_handled++;
     switch (event->kind) {
     case EVENT_ARRIVE:
-        cass_node_arrive(cluster, (uint32_t)event->a);
+        if (!cass_alone_begin(cluster, (uint32_t)event->a))
+            cass_node_arrive(cluster, (uint32_t)event->a);
         break;
     case EVENT_SERVED:
-        cass_node_served(cluster, (uint32_t)event->a);
+        if (!cass_alone_end(cluster, (uint32_t)event->a))
+            cass_node_served(cluster, (uint32_t)event->a);
         break;
     case EVENT_TIMER:
         /* A timer is cancelled when its operation ends. */
@@ -118,7 +98,7 @@ static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client
     uint32_t set =
         cass_replicas_alive(cluster, place, position) & cass_datacenter_set(cluster, position, datacenter);
     if (set != 0) {
-        for (uint64_t skip = sim_random_below(choice, bit_count(set)); skip > 0; skip--)
+        for (uint64_t skip = random_below(choice, bit_count(set)); skip > 0; skip--)
             set &= set - 1;
         return replicas_at(cluster, position)[first_bit(set)];
     }
@@ -140,7 +120,7 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     assert(coordinator < cluster->node_count || coordinator == CASS_ANY_NODE);
     for (uint32_t i = 0; i < statement->named_count; i++)
         assert(i < CASS_NAMED_MAX && statement->named[i].name < cluster->config.named_columns);
-    if (!cass_cluster_is_sound(cluster))
+    if (cluster->is_broken)
         return;
     uint32_t position;
     uint32_t entity = find_entity(cluster, statement, &position);
@@ -151,13 +131,13 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     bool is_double, is_row = is_row_kind(statement->kind);
     if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
         return;
-    uint32_t row = is_row ? cass_row_need(cluster, statement) : CASS_NONE;
+    uint32_t row = is_row ? cass_row_need(cluster, entity, statement) : CASS_NONE;
     uint32_t index = cass_operation_new(cluster, statement);
     struct cass_operation *operation = operation_at(cluster, index);
     operation->stage = STAGE_TRAVELLING;
     operation->client = client;
     operation->tag = tag;
-    operation->entity = is_row ? row_at(cluster, row)->partition : entity;
+    operation->entity = entity;
     operation->position = position;
     operation->body = row;
     operation->is_carrying_row = is_row;

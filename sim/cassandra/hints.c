@@ -148,6 +148,6 @@ void cass_hints_event_now(struct cass_cluster *cluster, uint32_t node, uint32_t 
 {
     struct hint_list *list = list_of(cluster, node, target);
     if (list->has_event)
-        cass_unschedule(cluster, list->event);
+        sim_queue_cancel(cluster->queue, list->event);
     cass_hints_event(cluster, node, target);
 }

@@ -19,11 +19,6 @@ struct walk {
     bool has_ranges;
 };
 
-static inline uint32_t all_replicas(const struct cass_cluster *cluster)
-{
-    return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
-}
-
 static bool is_plain(const struct chunk_lifetimes *chunk, uint32_t at)
 {
     const struct lifetime *item = &chunk->items[at];

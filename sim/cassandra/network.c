@@ -7,16 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "coordination.h"
 #include "data.h"
 #include "state.h"
 #include "traffic.h"
-
-uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to)
-{
-    uint32_t index = cass_pool_take(&cluster->messages);
-    *message_at(cluster, index) = (struct message){.kind = (uint8_t)kind, .from = from, .to = to};
-    return index;
-}
 
 static void refer(struct cass_cluster *cluster, uint32_t index)
 {
@@ -52,7 +46,7 @@ void cass_message_send(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, at, EVENT_ARRIVE, to, index, 0);
 }
 
-static void release(struct cass_cluster *cluster, uint32_t index)
+void cass_message_release(struct cass_cluster *cluster, uint32_t index)
 {
     const struct message *message = message_at(cluster, index);
     if (message->kind == MESSAGE_WRITE_ROW)
@@ -64,19 +58,19 @@ static void release(struct cass_cluster *cluster, uint32_t index)
 void cass_message_answer(struct cass_cluster *cluster, uint32_t index, enum message_kind kind, uint32_t body)
 {
     struct message *message = message_at(cluster, index);
-    release(cluster, index);
+    if (message->body != CASS_NONE)
+        cass_message_release(cluster, index);
     uint32_t from = message->from;
     message->from = message->to;
     message->to = from;
     message->kind = (uint8_t)kind;
     message->body = body;
-    cass_message_send(cluster, index);
-}
-
-void cass_message_drop(struct cass_cluster *cluster, uint32_t index)
-{
-    release(cluster, index);
-    cass_pool_give(&cluster->messages, index);
+    /* A coordinator that has served itself is up, and hears at once. */
+    if (message->from == message->to && kind != MESSAGE_HINT_ACK &&
+        now_ns(cluster) >= cluster->nodes[from].paused_until_ns)
+        cass_operation_message(cluster, index);
+    else
+        cass_message_send(cluster, index);
 }
 
 /* Clients do not talk to each other: one of the two is a node. */
@@ -87,9 +81,8 @@ static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32
     return cluster->separated[pair / 64] >> pair % 64 & 1;
 }
 
-bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
+bool cass_network_passes_faults(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double)
 {
-    *is_double = false;
     if (cluster->separated_count > 0 && are_separated(cluster, from, to))
         return false;
     if (cluster->loss <= 0 && cluster->duplicate <= 0)
@@ -99,7 +92,7 @@ bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t t
     return chance >= cluster->loss;
 }
 
-int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
+int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, uint32_t to)
 {
     bool is_near = cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to);
     const struct sim_size *distribution =

@@ -173,6 +173,7 @@ static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_n
     int64_t *heap = cluster->free_at + (size_t)index * cluster->config.concurrency;
     for (uint32_t i = 0; i < cluster->config.concurrency; i++)
         heap[i] = heap[i] > now ? heap[i] + more : heap[i];
+    cass_alone_paused(cluster, index);
 }
 
 void cass_node_pause_event(struct cass_cluster *cluster, uint32_t index)

@@ -9,7 +9,7 @@ void cass_record_row(struct cass_cluster *cluster, const struct cass_statement *
 {
     uint32_t first = replica == CASS_EVERY_REPLICA ? 0 : replica;
     uint32_t end = replica == CASS_EVERY_REPLICA ? cluster->factor : replica + 1;
-    uint32_t index = cass_row_need(cluster, row);
+    uint32_t index = cass_row_need(cluster, cass_partition_need(cluster, row->key, row->bucket), row);
     for (uint32_t i = first; index != CASS_NONE && i < end; i++)
         cass_row_apply(cluster, index, i);
     cass_row_release(cluster, index);

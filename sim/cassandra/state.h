@@ -175,6 +175,8 @@ struct partition {
     uint32_t newest; /* newest chunk of places */
     uint32_t ranges; /* first of its range tombstones; a deletion of the partition is a range of all times */
     uint32_t open_ranges; /* number of records of range tombstones that some replica misses */
+    uint32_t records;     /* number of records of rows */
+    uint32_t is_tabled;   /* 1: its records are in the table of rows, since they are many or were */
 };
 
 /* ROW_RANGE: a range tombstone for the times from time_ns to `order`, inclusive; ROW_ALL: a range of all
@@ -318,6 +320,7 @@ struct cass_cluster {
     struct sim_queue *queue;
     struct cass_ring *ring;
     uint32_t node_count, place_count, factor; /* factor: number of replicas of a key */
+    uint32_t all;                             /* the set of all replicas of a key */
     uint32_t datacenter_first[CASS_DATACENTERS_MAX];
     double loss, duplicate, delay, late; /* late: probability that a message is late by late_ns */
     int64_t late_ns;
@@ -398,6 +401,11 @@ static inline uint32_t cass_place_datacenter(const struct cass_cluster *cluster,
     return cluster->places[place].datacenter;
 }
 
+static inline uint32_t all_replicas(const struct cass_cluster *cluster)
+{
+    return cluster->all;
+}
+
 static inline const uint32_t *replicas_at(const struct cass_cluster *cluster, uint32_t position)
 {
     return cluster->ring->replicas + (size_t)position * cluster->factor;
@@ -464,9 +472,24 @@ static inline int64_t at_least(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* events.c */
-uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind, uint32_t target,
-                       uint64_t a, uint64_t b);
-void cass_unschedule(struct cass_cluster *cluster, uint64_t handle);
+/* Uniform in [0, n), as sim_random_below(); of one it takes a draw too, which decides nothing. */
+static inline uint32_t random_below(struct sim_random *random, uint32_t n)
+{
+    if (n != 1)
+        return (uint32_t)sim_random_below(random, n);
+    sim_random_next(random);
+    return 0;
+}
+
+/* An event of the cluster's own, or a reply, not before now. */
+static inline uint64_t cass_schedule(struct cass_cluster *cluster, int64_t at_ns, uint32_t kind,
+                                     uint32_t target, uint64_t a, uint64_t b)
+{
+    uint64_t handle = sim_queue_push(
+        cluster->queue, at_ns, &(const struct sim_event){.kind = kind, .target = target, .a = a, .b = b});
+    if (handle == 0)
+        cluster->is_broken = true;
+    return handle;
+}
 
 #endif

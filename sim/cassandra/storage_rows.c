@@ -7,10 +7,8 @@
 #include "data.h"
 #include "state.h"
 
-static inline uint32_t all_replicas(const struct cass_cluster *cluster)
-{
-    return (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
-}
+/* So many records of a partition are found one after the other; more are found by a table. */
+#define RECORDS_LISTED 8u
 
 /* The partition key is (key bigint, bucket bigint). */
 uint32_t cass_partition_position(const struct cass_cluster *cluster, uint64_t key, int64_t bucket)
@@ -96,6 +94,32 @@ void cass_partition_expire(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
+static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
+{
+    return (uint32_t)(sim_mix64(row_id ^ sim_mix64(partition) ^ flags) >> 32);
+}
+
+static void enter(struct cass_cluster *cluster, uint32_t index)
+{
+    const struct row *row = row_at(cluster, index);
+    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND), index);
+    partition_at(cluster, row->partition)->records++;
+}
+
+void cass_rows_enter(struct cass_cluster *cluster, uint32_t index)
+{
+    struct partition *partition = partition_at(cluster, index);
+    partition->records = 0;
+    for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next)
+        partition->records++;
+    partition->is_tabled = partition->records > RECORDS_LISTED;
+    if (!partition->is_tabled)
+        return;
+    partition->records = 0;
+    for (uint32_t at = partition->unresolved; at != CASS_NONE; at = row_at(cluster, at)->next)
+        enter(cluster, at);
+}
+
 static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
                         const struct cass_statement *statement, uint32_t flags)
 {
@@ -124,19 +148,26 @@ static uint32_t row_new(struct cass_cluster *cluster, uint32_t partition_index,
         row_at(cluster, partition->unresolved)->previous = index;
     if (index != CASS_NONE)
         partition->unresolved = index;
-    cass_row_enter(cluster, index);
+    if (partition->is_tabled)
+        enter(cluster, index);
+    else if (partition->records == RECORDS_LISTED)
+        cass_rows_enter(cluster, partition_index);
+    else
+        partition->records++;
     return index;
-}
-
-static uint32_t row_hash(uint32_t partition, uint64_t row_id, uint32_t flags)
-{
-    return (uint32_t)(sim_mix64(row_id ^ sim_mix64(partition) ^ flags) >> 32);
 }
 
 static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id,
                          uint32_t flags)
 {
     const struct cass_table *table = &cluster->row_table;
+    if (!partition_at(cluster, partition)->is_tabled) {
+        uint32_t at = partition_at(cluster, partition)->unresolved;
+        while (at != CASS_NONE &&
+               (row_at(cluster, at)->row_id != row_id || (row_at(cluster, at)->flags & ROW_KIND) != flags))
+            at = row_at(cluster, at)->next;
+        return at;
+    }
     uint32_t hash = row_hash(partition, row_id, flags);
     for (const struct cass_slot *slot = cass_table_first(table, hash); slot->index != CASS_NONE;
          slot = cass_table_next(table, slot)) {
@@ -148,23 +179,17 @@ static uint32_t row_find(const struct cass_cluster *cluster, uint32_t partition,
     return CASS_NONE;
 }
 
-uint32_t cass_row_need(struct cass_cluster *cluster, const struct cass_statement *statement)
+uint32_t cass_row_need(struct cass_cluster *cluster, uint32_t partition,
+                       const struct cass_statement *statement)
 {
     uint32_t flags = statement->kind == CASS_WRITE_ROW ? 0 : ROW_DELETE;
     if (statement->kind == CASS_DELETE_RANGE || statement->kind == CASS_DELETE_PARTITION)
         flags |= statement->kind == CASS_DELETE_RANGE ? ROW_RANGE : ROW_RANGE | ROW_ALL;
-    uint32_t partition = cass_partition_need(cluster, statement->key, statement->bucket);
     uint32_t index = row_find(cluster, partition, statement->row_id, flags);
     if (index == CASS_NONE)
         index = row_new(cluster, partition, statement, flags);
     row_at(cluster, index)->references++;
     return index;
-}
-
-void cass_row_enter(struct cass_cluster *cluster, uint32_t index)
-{
-    const struct row *row = row_at(cluster, index);
-    cass_table_put(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND), index);
 }
 
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id)
@@ -174,29 +199,25 @@ uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, u
 
 /* Forgets a row about which nothing is open. A row that no replica got, and that nothing carries any more,
  * was never written. */
-static void row_settle(struct cass_cluster *cluster, uint32_t index)
+void cass_row_settle(struct cass_cluster *cluster, uint32_t index)
 {
     const struct row *row = row_at(cluster, index);
     bool is_complete = row->held == all_replicas(cluster) && row->flags & ROW_CONFIRMED;
-    if (row->references > 0 || !(is_complete || row->held == 0))
+    if (!is_complete && row->held != 0)
         return;
-    uint32_t flags = row->flags & ROW_KIND;
-    cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, flags), index);
+    struct partition *partition = partition_at(cluster, row->partition);
+    if (partition->is_tabled)
+        cass_table_remove(&cluster->row_table, row_hash(row->partition, row->row_id, row->flags & ROW_KIND),
+                          index);
+    if (--partition->records == 0)
+        partition->is_tabled = 0;
     if (row->previous != CASS_NONE)
         row_at(cluster, row->previous)->next = row->next;
     else
-        partition_at(cluster, row->partition)->unresolved = row->next;
+        partition->unresolved = row->next;
     if (row->next != CASS_NONE)
         row_at(cluster, row->next)->previous = row->previous;
     cass_pool_give(&cluster->rows, index);
-}
-
-void cass_row_release(struct cass_cluster *cluster, uint32_t index)
-{
-    if (index == CASS_NONE)
-        return;
-    row_at(cluster, index)->references--;
-    row_settle(cluster, index);
 }
 
 void cass_row_confirm(struct cass_cluster *cluster, uint32_t index)
@@ -289,7 +310,8 @@ void cass_row_apply(struct cass_cluster *cluster, uint32_t index, uint32_t repli
         cluster->nodes[node].stats.bytes += row->bytes;
         tell_copy(cluster, row, replica);
     }
-    row_settle(cluster, index);
+    if (row->references == 0)
+        cass_row_settle(cluster, index);
 }
 
 uint64_t cass_rows_missed(const struct cass_cluster *cluster, uint32_t partition, uint32_t replicas,

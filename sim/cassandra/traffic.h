@@ -6,17 +6,47 @@
 #include "state.h"
 
 /* network.c: messages, and which places can reach each other */
-uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from, uint32_t to);
+static inline uint32_t cass_message_new(struct cass_cluster *cluster, enum message_kind kind, uint32_t from,
+                                        uint32_t to)
+{
+    uint32_t index = cass_pool_take(&cluster->messages);
+    *message_at(cluster, index) = (struct message){.kind = (uint8_t)kind, .from = from, .to = to};
+    return index;
+}
 void cass_message_send(struct cass_cluster *cluster, uint32_t message);
 /* Turns a request into its answer, and sends it back to the sender. Releases what the request carried, and
  * takes ownership of the caller's reference to `body`. */
 void cass_message_answer(struct cass_cluster *cluster, uint32_t message, enum message_kind kind,
                          uint32_t body);
-void cass_message_drop(struct cass_cluster *cluster, uint32_t message);
+void cass_message_release(struct cass_cluster *cluster, uint32_t message); /* releases what it carries */
+static inline void cass_message_drop(struct cass_cluster *cluster, uint32_t message)
+{
+    if (message_at(cluster, message)->body != CASS_NONE)
+        cass_message_release(cluster, message);
+    cass_pool_give(&cluster->messages, message);
+}
 /* cass_network_passes(): whether a message sent now is delivered, and whether twice. cass_network_latency():
  * its latency. */
-bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
-int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to);
+bool cass_network_passes_faults(struct cass_cluster *cluster, uint32_t from, uint32_t to, bool *is_double);
+int64_t cass_network_latency_drawn(struct cass_cluster *cluster, uint32_t from, uint32_t to);
+static inline bool cass_network_passes(struct cass_cluster *cluster, uint32_t from, uint32_t to,
+                                       bool *is_double)
+{
+    *is_double = false;
+    if (cluster->separated_count == 0 && cluster->loss <= 0 && cluster->duplicate <= 0)
+        return true;
+    return cass_network_passes_faults(cluster, from, to, is_double);
+}
+
+/* The latency of most messages was drawn in advance, and no fault adds to it. */
+static inline int64_t cass_network_latency(struct cass_cluster *cluster, uint32_t from, uint32_t to)
+{
+    struct latencies *ahead = &cluster->places[from].ahead;
+    if (ahead->taken < LATENCIES_AHEAD && cluster->late <= 0 && cluster->delay == 1.0 &&
+        cass_place_datacenter(cluster, from) == cass_place_datacenter(cluster, to))
+        return ahead->near_ns[ahead->taken++];
+    return cass_network_latency_drawn(cluster, from, to);
+}
 bool cass_believes_up(const struct cass_cluster *cluster, uint32_t place, uint32_t node);
 /* Updates which places can reach the node, and since when. */
 void cass_network_refresh(struct cass_cluster *cluster, uint32_t node);

@@ -31,7 +31,7 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
 {
     assert(index < cass_partition_count(cluster));
     const struct partition *partition = partition_at(cluster, (uint32_t)index + 1);
-    uint32_t all = (uint32_t)((UINT64_C(1) << cluster->factor) - 1);
+    uint32_t all = all_replicas(cluster);
     int64_t now_s = now_ns(cluster) / SIM_SECOND;
     *out = (struct cass_partition_view){.key = partition->key,
                                         .bucket = partition->bucket,

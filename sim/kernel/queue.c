@@ -11,9 +11,6 @@
 
 #include "kernel/memory.h"
 
-/* Cancelled items that are left alone however few events are pending. */
-#define STALE_LEAST 64
-
 /* All arrays or none. */
 static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
@@ -119,7 +116,7 @@ static void free_slot(struct sim_queue *queue, uint32_t slot)
 }
 
 /* Throws the cancelled items away and makes a heap of the rest. */
-static void purge(struct sim_queue *queue)
+void sim_queue_purge(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
     sim_queue_spill(queue);
@@ -141,26 +138,6 @@ static void purge(struct sim_queue *queue)
         sink(queue->heap, kept, i);
 }
 
-bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
-{
-    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
-    if (slot == 0 || slot > queue->slots_used || queue->slots[slot].stamp != handle)
-        return false;
-    queue->slots[slot].stamp = 0;
-    queue->count--;
-    if (sim_queue_unwait(queue, (uint32_t)slot)) {
-        free_slot(queue, (uint32_t)slot);
-        return true;
-    }
-    queue->stale++;
-    /* Each purge is paid for by the cancellations since the last one. */
-    uint32_t kept =
-        queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count - queue->listed_count;
-    if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
-        purge(queue);
-    return true;
-}
-
 /* A slot that is not in the free list: one never used, from a larger pool, or a cancelled event's. 0 when
  * there is none. */
 uint32_t sim_queue_claim(struct sim_queue *queue)
@@ -172,7 +149,7 @@ uint32_t sim_queue_claim(struct sim_queue *queue)
         if (!is_larger && queue->stale == 0)
             return 0;
         if (!is_larger) {
-            purge(queue);
+            sim_queue_purge(queue);
             uint32_t slot = queue->free_slot;
             queue->free_slot = (uint32_t)queue->slots[slot].event.a;
             return slot;
@@ -191,7 +168,7 @@ static int compare(const void *left, const void *right)
 void sim_queue_renumber(struct sim_queue *queue)
 {
     sim_queue_gather(queue);
-    purge(queue);
+    sim_queue_purge(queue);
     size_t count = queue->end - SIM_QUEUE_ROOT;
     /* What is sorted is a heap. */
     qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);

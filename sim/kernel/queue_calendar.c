@@ -13,6 +13,8 @@
 #include "kernel/memory.h"
 #include "kernel/queue.h"
 
+/* Cancelled items that are left alone however few events are pending. */
+#define STALE_LEAST 64
 /* Buckets that are searched for events. */
 #define LOOK_AHEAD 32u
 
@@ -116,7 +118,7 @@ uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const s
     return handle;
 }
 
-static void take_out_of_list(struct sim_queue *queue, const struct sim_queue_place *place)
+static inline void take_out_of_list(struct sim_queue *queue, const struct sim_queue_place *place)
 {
     struct sim_queue_place *places = queue->calendar.places;
     struct sim_queue_list *list = &queue->lists[(place->previous >> SIM_QUEUE_SLOT_BITS) - 1];
@@ -132,19 +134,10 @@ static void take_out_of_list(struct sim_queue *queue, const struct sim_queue_pla
     queue->listed_count--;
 }
 
-/* Takes an event out of the calendar or its list; false when it does not wait there. */
-bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
+static void take_out_of_calendar(struct sim_queue *queue, uint32_t slot)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    struct sim_queue_place *places = calendar->places;
-    if (places == NULL || places[slot].previous == 0)
-        return false;
-    struct sim_queue_place *place = &places[slot];
-    if (place->previous > SIM_QUEUE_SLOT_MASK) {
-        take_out_of_list(queue, place);
-        place->previous = 0;
-        return true;
-    }
+    struct sim_queue_place *places = calendar->places, *place = &places[slot];
     if (is_overflow(calendar, place->time_ns)) {
         uint32_t last = --calendar->overflow_count;
         calendar->overflow[place->next] = calendar->overflow[last];
@@ -160,9 +153,34 @@ bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot)
             places[place->next].previous = before != 0 ? before : place->next;
         calendar->bucketed_count--;
     }
-    place->previous = 0;
     if (calendar->overflow_count + calendar->bucketed_count == 0)
         queue->later_ns = queue->listed_ns;
+}
+
+bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
+{
+    uint64_t slot = handle & SIM_QUEUE_SLOT_MASK;
+    if (slot == 0 || slot > queue->slots_used || queue->slots[slot].stamp != handle)
+        return false;
+    queue->slots[slot].stamp = 0;
+    queue->count--;
+    struct sim_queue_place *place = queue->calendar.places == NULL ? NULL : &queue->calendar.places[slot];
+    if (place != NULL && place->previous != 0) {
+        if (place->previous > SIM_QUEUE_SLOT_MASK)
+            take_out_of_list(queue, place);
+        else
+            take_out_of_calendar(queue, (uint32_t)slot);
+        place->previous = 0;
+        queue->slots[slot].event.a = queue->free_slot;
+        queue->free_slot = (uint32_t)slot;
+        return true;
+    }
+    queue->stale++;
+    /* Each purge is paid for by the cancellations since the last one. */
+    uint32_t kept =
+        queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count - queue->listed_count;
+    if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
+        sim_queue_purge(queue);
     return true;
 }
 

@@ -90,8 +90,9 @@ struct cass_cluster_config {
     int64_t slow_query_ns;
     enum cass_paxos paxos;
     uint32_t tombstone_warn, tombstone_fail;
-    bool keeps_order; /* stores the order of the rows of each partition, 16 bytes per row, which
-                         CASS_COUNT_ROWS needs */
+    bool avoids_shortcuts; /* for tests: every request takes the general code path, with the same events */
+    bool keeps_order;      /* stores the order of the rows of each partition, 16 bytes per row, which
+                              CASS_COUNT_ROWS needs */
     /* Stores each row's write time, expiry and deletion, 24 more bytes per row; implies keeps_order. Reads
      * then find exactly the live rows, and scan each tombstone at its place. Rows with equal row_time_ns and
      * row_order are one row. */

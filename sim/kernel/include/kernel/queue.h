@@ -185,7 +185,7 @@ void sim_queue_sweep_top(struct sim_queue *queue);
 void sim_queue_bring(struct sim_queue *queue);
 void sim_queue_spill(struct sim_queue *queue);
 void sim_queue_unspill(struct sim_queue *queue);
-bool sim_queue_unwait(struct sim_queue *queue, uint32_t slot);
+void sim_queue_purge(struct sim_queue *queue);
 bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity);
 _Noreturn void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns);
 size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first);
