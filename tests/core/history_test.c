@@ -198,12 +198,30 @@ static void check_range(struct draw *draw, const struct bk_history *history,
         assert_true(is_met[i] || rows[i].time_ns < query.from_ns || rows[i].time_ns >= query.until_ns);
 }
 
+/* A row that is routed again goes where it went, unless a later one of its number or a higher one has opened
+ * an era of count since. */
+static void check_again(const struct bk_history *history, const struct bk_history_state *state,
+                        const struct bk_row *rows, const int64_t *buckets, const bool *opens)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        struct bk_route again;
+        bool is_overtaken = !is_counted(history, rows[i].time_ns);
+        for (size_t j = i + 1; j < ROWS && !is_overtaken; j++)
+            is_overtaken = opens[j] && rows[j].sequence <= rows[i].sequence;
+        if (is_overtaken)
+            continue;
+        assert_int_equal(bk_history_route(history, state, &rows[i], &again), BK_OK);
+        assert_int_equal(again.bucket, buckets[i]);
+    }
+}
+
 static void every_row_is_found(void **unused)
 {
     (void)unused;
     struct draw draw = {1};
     static struct bk_row rows[ROWS];
     static int64_t buckets[ROWS], sorted[ROWS];
+    static bool opens[ROWS];
     uint64_t openings = 0, rolls = 0, placed = 0;
     for (int round = 0; round < 1700; round++) {
         struct bk_history history = draw_history(&draw);
@@ -218,10 +236,11 @@ static void every_row_is_found(void **unused)
             check_validity(&draw, &history, &state, &rows[i], &route);
             assert_int_equal(bk_history_advance(&history, &state, &rows[i], &effect), BK_OK);
             bool is_count = is_counted(&history, rows[i].time_ns);
-            openings += is_count && effect.state_writes;
+            opens[i] = is_count && effect.state_writes;
+            openings += opens[i];
             rolls += effect.rolled;
             buckets[i] = route.bucket;
-            if (is_count && effect.state_writes) {
+            if (opens[i]) {
                 /* Above all of the era before. */
                 for (size_t j = 0; j < i; j++)
                     assert_true(buckets[j] < route.bucket || !is_counted(&history, rows[j].time_ns));
@@ -230,6 +249,7 @@ static void every_row_is_found(void **unused)
             first_ns = rows[i].time_ns < first_ns ? rows[i].time_ns : first_ns;
             placed++;
         }
+        check_again(&history, &state, rows, buckets, opens);
         /* Eras of different kinds, or numbers: what one has used, no other has. */
         for (size_t i = 1; i < ROWS; i++) {
             uint32_t a = bk_history_era_at(&history, rows[i - 1].time_ns);

@@ -14,10 +14,9 @@ protocols.yaml, which has every protocol, those with key- on crash.yaml, whose r
 whose agents crash, those with evict- on evict.yaml, whose keys outnumber the cache's entries, those with
 change- on changes.yaml, whose settings change, those with lock- on lock.yaml, those with lines- on lines.yaml
 and spans- on spans.yaml, whose buckets have a greatest age, those with loss- on paxos.yaml, whose replicas
-lose Paxos state all the time, those with empties- on empties.yaml, whose readers remember empty windows, those
-with power- on protocols.yaml under the same once a second, those with range- with reads of a range, and those
-with idgen- on seeds of identifiers. --quick takes the six that QUICK names. The copy and its build stay in
-BUILD_DIR, so a second run is quick.
+lose Paxos state all the time, those with power- on protocols.yaml under the same once a second, those with
+range- with reads of a range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK
+names. The copy and its build stay in BUILD_DIR, so a second run is quick.
 
 A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first
 word of the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch
@@ -41,7 +40,7 @@ QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-i
 # What `fuzz` is given beside the seeds, by the first word of a mutant's name.
 BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evict.yaml"],
          "lock": ["lock.yaml"], "lines": ["lines.yaml"], "spans": ["spans.yaml"], "loss": ["paxos.yaml"],
-         "key": ["crash.yaml"], "empties": ["empties.yaml"],
+         "key": ["crash.yaml"],
          "power": ["protocols.yaml", "--set", "faults=[{random: {rate: 1/s, kinds: [paxos_loss]}}]"],
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}

@@ -145,6 +145,45 @@ static void test_race_against_all_seeds_recommends_the_same(void **state)
     assert_true(runs < all_runs * 9 / 10);
 }
 
+/* By its definition, whatever the order of the settings: those as sure as the recommended one that no other
+ * of them may replace and is better than. */
+static void test_race_front_is_what_its_definition_says(void **state)
+{
+    (void)state;
+    unsigned fronts = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct stage stage;
+        struct tune_race race;
+        set_stage(&stage, seed, 0.02);
+        enter_all(&race, &stage, false);
+        for (size_t i = 0; i < ENTRANTS; i++) {
+            if (i % 5 == 0)
+                race.entrants[i].requirements = 1U << LAB_REQUIRES_LWT;
+        }
+        run(&race, 1);
+        assert_int_not_equal(race.recommended, SIZE_MAX);
+        enum tune_status among = race.is_shown ? TUNE_HOLDS : TUNE_UNSURE;
+        for (size_t i = 0; i < ENTRANTS; i++) {
+            const struct tune_entrant *one = &race.entrants[i];
+            bool is_front = one->status == TUNE_FRONT || one->status == TUNE_RECOMMENDED;
+            if (!is_front && one->status != among)
+                continue;
+            bool is_beaten = false;
+            for (size_t j = 0; j < ENTRANTS; j++) {
+                const struct tune_entrant *other = &race.entrants[j];
+                bool is_peer = other->status == TUNE_FRONT || other->status == TUNE_RECOMMENDED ||
+                               other->status == among;
+                is_beaten = is_beaten ||
+                            (i != j && is_peer && tune_may_replace(other, one) && tune_is_better(other, one));
+            }
+            assert_true(i == race.recommended || is_front == !is_beaten);
+            fronts += is_front;
+        }
+        tune_race_clear(&race);
+    }
+    assert_true(fronts > 200);
+}
+
 static void test_race_of_any_threads_is_the_same(void **state)
 {
     (void)state;
@@ -419,6 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_race_against_all_seeds_recommends_the_same),
+        cmocka_unit_test(test_race_front_is_what_its_definition_says),
         cmocka_unit_test(test_race_of_any_threads_is_the_same),
         cmocka_unit_test(test_race_of_clear_cases_names_each),
         cmocka_unit_test(test_race_dominates_within_what_the_user_can_have),

@@ -205,7 +205,7 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     struct bk_row row = *taken;
     uint64_t number = row.sequence;
     int64_t now_ns = chosen == UINT32_MAX ? row.time_ns : lab_agent_clock(run, chosen), time_ns = row.time_ns;
-    if (number == 0 || (wl_has_own_times(&run->scenario->workload) && time_ns < key->birth_ns))
+    if (number == 0 || time_ns < key->birth_ns)
         key->birth_ns = time_ns;
     if (lab_record_wants(run))
         lab_record_row(run, chosen, key_index, number, &row);
@@ -305,6 +305,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
     struct cass_reply reply;
     cass_reply_take(run->cluster, event->b, &reply);
     lab_reply_add(run, operation, &reply);
+    lab_reply_heard(run, agent, operation, &reply);
     if (--operation->outstanding == 0) {
         sim_queue_cancel(&run->queue, operation->timeout);
         lab_agent_hear(run, agent, number);

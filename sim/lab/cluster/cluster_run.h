@@ -72,8 +72,7 @@ struct lab_cluster_key {
     alignas(SIM_LINE_BYTES) struct lab_arrival coming;
     uint64_t rows;    /* rows that have arrived */
     uint64_t bytes;   /* total bytes of these rows */
-    int64_t birth_ns; /* time of the first row that an agent accepted, by the agent's clock; if rows have
-                         their own times, the earliest of these */
+    int64_t birth_ns; /* the earliest time of these rows, by their own times or their agents' clocks */
     uint64_t acknowledged, deletes_asked;
     int64_t state[BK_COLUMN_COUNT]; /* the state as stored, without the count */
     int64_t *changes; /* by bucket: from which time on rows belong to it, as stored; 0: not known */

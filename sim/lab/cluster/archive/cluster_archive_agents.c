@@ -10,7 +10,7 @@
 /* No era begins so late that another could not begin after it. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 552, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 560, "operations have other fields: archive them");
 /* The archive leaves out an agent's copies and empty windows: after loading, the oracles judge only copies
  * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
@@ -171,6 +171,7 @@ static void walk_of(struct sim_archive *archive, struct lab_walk *walk)
     sim_archive_u64(archive, &walk->width);
     sim_archive_u64(archive, &walk->rows);
     sim_archive_u64(archive, &walk->partitions);
+    sim_archive_bool(archive, &walk->is_overtaken);
 }
 
 /* One that is free has a serial alone, by which late replies are known. */

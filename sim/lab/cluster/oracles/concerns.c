@@ -22,6 +22,8 @@ static uint8_t of_action(const struct lab_cluster_run *run, bool is_read, enum b
         concerned |= LAB_CONCERNS_ROUTE;
     if (is_read)
         concerned |= LAB_CONCERNS_READS;
+    if (run->config.coordination == BK_GUARDED && lab_asks_for_key(next))
+        concerned |= LAB_CONCERNS_TURNS;
     return (uint8_t)concerned;
 }
 
@@ -73,6 +75,8 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
         ((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires))
         lab_steps_acted(run, agent, operation, next);
     operation->requests += next->kind != BK_ACT_ACK;
+    if ((concerned & LAB_CONCERNS_TURNS) != 0)
+        lab_parked_acted(run, agent, operation, next->kind);
     if ((concerned & LAB_CONCERNS_LOCK) != 0)
         lab_lock_acted(run, agent, operation, next);
     if ((concerned & LAB_CONCERNS_COPIES) != 0)

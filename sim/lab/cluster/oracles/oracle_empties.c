@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* available, windows that a reader leaves out. core's agent.h has the rule: an agent remembers a window of a
  * key as empty when it has asked the whole window for rows, `late` or more after its end by its own clock,
- * and found none; and it forgets that when it stores a row there itself. So each window that a read leaves
- * out was found empty so.
+ * and found none; and it forgets that when it stores a row there itself. An answer that was under way then
+ * may be older than the row, so nothing is learned from it. So each window that a read leaves out was found
+ * empty so.
  *
  * What each agent may leave out is kept for each life of it, in a table that only grows; of more than a few
  * thousand windows, of an agent that resumes from a checkpoint, and of a run that is resumed nothing is
@@ -61,7 +62,8 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
     const struct lab_host_agent *host = &run->agents[agent];
     const struct bk_outcome *outcome = &operation->outcome;
     if (run->config.remember_keys == 0 || operation->action != BK_ACT_READ_ROWS ||
-        outcome->kind != BK_OUTCOME_APPLIED || outcome->empty == 0 || host->empties.is_unknown)
+        outcome->kind != BK_OUTCOME_APPLIED || outcome->empty == 0 || operation->walk.is_overtaken ||
+        host->empties.is_unknown)
         return;
     struct bk_query query;
     lab_read_query(run->scenario, run->strategy, operation->read, operation->walk.now_ns,
@@ -86,9 +88,15 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
 void lab_empties_stored(struct lab_cluster_run *run, uint32_t agent,
                         const struct lab_host_operation *operation)
 {
-    uint64_t *is_empty = find(&run->agents[agent], operation->key, operation->bucket);
+    struct lab_host_agent *host = &run->agents[agent];
+    uint64_t *is_empty = find(host, operation->key, operation->bucket);
     if (is_empty != NULL)
         *is_empty = 0;
+    for (uint32_t i = 0; i < host->operations_met; i++) {
+        struct lab_host_operation *other = &host->operations[i];
+        if (other->is_active && other->is_read && other->key == operation->key && !other->is_awaited)
+            other->walk.is_overtaken = true;
+    }
 }
 
 bool lab_empties_know(const struct lab_cluster_run *run, uint32_t agent, uint32_t key, int64_t low,

@@ -78,34 +78,35 @@ static bool ends_too_early(const struct lab_cluster_run *run, const struct lab_h
     return false;
 }
 
-/* Rows that a read need not find: rows of windows that it does not walk, and rows that came into a window
- * later than readers wait for. A reader walks from the window of its clock to the window of the key's birth.
- * A reader walks no window if its clock is before the birth, or if its range lies before the birth or after
- * its clock. Only differences of clocks put rows there. */
+/* Rows that a read need not find: rows of windows above its walk, and rows that came into a window later than
+ * readers wait for. A reader walks from the window of its clock down to the window of the key's birth, which
+ * is the time of the earliest row. It walks no window if its clock is before the birth, or if its range
+ * begins after its clock. Only differences of clocks put rows there. The birth that a history has may be too
+ * late, as services know it: then rows lie below the walk, too. */
 void lab_findable_begun(const struct lab_cluster_run *run, struct lab_host_operation *operation,
                         const struct bk_query *query)
 {
     const struct lab_oracles *oracles = &run->oracles;
-    int64_t now_ns = query->now_ns, birth_ns = query->birth_ns;
-    struct bk_row newest = {.time_ns = now_ns}, oldest = {.time_ns = birth_ns < now_ns ? birth_ns : now_ns};
+    const struct lab_key_ledger *ledger = &oracles->keys[operation->key];
+    const struct lab_partition *partitions = oracles->partitions;
+    bool is_range = query->kind == BK_QUERY_RANGE, is_history = run->replay != NULL;
+    struct bk_row newest = {.time_ns = query->now_ns}, oldest = {.time_ns = query->birth_ns};
     struct bk_route top, bottom;
     if (run->config.strategy.kind != BK_TIME)
         return;
     operation->beyond = oracles->keys[operation->key].overdue;
-    bk_route(&run->config.strategy, NULL, &newest, &top);
-    bk_route(&run->config.strategy, NULL, &oldest, &bottom);
-    bool is_outside =
-        query->kind == BK_QUERY_RANGE && (query->until_ns <= birth_ns || query->from_ns > now_ns);
-    if (birth_ns > now_ns || is_outside) {
+    if (query->birth_ns > query->now_ns || (is_range && query->from_ns > query->now_ns) ||
+        (is_range && is_history && query->until_ns <= query->birth_ns)) {
         operation->beyond += run->keys[operation->key].acknowledged;
         return;
     }
-    const struct lab_partition *partitions = oracles->partitions;
-    const struct lab_key_ledger *ledger = &oracles->keys[operation->key];
+    bk_route(&run->config.strategy, NULL, &newest, &top);
+    bk_route(&run->config.strategy, NULL, &oldest, &bottom);
     for (uint32_t i = ledger->top; i != LAB_NO_PARTITION && partitions[i].bucket > top.bucket;
          i = partitions[i].lower)
         operation->beyond += partitions[i].acknowledged;
-    for (uint32_t i = ledger->bottom; i != LAB_NO_PARTITION && partitions[i].bucket < bottom.bucket;
+    for (uint32_t i = ledger->bottom;
+         is_history && i != LAB_NO_PARTITION && partitions[i].bucket < bottom.bucket;
          i = partitions[i].higher)
         operation->beyond += partitions[i].acknowledged;
 }

@@ -21,7 +21,7 @@ bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_
 }
 
 /* A put, a read of rows and the counting of a guarded row ask nothing that others wait for. */
-static bool asks_for_key(enum bk_action_kind kind)
+bool lab_asks_for_key(enum bk_action_kind kind)
 {
     return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE || kind == BK_ACT_WRITE_STATE ||
            kind == BK_ACT_WRITE_START || kind == BK_ACT_COUNT_ROWS;
@@ -43,6 +43,24 @@ void lab_parked_ends(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     run->agents[agent].parked--;
     operation->is_parked = false;
     operation->turn_ns = sim_queue_now(&run->queue);
+}
+
+void lab_parked_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                      enum bk_action_kind kind)
+{
+    const struct lab_host_agent *host = &run->agents[agent];
+    if (run->config.coordination != BK_GUARDED || !lab_asks_for_key(kind))
+        return;
+    for (uint32_t i = 0; i < host->operations_met; i++) {
+        const struct lab_host_operation *other = &host->operations[i];
+        if (other->is_active && other != operation && other->key == operation->key && !other->is_awaited &&
+            lab_asks_for_key(other->action))
+            lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
+                             "agent %" PRIu32 " requests the state for row %" PRIu64
+                             " while it requests the state for row %" PRIu64
+                             ", which is for all its operations",
+                             agent, operation->row, other->row);
+    }
 }
 
 /* A view tells where a row of now has room; one that waited may be of other settings. */
@@ -80,7 +98,7 @@ static bool is_served(const struct lab_cluster_run *run, uint32_t agent,
 void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key, enum bk_action_kind kind)
 {
     const struct lab_host_agent *host = &run->agents[agent];
-    if (host->parked == 0 || !asks_for_key(kind) || host->is_paused)
+    if (host->parked == 0 || !lab_asks_for_key(kind) || host->is_paused)
         return;
     const struct lab_host_operation *parked = NULL;
     bool is_asked = false, is_known = false;
@@ -89,7 +107,7 @@ void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
         if (!operation->is_active || operation->key != key)
             continue;
         if (!operation->is_parked) {
-            is_asked = is_asked || asks_for_key(operation->action);
+            is_asked = is_asked || lab_asks_for_key(operation->action);
             continue;
         }
         bool known = is_served(run, agent, operation);

@@ -208,6 +208,7 @@ struct lab_walk {
     int64_t top;               /* the first bucket that it queried */
     uint64_t width;            /* number of buckets of the current step */
     uint64_t rows, partitions; /* sums over the steps that were answered */
+    bool is_overtaken;         /* its agent stored a row of the key while an answer was pending */
 };
 
 /* What an oracle is told of: bits of lab_concerns. FIRING: as STEPS, of rows that fire. */
@@ -217,6 +218,7 @@ struct lab_walk {
 #define LAB_CONCERNS_COPIES 8u
 #define LAB_CONCERNS_ROUTE  16u
 #define LAB_CONCERNS_READS  32u
+#define LAB_CONCERNS_TURNS  64u
 #define LAB_ACTIONS         (BK_ACT_DONE + 1)
 struct lab_concerns {
     uint8_t action[2][LAB_ACTIONS][LAB_ACTIONS]; /* of a row or a read; by the action before it, and by it */

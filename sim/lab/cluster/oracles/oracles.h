@@ -165,6 +165,15 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
 /* Returns whether the operation, which has not acted since its last outcome, may be parked: whether it may
  * wait for the request of another operation on the same key. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
+/* Judges the outcome of an operation, which includes this reply. */
+void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                     const struct cass_reply *reply);
+/* Whether other operations may be parked until a request of this kind is answered. */
+bool lab_asks_for_key(enum bk_action_kind kind);
+/* An operation sends a request of this kind. With guarded, no other operation of the agent on the key may
+ * wait for the answer to one that lab_asks_for_key(). */
+void lab_parked_acted(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+                      enum bk_action_kind kind);
 /* The operation began or has an outcome, and its agent took all its actions. If the operation may be parked
  * and still waits for an action, it counts as parked. */
 void lab_parked_begins(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation);
