@@ -162,8 +162,8 @@ class OraclesTest(ProgramTest):
         self.assertGreater(found["dated"], 0)
         self.assertEqual(found["guarded"], 0)
         out = self.good("run", "late.yaml", "--no-charts", "--quiet")
-        self.assertEqual(re.findall(r"also violated by .*", out),
-                         [f"also violated by dated: available {found['dated']:,}"])
+        self.assertEqual(re.findall(r"other violations of .*", out),
+                         [f"other violations of dated: available {found['dated']:,}"])
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ static void print_others(const struct lab_strategy_result *strategy)
         if (!find(strategy, (enum lab_oracle)i, &value) || value <= 0)
             continue;
         if (join[0] == ':') {
-            printf("also violated by ");
+            printf("other violations of ");
             cli_print_text(stdout, strategy->label);
         }
         cli_grouped((uint64_t)value, number);
