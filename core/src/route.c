@@ -167,13 +167,18 @@ enum bk_status bk_route(const struct bk_strategy *strategy, const struct bk_key_
     return status;
 }
 
-/* Returns the high 64 bits of a 128-bit product, in standard C. */
-static uint64_t multiply_high(uint64_t a, uint64_t b)
+/* Returns the high 64 bits of a 128-bit product. */
+static inline uint64_t multiply_high(uint64_t a, uint64_t b)
 {
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b >> 64);
+#else
     uint64_t a_low = a & UINT32_MAX, a_high = a >> 32, b_low = b & UINT32_MAX, b_high = b >> 32;
     uint64_t middle = a_high * b_low + (a_low * b_low >> 32);
     uint64_t middle_low = a_low * b_high + (middle & UINT32_MAX);
     return a_high * b_high + (middle >> 32) + (middle_low >> 32);
+#endif
 }
 
 static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
@@ -233,13 +238,14 @@ size_t bk_first_firing(const struct bk_strategy *strategy, const uint64_t *ids, 
         return i;
     }
     /* One row in 2^bits fires, so eight rows are tested together, and only if one of them fires is it
-     * searched for. This is 2.2 times as fast as a simple loop at 9 bits. */
+     * searched for. The masked value is 0 only for a row that fires, and then 1 less has the highest bit set,
+     * so the test needs no comparison. */
     uint64_t mask = (UINT64_C(1) << strategy->of.probabilistic.bits) - 1;
     for (; i + 8 <= end; i += 8) {
-        unsigned any = 0;
+        uint64_t any = 0;
         for (size_t j = 0; j < 8; j++)
-            any |= (~ids[i + j] & mask) == 0;
-        if (any)
+            any |= (~ids[i + j] & mask) - 1;
+        if (any >> 63 != 0)
             break;
     }
     while (i < end && (~ids[i] & mask) != 0)
