@@ -12,6 +12,8 @@
 #include "workload/rows.h"
 
 #define LAB_BATCH_ROWS 512
+/* A row is small if its payload has fewer bytes; the size of a small row is computed once. */
+#define LAB_SMALL_ROW 2048
 /* The most reads between two safe points. */
 #define LAB_READS_AT_ONCE 1024u
 
@@ -44,6 +46,8 @@ struct lab_worker {
     uint32_t heard;                    /* for lab_snapshot_is_due() */
     int64_t end_ns;                    /* end of the run */
     struct lab_row_stamps stamps;      /* for rows written from the start of the run on */
+    /* The bytes of a small row, by the class of its times and its payload; 0: not known yet. */
+    uint16_t small_weights[LAB_ROW_STAMPS_MAX][LAB_SMALL_ROW];
     int64_t times_ns[LAB_BATCH_ROWS];
     int64_t reads_ns[LAB_READS_AT_ONCE];
     int64_t late_ns[LAB_BATCH_ROWS]; /* set if wl_has_late() */
