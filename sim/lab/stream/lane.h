@@ -55,9 +55,11 @@ struct lab_horizon {
  * changes. */
 struct lab_expected {
     int64_t start_ns, since_ns, birth_ns; /* birth: time of the key's first row */
-    double parts_per_ns;                  /* rate of reads, in LAB_READ_PARTS per read */
-    uint64_t parts;                       /* counted so far */
-    uint64_t partitions;                  /* number of partitions that a read queries */
+    bool is_walk;                         /* a read queries one bucket after another, from the newest down */
+    int64_t newest, lowest; /* in a walk: the newest bucket that has rows, and the last one queried */
+    double parts_per_ns;    /* rate of reads, in LAB_READ_PARTS per read */
+    uint64_t parts;         /* counted so far */
+    uint64_t partitions;    /* number of partitions that a read queries */
     uint64_t rows_left; /* number of rows after which a read queries fewer partitions; UINT64_MAX: never */
 };
 

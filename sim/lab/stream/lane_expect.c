@@ -16,10 +16,31 @@ static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns
     return (uint64_t)((double)(time_ns - expected->start_ns) * expected->parts_per_ns);
 }
 
-/* That a read begun at this time asks, the lane being as it is. */
+/* Returns the bucket of a row that arrives at this time; for kinds that do not depend on the time, the newest
+ * bucket.
+ */
+static int64_t bucket_at(const struct lab_lane *lane, const struct lab_lane_settings *settings,
+                         int64_t time_ns)
+{
+    const struct bk_row row = {.time_ns = time_ns};
+    struct bk_route route;
+    if (settings->strategy->kind != BK_TIME)
+        return lane->state.bucket;
+    bk_route(settings->strategy, NULL, &row, &route);
+    return route.bucket;
+}
+
+/* Returns how many partitions a read that begins at this time queries. A walk ends where look() found its
+ * end.
+ */
 static uint64_t ask(struct lab_lane *lane, const struct lab_lane_settings *settings, int64_t now_ns)
 {
     struct lab_read_done done;
+    if (lane->expected->is_walk && lane->placement.rows > 0) {
+        const int64_t top = bucket_at(lane, settings, now_ns);
+        if (top >= lane->expected->newest)
+            return (uint64_t)(top - lane->expected->lowest) + 1;
+    }
     const bool is_born = lane->placement.rows > 0;
     const struct lab_read_event event = {.kind = LAB_READ_LATEST,
                                          .now_ns = now_ns,
@@ -29,17 +50,25 @@ static uint64_t ask(struct lab_lane *lane, const struct lab_lane_settings *setti
     return done.partitions;
 }
 
-/* So many more rows into the open partition end a walk sooner: those that the newest partitions lack, all but
- * the last that it asks. */
-static uint64_t rows_to_change(const struct lab_lane *lane, const struct lab_lane_settings *settings)
+/* Finds the last partition that a walk queries: the newest partitions down to it hold as many rows as a read
+ * wants. And finds how many more rows the open partition needs for the walk to end one partition sooner. */
+static void find_end(struct lab_lane *lane, const struct lab_lane_settings *settings)
 {
+    struct lab_expected *expected = lane->expected;
     const uint64_t wanted = settings->scenario->reads.kinds[LAB_READ_LATEST].rows;
+    const bool has_past = lane->past_end > lane->past_begin;
     uint64_t newer = 0, found = lane->open.rows;
+    expected->newest = found > 0 || !has_past ? lane->bucket : lane->past[lane->past_end - 1].bucket;
+    expected->lowest = expected->newest;
     for (uint32_t i = lane->past_end; found < wanted && i > lane->past_begin; i--) {
         newer = found;
         found += lane->past[i - 1].rows;
+        expected->lowest = lane->past[i - 1].bucket;
     }
-    return newer > 0 ? wanted - newer : UINT64_MAX;
+    expected->rows_left = newer > 0 ? wanted - newer : UINT64_MAX;
+    if (found < wanted && expected->is_walk && lane->placement.rows > 0)
+        expected->lowest =
+            settings->strategy->kind == BK_TIME ? bucket_at(lane, settings, expected->birth_ns) : 0;
 }
 
 static void count(struct lab_expected *expected, struct lab_tally *tally, uint64_t partitions,
@@ -92,8 +121,8 @@ static void go_to(struct lab_lane *lane, const struct lab_lane_settings *setting
 
 static void look(struct lab_lane *lane, const struct lab_lane_settings *settings)
 {
+    find_end(lane, settings);
     lane->expected->partitions = ask(lane, settings, lane->expected->since_ns);
-    lane->expected->rows_left = rows_to_change(lane, settings);
 }
 
 bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *settings, double reads_per_ns,
@@ -103,8 +132,15 @@ bool lab_expect_begin(struct lab_lane *lane, const struct lab_lane_settings *set
         lane->expected = malloc(sizeof *lane->expected);
     if (lane->expected == NULL)
         return false;
-    *lane->expected = (struct lab_expected){
-        .start_ns = start_ns, .since_ns = start_ns, .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
+    enum bk_plan plan;
+    uint32_t at_once;
+    lab_read_plan(settings->scenario, settings->scenario_strategy, LAB_READ_LATEST, &plan, &at_once);
+    *lane->expected = (struct lab_expected){.start_ns = start_ns,
+                                            .since_ns = start_ns,
+                                            .is_walk = settings->strategy->kind != BK_HASH &&
+                                                       (plan == BK_PLAN_DEFAULT || plan == BK_PLAN_WALK) &&
+                                                       settings->scenario->reads.limit == 0,
+                                            .parts_per_ns = reads_per_ns * LAB_READ_PARTS};
     look(lane, settings);
     return true;
 }
