@@ -8,12 +8,7 @@
 #define LEAD_TRIES 9 /* that a lead is usually found in */
 
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
-
-struct trial {
-    struct tune_contest *contest;
-    struct lab_progress *progress;
-    uint32_t threads_each;
-};
+#define LAST (TUNE_MARGIN_STEPS - 1)
 
 static uint64_t lead_runs(const struct tune_race *race)
 {
@@ -51,23 +46,6 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
     return count;
 }
 
-/* The highest rate takes longest, so it is run first. */
-static bool work(void *context, uint64_t job, struct lab_progress *progress, void **made,
-                 struct sim_error *error)
-{
-    const struct trial *trial = context;
-    const struct tune_contest *contest = trial->contest;
-    struct lab_strategy strategies[BK_KIND_COUNT];
-    for (size_t i = 0; i < contest->margin_count; i++)
-        strategies[i] = contest->race.entrants[contest->margins[i].entrant].strategy;
-    struct tune_seen *seen = calloc(contest->margin_count, sizeof *seen);
-    if (seen == NULL)
-        return sim_fail_memory(error);
-    *made = seen;
-    return tune_watch_at(contest, strategies, contest->margin_count, contest->scenario->seed,
-                         factors[TUNE_MARGIN_STEPS - 1 - job], trial->threads_each, progress, seen, error);
-}
-
 /* Whether so many above a limit are no more than chance brings at the share that may be. */
 static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
 {
@@ -77,27 +55,55 @@ static bool is_chance(const struct tune_contest *contest, const struct tune_seen
     return lab_share_least(seen->over, seen->partitions, confidence) <= contest->race.terms.risk;
 }
 
-static bool take(void *context, uint64_t job, void *made, bool *is_enough, struct sim_error *error)
+/* Whether the exact distribution shows that the setting meets all demands. It does not depend on the rate. */
+static bool is_proven(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
-    const struct trial *trial = context;
-    const struct tune_contest *contest = trial->contest;
-    struct tune_seen *seen = made;
-    (void)is_enough;
-    (void)error;
-    for (size_t i = 0; i < contest->margin_count; i++) {
-        struct tune_margin_step *step = &contest->margins[i].steps[TUNE_MARGIN_STEPS - 1 - job];
-        struct tune_entrant alone = contest->race.entrants[contest->margins[i].entrant];
-        alone.seen = &seen[i];
-        alone.seeds = 1;
-        *step = (struct tune_margin_step){.factor = factors[TUNE_MARGIN_STEPS - 1 - job], .seen = seen[i]};
-        step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
-                      (step->failed == TUNE_IN_LIMITS && is_chance(contest, &seen[i]));
-    }
-    free(made);
-    trial->progress->done++;
-    return true;
+    const struct lab_tune *terms = &contest->race.terms;
+    return contest->scenario->engine != LAB_ENGINE_CLUSTER && entrant->has_distribution &&
+           entrant->exact_share <= terms->share && terms->tiny < 0 && terms->partitions_per_read == 0;
 }
 
+static void judge(const struct tune_contest *contest, size_t entrant, struct tune_seen *seen,
+                  struct tune_margin_step *step)
+{
+    struct tune_entrant alone = contest->race.entrants[entrant];
+    alone.seen = seen;
+    alone.seeds = 1;
+    step->seen = *seen;
+    step->is_run = true;
+    step->holds = tune_is_within(&alone, &contest->race.terms, &step->failed) ||
+                  (step->failed == TUNE_IN_LIMITS && is_chance(contest, seen));
+}
+
+/* Runs the settings for which it is not known yet whether they stay within the limits at this rate. */
+static bool try_rate(struct tune_contest *contest, size_t rate, uint32_t threads,
+                     struct lab_progress *progress, struct sim_error *error)
+{
+    struct lab_strategy strategies[BK_KIND_COUNT];
+    struct tune_seen seen[BK_KIND_COUNT];
+    size_t open[BK_KIND_COUNT], count = 0;
+    for (size_t i = 0; i < contest->margin_count; i++) {
+        const struct tune_margin_step *steps = contest->margins[i].steps;
+        const bool has_failed = steps[0].is_run && rate > 0 && !steps[rate - 1].holds;
+        if (steps[LAST].holds || steps[rate].is_run || has_failed)
+            continue;
+        strategies[count] = contest->race.entrants[contest->margins[i].entrant].strategy;
+        open[count++] = i;
+    }
+    if (count > 0 && !tune_watch_at(contest, strategies, count, contest->scenario->seed, factors[rate],
+                                    threads, progress, seen, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        judge(contest, contest->margins[open[i]].entrant, &seen[i], &contest->margins[open[i]].steps[rate]);
+    if (progress != NULL)
+        progress->done++;
+    return !lab_is_stopped(progress) || sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
+}
+
+/* More rows make no partition smaller. So a setting that stays within the limits at the highest rate does so
+ * at all rates, and only for the others the lowest rate at which they fail is searched, from the lowest rate
+ * up. In the cluster, violations of guarantees may become fewer at a higher rate, so the highest rate is not
+ * run first. */
 bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                   struct sim_error *error)
 {
@@ -107,23 +113,28 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
     if (contest->margins == NULL)
         return sim_fail_memory(error);
     contest->margin_count = count;
-    for (size_t i = 0; i < count; i++)
-        contest->margins[i].entrant = chosen[i];
     contest->has_margins = contest->scenario->trace_path == NULL;
+    for (size_t i = 0; i < count; i++) {
+        contest->margins[i].entrant = chosen[i];
+        for (size_t j = 0; j <= LAST; j++)
+            contest->margins[i].steps[j] = (struct tune_margin_step){
+                .factor = factors[j], .holds = is_proven(contest, &contest->race.entrants[chosen[i]])};
+    }
     if (!contest->has_margins)
         return true;
-    struct lab_progress unseen = {0}, inner = {.parent = progress};
-    struct trial trial = {.contest = contest,
-                          .progress = progress != NULL ? progress : &unseen,
-                          .threads_each = threads > TUNE_MARGIN_STEPS ? threads / TUNE_MARGIN_STEPS : 1};
-    const struct lab_crew crew = {
-        .context = &trial, .count = TUNE_MARGIN_STEPS, .work = work, .take = take, .drop = free};
-    uint64_t taken;
-    trial.progress->total = trial.progress->done + crew.count + lead_runs(&contest->race);
-    bool is_fine = lab_crew_run(&crew, threads, &inner, &taken, error);
-    if (is_fine && lab_is_stopped(progress))
-        return sim_fail(error, SIM_ERROR_CHECK, "interrupted; nothing was stored");
-    return is_fine;
+    if (progress != NULL)
+        progress->total = progress->done + TUNE_MARGIN_STEPS + lead_runs(&contest->race);
+    if (contest->scenario->engine != LAB_ENGINE_CLUSTER && !try_rate(contest, LAST, threads, progress, error))
+        return false;
+    for (size_t rate = 0; rate <= LAST; rate++) {
+        if (!try_rate(contest, rate, threads, progress, error))
+            return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; contest->margins[i].steps[LAST].holds && j < LAST; j++)
+            contest->margins[i].steps[j].holds = true;
+    }
+    return true;
 }
 
 bool tune_contest_lead(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,

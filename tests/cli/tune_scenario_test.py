@@ -184,19 +184,43 @@ class TuneScenarioTest(ProgramTest):
         self.assertAlmostEqual(sum(reads) / 4 / expected, 1, delta=0.03)
 
     def test_margin_is_that_of_higher_rates(self):
+        """The highest rate is run, and for what does not hold there those up to the first that fails."""
         answer = self.answer()
         self.assertEqual(answer["margin"][0]["label"], answer["recommended"]["label"])
+        failed = 0
         for margin in answer["margin"]:
             self.assertEqual([step["times"] for step in margin["rates"]], [1.5, 2, 3, 5, 10])
-        windows = [margin for margin in answer["margin"] if margin["label"].startswith("mine")][0]
-        largest = [step["rows_max"] for step in windows["rates"]]
+            holds = [step["holds"] for step in margin["rates"]]
+            first = holds.index(False) if False in holds else -1
+            failed += first >= 0
+            self.assertEqual(holds, sorted(holds, reverse=True))
+            self.assertEqual(["rows_max" in step for step in margin["rates"]],
+                             [i <= first for i in range(4)] + [True])
+            for step in margin["rates"]:
+                if "rows_max" in step:
+                    self.assertEqual(step["partitions.over_limit.share"] <= 0.02, step["holds"])
+        self.assertIn(failed, range(1, len(answer["margin"])))
+        windows = [margin for margin in answer["margin"] if margin["label"].startswith("mine")][0]["rates"]
+        largest = [step["rows_max"] for step in windows if "rows_max" in step]
         self.assertEqual(largest, sorted(largest))
-        self.assertGreater(largest[4], 3 * largest[0])
-        run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set", "arrivals.rate=1.5/s", "--set",
+        self.assertGreater(largest[-1], 3 * largest[0])
+        run = self.good_json("run", "small.yaml", "--json", "--no-charts", "--set", "arrivals.rate=0.75/s", "--set",
                              "strategies=[{" + answer["recommended"]["yaml"] + "}]")
         metrics = run["strategies"][0]["metrics"]
-        self.assertEqual(metrics["partitions.all.rows.max"], answer["margin"][0]["rates"][2]["rows_max"])
-        self.assertEqual(metrics["partitions.all.bytes.max"], answer["margin"][0]["rates"][2]["bytes_max"])
+        self.assertEqual(metrics["partitions.all.rows.max"], answer["margin"][0]["rates"][0]["rows_max"])
+        self.assertEqual(metrics["partitions.all.bytes.max"], answer["margin"][0]["rates"][0]["bytes_max"])
+
+    def test_margin_that_the_exact_distribution_proves_is_not_run(self):
+        """Rows of one size: more rows make no partition of these kinds larger, as a run at ten times the rate shows."""
+        rows = ["--set", "row.bytes=300", "--set", "arrivals.bursts=null"]
+        margins = {margin["label"]: margin["rates"] for margin in self.tune(*rows)["margin"]}
+        proven = {label: rates for label, rates in margins.items() if not label.startswith("mine")}
+        self.assertEqual({label.split("-")[0] for label in proven}, {"count", "probabilistic"})
+        for label, rates in proven.items():
+            self.assertEqual([list(step) for step in rates], [["times", "holds"]] * 5, label)
+            self.assertTrue(all(step["holds"] for step in rates), label)
+        self.assertTrue(any("rows_max" in step for label, rates in margins.items() if label.startswith("mine")
+                            for step in rates))
 
     def test_answer_does_not_depend_on_jobs_and_is_stored(self):
         answers = [self.answer(), self.tune("--jobs", "3")]

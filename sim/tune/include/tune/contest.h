@@ -27,10 +27,12 @@ struct tune_rows {
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
 
-/* What one seed shows at a multiple of the scenario's rate. */
+/* What one seed shows at a multiple of the scenario's rate, where another rate or the exact distribution does
+ * not tell. */
 #define TUNE_MARGIN_STEPS 5
 struct tune_margin_step {
     double factor;
+    bool is_run;
     struct tune_seen seen; /* of the scenario's first seed */
     bool holds;            /* within all demands, as far as one seed shows */
     enum tune_demand failed;
