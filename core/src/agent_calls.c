@@ -182,7 +182,8 @@ static void after(struct bk_agent *agent, uint32_t number, int64_t now_ns)
     if (operation->wake_ns == INT64_MAX && operation->step != STEP_PARKED) {
         operation->asked_ns = now_ns;
         uint64_t end = (uint64_t)agent->ready_begin + agent->ready_count++;
-        bk_agent_numbers(agent, agent->ready_at)[end % agent->config.operations] = number;
+        uint32_t operations = agent->config.operations;
+        bk_agent_numbers(agent, agent->ready_at)[end < operations ? end : end - operations] = number;
     }
 }
 
@@ -260,9 +261,8 @@ static void release_parked(struct bk_agent *agent, uint64_t key, bool is_taken, 
 /* Returns whether the current action raises the bucket in the state row. */
 static bool raises_bucket(const struct bk_agent *agent, const struct operation *operation)
 {
-    struct bk_action action = {.kind = BK_ACT_ACK};
-    if (operation->step < STEP_OF_PROTOCOL)
-        return false;
+    struct bk_action action;
+    memset(&action, 0, sizeof action);
     bk_protocol(agent)->fill(agent, operation, &action);
     return (action.kind == BK_ACT_WRITE_STATE || action.kind == BK_ACT_CAS_STATE) &&
            (action.mask & BIT(BK_BUCKET)) != 0 &&
@@ -282,7 +282,8 @@ enum bk_status bk_agent_outcome(struct bk_agent *agent, int64_t now_ns, uint32_t
      * operation still asks for it. */
     bool learns = asked_for_key || (waiting->step == STEP_LOOK && bk_protocol(agent)->asks != NULL);
     waiting->waits_for_outcome = false;
-    agent->stats.rolls += outcome->kind == BK_OUTCOME_APPLIED && raises_bucket(agent, waiting);
+    agent->stats.rolls += outcome->kind == BK_OUTCOME_APPLIED && waiting->step >= STEP_OF_PROTOCOL &&
+                          raises_bucket(agent, waiting);
     agent->stats.unknown += bk_outcome_is_unknown(outcome);
     bk_operation_outcome(agent, waiting, now_ns, outcome);
     after(agent, operation, now_ns);
@@ -320,7 +321,7 @@ bool bk_agent_next(struct bk_agent *agent, struct bk_action *out)
     }
     bk_operation_fill(agent, operation, out);
     operation->waits_for_outcome = operation->step != STEP_DONE;
-    agent->ready_begin = (agent->ready_begin + 1) % agent->config.operations;
+    agent->ready_begin = agent->ready_begin + 1 < agent->config.operations ? agent->ready_begin + 1 : 0;
     agent->ready_count--;
     agent->stats.retries += out->is_retry;
     if (operation->step == STEP_DONE) {

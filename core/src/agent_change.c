@@ -41,7 +41,8 @@ enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns)
 {
     const struct bk_history *history = &agent->config.history;
-    return &history->eras[bk_history_era_at(history, time_ns)].strategy;
+    uint32_t era = history->count == 1 ? 0 : bk_history_era_at(history, time_ns);
+    return &history->eras[era].strategy;
 }
 
 static struct bk_window span_of(const struct bk_strategy *strategy, int64_t time_ns)

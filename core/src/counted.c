@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts a row that fired, and plans the write of the state row for it. */
 #include "counted.h"
+#include "weight.h"
 
 /* Returns the start of the newest bucket; INT64_MIN for a key without a state. */
 static int64_t start_of(const struct bk_agent *agent, const struct known *known)
@@ -79,7 +80,7 @@ void bk_counted_route(struct bk_agent *agent, struct operation *operation, int64
 
 void bk_counted_weigh(const struct bk_agent *agent, struct operation *operation)
 {
-    uint64_t weight = bk_weight(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
+    uint64_t weight = bk_weight_of(bk_agent_settings(agent, operation->row.time_ns), &operation->row);
     operation->weight = weight < WEIGHT_MAX ? (int64_t)weight : WEIGHT_MAX;
     operation->fired = weight > 0;
 }

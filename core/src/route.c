@@ -7,6 +7,7 @@
 
 #include "bucketing/hash.h"
 #include "calendar.h"
+#include "weight.h"
 
 static const struct bk_route everywhere = {
     .scope = BK_SCOPE_RANGE,
@@ -189,7 +190,7 @@ static bool id_fires(const struct bk_strategy *strategy, uint64_t id)
            strategy->of.probabilistic.chance_numerator;
 }
 
-static uint64_t weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
+uint64_t bk_weight_of(const struct bk_strategy *strategy, const struct bk_row *row)
 {
     if (strategy->kind == BK_PROBABILISTIC)
         return id_fires(strategy, row->id);
@@ -203,7 +204,7 @@ uint64_t bk_weight(const struct bk_strategy *strategy, const struct bk_row *row)
 {
     if (row == NULL || bk_strategy_check(strategy) != BK_OK)
         return 0;
-    return weight_of(strategy, row);
+    return bk_weight_of(strategy, row);
 }
 
 bool bk_fires(const struct bk_strategy *strategy, const struct bk_row *row)
@@ -278,7 +279,7 @@ enum bk_status bk_advance(const struct bk_strategy *strategy, struct bk_key_stat
         }
     }
     if (can_fire) {
-        uint64_t weight = weight_of(strategy, row);
+        uint64_t weight = bk_weight_of(strategy, row);
         done.counter_increments = weight > 0;
         if (weight >= bk_threshold(strategy) - state->counter) {
             state->bucket++;

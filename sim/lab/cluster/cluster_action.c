@@ -17,9 +17,6 @@ void lab_action_count(struct lab_cluster_run *run, const struct bk_action *actio
                         (action->columns[BK_BUCKET] == 0 && action->columns[BK_LAST_CHANGE] == 0 &&
                          action->columns[BK_NEXT_CHANGE] == 0);
     switch (action->kind) {
-    case BK_ACT_PUT_ROW:
-        tally->retried += action->is_retry;
-        break;
     case BK_ACT_READ_STATE:
     case BK_ACT_READ_COUNTER:
     case BK_ACT_READ_START:

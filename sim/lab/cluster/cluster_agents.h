@@ -21,7 +21,9 @@ void lab_agent_clear_operations(struct lab_cluster_run *run, uint32_t agent);
 struct lab_host_operation *lab_agent_begun(struct lab_cluster_run *run, uint32_t agent, uint32_t number,
                                            uint32_t key);
 void lab_agent_pump(struct lab_cluster_run *run, uint32_t agent);
-void lab_agent_write(struct lab_cluster_run *run, uint32_t key, const struct lab_arrival *row);
+/* Passes the key's next row to the agent; UINT32_MAX: no agent is up. */
+void lab_agent_write(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
+                     const struct lab_arrival *row);
 /* Passes a row to the agent; UINT32_MAX: no agent is up. row->sequence is its number within the key. */
 void lab_agent_take(struct lab_cluster_run *run, uint32_t agent, uint32_t key, const struct bk_row *row);
 /* Reports operation->outcome, the outcome of its action, to the agent. */

@@ -19,8 +19,8 @@
 
 /* A tag: agent, operation, serial. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
-/* Number of entries from which a cache uses large pages. */
-#define LARGE_CACHE 65536u
+/* Bytes of all agents' memory from which it uses large pages. */
+#define LARGE_CACHES ((size_t)4 << 20)
 /* The most memory of all agents of a strategy, in bytes. */
 #define MEMORY_MAX ((size_t)8 << 30)
 
@@ -70,19 +70,21 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     lab_twin_begin(run, number);
 }
 
+/* Of an agent's memory, in whole lines of the cache. */
+static size_t agent_bytes(const struct bk_agent_config *config)
+{
+    return (bk_agent_size(config) + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
+}
+
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
 {
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_agent_config config = run->config;
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
-    /* With a small cache most of the memory is for operations that are never used, and not worth a large
-     * page.
-     */
-    size_t bytes = bk_agent_size(&config);
-    agent->memory = config.cache_entries < LARGE_CACHE ? malloc(bytes) : sim_memory_take(bytes);
+    agent->memory = run->agents_memory + number * agent_bytes(&config);
     agent->operations = malloc(run->operation_count * sizeof *agent->operations);
-    if (agent->memory == NULL || agent->operations == NULL)
+    if (agent->operations == NULL)
         return sim_fail_memory(error);
     if (run->replay != NULL) /* a history may name any of them */
         lab_agent_clear_operations(run, number);
@@ -138,6 +140,11 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
                         "%s: %u agents with caches of %u entries take %.0f GB; lower cache_entries, or count",
                         run->scenario->path, agents->count, run->config.cache_entries,
                         (double)bytes * agents->count / 1e9);
+    /* One block, so that what their caches have of a few keys, here and there, lies in few pages. */
+    bytes = agents->count * agent_bytes(&run->config);
+    run->agents_memory = bytes < LARGE_CACHES ? malloc(bytes) : sim_memory_take(bytes);
+    if (run->agents_memory == NULL)
+        return sim_fail_memory(error);
     for (uint32_t i = 0; i < agents->count; i++) {
         if (!create_agent(run, i, error))
             return false;
@@ -148,7 +155,6 @@ bool lab_agents_create(struct lab_cluster_run *run, struct sim_error *error)
 void lab_agents_destroy(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; run->agents != NULL && i < run->agent_count; i++) {
-        free(run->agents[i].memory);
         free(run->agents[i].checkpoint);
         free(run->agents[i].uncounted);
         lab_empties_forgotten(run, i, false);
@@ -157,6 +163,8 @@ void lab_agents_destroy(struct lab_cluster_run *run)
     }
     free(run->agents);
     run->agents = NULL;
+    free(run->agents_memory);
+    run->agents_memory = NULL;
 }
 
 void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
@@ -169,7 +177,8 @@ void lab_agent_draw_clock(struct lab_cluster_run *run, uint32_t number)
     run->agents[number].drift_ppb = (int64_t)(drift * settings->clock_drift * 1e9);
 }
 
-void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const struct lab_arrival *arrival)
+void lab_agent_write(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_index,
+                     const struct lab_arrival *arrival)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
     uint64_t number = key->rows++;
@@ -177,11 +186,12 @@ void lab_agent_write(struct lab_cluster_run *run, uint32_t key_index, const stru
     lab_bytes_add(&key->bytes, arrival->bytes);
     run->keys_met += number == 0;
     lab_oracles_arrived(run, key_index);
-    uint32_t chosen = lab_choose_agent_of_row(run, key_index, number);
     const struct wl_workload *workload = &run->scenario->workload;
-    int64_t now_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
-    int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
-    int64_t time_ns = wl_own_time(workload, now_ns, arrival->late_ns - early_ns);
+    int64_t time_ns = chosen == UINT32_MAX ? arrival->time_ns : lab_agent_clock(run, chosen);
+    if (wl_has_own_times(workload)) {
+        int64_t early_ns = lab_rows_early_ns(run->rows, key_index, number);
+        time_ns = wl_own_time(workload, time_ns, arrival->late_ns - early_ns);
+    }
     run->tally.late_rows += arrival->late_ns > 0;
     struct bk_row row = {time_ns, number, arrival->id, arrival->bytes};
     lab_agent_take(run, chosen, key_index, &row);
@@ -238,12 +248,19 @@ void lab_agent_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_i
     operation->row_bytes = lab_row_bytes(&run->scenario->row_cost, row.bytes,
                                          lab_row_stamp(&run->stamps, sim_queue_now(&run->queue)));
     operation->row_id = row.id;
-    lab_lines_begun(run, key_index, time_ns);
+    if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES])
+        lab_lines_begun(run, key_index, time_ns);
     if (lab_event_trace_wants(run, key_index))
         tell_taken(run, chosen, operation_number);
     lab_agent_pump(run, chosen);
     if (operation->is_awaited)
         lab_parked_begins(run, chosen, operation);
+}
+
+/* Since it began. */
+static uint64_t spent_ns(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
+{
+    return (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns);
 }
 
 static void keep_latency(struct lab_cluster_run *run, const struct lab_host_operation *operation)
@@ -255,6 +272,13 @@ static void keep_latency(struct lab_cluster_run *run, const struct lab_host_oper
         lab_histogram_add(&run->latency[LAB_LATENCY_LWT], spent, 1, 1);
 }
 
+/* A missing start is requested again, like one that could not be read. */
+static void watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *operation)
+{
+    lab_watch_outcome(run, operation, operation->outcome.kind);
+    operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
+}
+
 void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number)
 {
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
@@ -262,15 +286,18 @@ void lab_agent_hear(struct lab_cluster_run *run, uint32_t agent, uint32_t number
     int64_t clock_ns = lab_agent_clock(run, agent);
     if (lab_record_wants(run))
         lab_record_outcome(run, agent, number);
-    if (outcome->kind == BK_OUTCOME_APPLIED) {
+    /* A put that succeeded is looked at as it is acknowledged. */
+    bool is_put = operation->action == BK_ACT_PUT_ROW && outcome->kind == BK_OUTCOME_APPLIED;
+    if (is_put)
+        lab_histogram_prefetch(&run->latency[LAB_LATENCY_WRITE], spent_ns(run, operation));
+    if (!is_put && outcome->kind == BK_OUTCOME_APPLIED) {
         keep_latency(run, operation);
         lab_read_step_done(operation);
     }
     if (lab_event_trace_wants(run, operation->key))
         lab_event_trace_outcome(run, agent, operation, number, outcome);
-    lab_watch_outcome(run, operation, outcome->kind);
-    /* A missing start is requested again, like one that could not be read. */
-    operation->failures += lab_request_failed(run, operation) || operation->action == BK_ACT_READ_START;
+    if (!is_put)
+        watch_outcome(run, operation);
     operation->is_awaited = true;
     operation->heard_ns = sim_queue_now(&run->queue);
     const struct lab_known_bucket known = lab_oracles_heard(run, agent, operation);
@@ -294,7 +321,7 @@ void lab_agent_reply(struct lab_cluster_run *run, const struct sim_event *event)
         lab_delete_reply(run, event);
         return;
     }
-    if (lab_agent_waits(run, event))
+    if (run->agents[event->target].is_paused && lab_agent_waits(run, event))
         return;
     uint32_t agent = (uint32_t)(event->a >> 48), number = (uint32_t)(event->a >> 32 & 0xffff);
     struct lab_host_operation *operation = &run->agents[agent].operations[number];
@@ -531,12 +558,15 @@ static void ask(struct lab_cluster_run *run, uint32_t agent, const struct bk_act
     operation->outcome = (struct bk_outcome){.kind = BK_OUTCOME_APPLIED};
     operation->mask = action->mask;
     memcpy(operation->columns, action->columns, sizeof action->columns);
-    lab_action_count(run, action);
-    if (action->kind == BK_ACT_PUT_ROW)
-        place_row(run, agent, operation, action->bucket);
     struct cass_statement statement;
     lab_action_statement(run, action, &statement);
-    lab_watch_asked(run, operation, action, &statement);
+    if (action->kind == BK_ACT_PUT_ROW) {
+        run->tally.retried += action->is_retry;
+        place_row(run, agent, operation, action->bucket);
+    } else {
+        lab_action_count(run, action);
+        lab_watch_asked(run, operation, action, &statement);
+    }
     uint64_t tag = TAG(agent, action->operation, operation->serial);
     operation->outstanding = 1;
     if (run->replay != NULL) {
@@ -584,8 +614,7 @@ static void acknowledge(struct lab_cluster_run *run, uint32_t agent, struct lab_
     lab_oracles_acknowledged(run, operation);
     if (run->scenario->deletes.share > 0)
         lab_delete_plan(run, operation);
-    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE],
-                      (uint64_t)(sim_queue_now(&run->queue) - operation->begun_ns), 1, 1);
+    lab_histogram_add(&run->latency[LAB_LATENCY_WRITE], spent_ns(run, operation), 1, 1);
 }
 
 static void end_operation(struct lab_cluster_run *run, struct lab_host_operation *operation,

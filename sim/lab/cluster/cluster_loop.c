@@ -216,10 +216,16 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
 {
     struct lab_cluster_key *key = &run->keys[index];
     struct lab_arrival row = key->coming;
-    lab_agent_write(run, index, &row);
+    uint32_t agent = lab_choose_agent_of_row(run, index, key->rows);
+    /* What the agent knows of the key is seldom in a near cache: fetched while the key's next row is drawn.
+     */
+    if (agent != UINT32_MAX)
+        bk_agent_prefetch(run->agents[agent].agent, index);
+    bool is_last = !lab_rows_next(run->rows, index, &key->cursor, &key->coming);
+    lab_agent_write(run, agent, index, &row);
     if (run->context->progress != NULL)
         atomic_fetch_add_explicit(&run->context->progress->rows, 1, memory_order_relaxed);
-    if (lab_rows_next(run->rows, index, &key->cursor, &key->coming))
+    if (!is_last)
         lab_push(run, key->coming.time_ns, LAB_EVENT_ARRIVAL, index);
     else
         run->arrivals_pending--;

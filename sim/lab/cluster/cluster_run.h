@@ -228,6 +228,7 @@ struct lab_cluster_run {
     struct bk_agent_config config;
     struct lab_regimes regimes;                                   /* settings by the scenario's dates */
     uint32_t agent_count, key_count, node_count, operation_count; /* operation_count: operations per agent */
+    char *agents_memory;                                          /* of the core's agents, in one block */
     struct lab_host_agent *agents;
     struct lab_cluster_key *keys;
     struct lab_read_clock *reads[LAB_READ_KINDS]; /* by key; NULL: no such reads */

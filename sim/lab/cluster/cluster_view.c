@@ -49,7 +49,8 @@ const struct bk_strategy *lab_agent_strategy(const struct lab_cluster_run *run, 
                                              int64_t time_ns)
 {
     const struct lab_host_agent *agent = &run->agents[number];
-    return &agent->history.eras[bk_history_era_at(&agent->history, time_ns)].strategy;
+    uint32_t era = agent->history.count == 1 ? 0 : bk_history_era_at(&agent->history, time_ns);
+    return &agent->history.eras[era].strategy;
 }
 
 const struct bk_history *lab_settings_at(const struct lab_cluster_run *run, int64_t time_ns)

@@ -24,9 +24,19 @@ void lab_histogram_clear(struct lab_histogram *histogram)
     lab_histogram_init(histogram);
 }
 
-static struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
+/* Where a size is, unless others have taken the slots from there on. Eight neighbours lie side by side:
+ * rounded ones are as many units of their last significant bit. */
+static inline size_t place_of(const struct lab_histogram *histogram, uint64_t size)
 {
-    size_t mask = histogram->slot_count - 1, i = sim_mix64(size) & mask;
+    unsigned bits = 64 - (unsigned)__builtin_clzll(size | 1);
+    unsigned shift = histogram->is_rounded && bits > SIGNIFICANT_BITS ? bits - SIGNIFICANT_BITS : 0;
+    uint64_t units = size >> shift;
+    return (sim_mix64(units >> 3 | (uint64_t)shift << 58) + (units & 7)) & (histogram->slot_count - 1);
+}
+
+static inline struct lab_bin *find(const struct lab_histogram *histogram, uint64_t size)
+{
+    size_t mask = histogram->slot_count - 1, i = place_of(histogram, size);
     while (histogram->slots[i].count > 0 && histogram->slots[i].size != size)
         i = (i + 1) & mask;
     return &histogram->slots[i];
@@ -99,6 +109,15 @@ static void round_all(struct lab_histogram *histogram)
             add_bin(histogram, &old.slots[i]);
     }
     free(old.slots);
+}
+
+void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size)
+{
+    if (histogram->slot_count == 0)
+        return;
+    if (histogram->is_rounded)
+        size = round_up(size, SIGNIFICANT_BITS);
+    __builtin_prefetch(&histogram->slots[place_of(histogram, size)]);
 }
 
 static lab_wide add_saturating(lab_wide a, lab_wide b)

@@ -62,19 +62,19 @@ void lab_concerns_begin(struct lab_cluster_run *run)
     concerns->waits = lab_contends_for_rows(run);
 }
 
-void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
-                       const struct bk_action *next)
+/* The request was answered, the next one comes at once, and no earlier try counts: there is nothing to judge.
+ */
+static bool is_answered_at_once(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
-    unsigned concerned = run->oracles.concerns.action[operation->is_read][operation->action][next->kind];
-    bool is_refused = next->status == BK_OPERATION_REFUSED;
-    if (operation->is_awaited)
-        lab_waits_acted(run, agent, operation, next);
-    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
-        lab_faults_acted(run, agent, operation->key);
-    if ((concerned & LAB_CONCERNS_STEPS) != 0 || is_refused ||
-        ((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires))
+    return !run->oracles.concerns.waits && operation->outcome.kind == BK_OUTCOME_APPLIED &&
+           operation->action != BK_ACT_READ_START && operation->heard_ns == sim_queue_now(&run->queue);
+}
+
+static void tell(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                 const struct bk_action *next, unsigned concerned)
+{
+    if ((concerned & LAB_CONCERNS_STEPS) != 0)
         lab_steps_acted(run, agent, operation, next);
-    operation->requests += next->kind != BK_ACT_ACK;
     if ((concerned & LAB_CONCERNS_TURNS) != 0)
         lab_parked_acted(run, agent, operation, next->kind);
     if ((concerned & LAB_CONCERNS_LOCK) != 0)
@@ -85,6 +85,24 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
         lab_route_acted(run, agent, operation, next);
     if ((concerned & LAB_CONCERNS_READS) != 0)
         lab_reads_acted(run, agent, operation, next);
+}
+
+void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
+                       const struct bk_action *next)
+{
+    unsigned concerned = run->oracles.concerns.action[operation->is_read][operation->action][next->kind];
+    if (((concerned & LAB_CONCERNS_FIRING) != 0 && operation->fires) || next->status == BK_OPERATION_REFUSED)
+        concerned |= LAB_CONCERNS_STEPS;
+    if (operation->is_awaited && (operation->is_parked || !is_answered_at_once(run, operation)))
+        lab_waits_acted(run, agent, operation, next);
+    else if (operation->is_awaited)
+        operation->tried = 0;
+    operation->is_awaited = false;
+    if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns)
+        lab_faults_acted(run, agent, operation->key);
+    if ((concerned & ~LAB_CONCERNS_FIRING) != 0)
+        tell(run, agent, operation, next, concerned);
+    operation->requests += next->kind != BK_ACT_ACK;
 }
 
 struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,

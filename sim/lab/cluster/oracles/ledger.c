@@ -428,7 +428,8 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
     struct lab_partition *partition = &oracles->partitions[index];
     oracles->placed++;
     partition->placed++;
-    partition->eras |= (uint8_t)(1u << lab_era_at(run, time_ns));
+    bool is_steady = run->strategy->settings.change_count == 0;
+    partition->eras |= (uint8_t)(1u << (is_steady ? 0 : lab_era_at(run, time_ns)));
     watch_second(run, &oracles->keys[key], partition);
     if (wl_has_own_times(&run->scenario->workload) &&
         bucket < lab_current_bucket(run, key, sim_queue_now(&run->queue))) {
@@ -442,7 +443,8 @@ void lab_oracles_placed(struct lab_cluster_run *run, uint32_t key, uint64_t row,
         lab_extreme_add(&partition->latest, time_ns, agent);
         lab_extreme_add(&partition->earliest, -time_ns, agent);
     }
-    lab_lines_placed(run, partition, row, time_ns);
+    if (oracles->verdict.is_judged[LAB_ORACLE_LINES])
+        lab_lines_placed(run, partition, row, time_ns);
     oracles->verdict.probes[LAB_PROBE_ON_EDGE] += is_on_edge(run, key, time_ns, bucket);
     if (!lab_rows_fire(run)) {
         run->tally.misrouted += lab_is_misplaced(run, time_ns, bucket);

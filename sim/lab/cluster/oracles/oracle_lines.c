@@ -40,16 +40,13 @@ bool lab_is_line(const struct lab_cluster_run *run, int64_t time_ns)
 void lab_lines_begun(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
 {
     struct lab_key_ledger *ledger = &run->oracles.keys[key];
-    if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES] &&
-        (ledger->latest_ns == 0 || time_ns > ledger->latest_ns))
+    if (ledger->latest_ns == 0 || time_ns > ledger->latest_ns)
         ledger->latest_ns = time_ns;
 }
 
 void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partition, uint64_t row,
                       int64_t time_ns)
 {
-    if (!run->oracles.verdict.is_judged[LAB_ORACLE_LINES])
-        return;
     if (partition->line_ns != 0 && time_ns >= partition->line_ns)
         lab_violate_within(
             run, LAB_ORACLE_LINES, partition->key, 1, partition->first_ns, sim_queue_now(&run->queue),

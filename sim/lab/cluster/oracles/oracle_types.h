@@ -219,10 +219,10 @@ struct lab_walk {
 #define LAB_CONCERNS_ROUTE  16u
 #define LAB_CONCERNS_READS  32u
 #define LAB_CONCERNS_TURNS  64u
-#define LAB_ACTIONS         (BK_ACT_DONE + 1)
+#define LAB_ACTIONS         (BK_ACT_DONE + 1) /* at most 15 */
 struct lab_concerns {
-    uint8_t action[2][LAB_ACTIONS][LAB_ACTIONS]; /* of a row or a read; by the action before it, and by it */
-    uint8_t outcome[LAB_ACTIONS];
+    uint8_t action[2][LAB_ACTIONS][16]; /* of a row or a read; by the action before it, and by it */
+    uint8_t outcome[15];
     bool waits; /* those after an answer, too */
 };
 

@@ -185,14 +185,6 @@ static uint32_t most_tries(const struct lab_cluster_run *run, enum bk_action_kin
     return is_own ? agents->counter_retries : agents->retries;
 }
 
-/* The request was answered, the next one comes at once, and no earlier try counts: there is nothing to judge.
- */
-static bool is_answered_at_once(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
-{
-    return !run->oracles.concerns.waits && operation->outcome.kind == BK_OUTCOME_APPLIED &&
-           operation->action != BK_ACT_READ_START && operation->heard_ns == sim_queue_now(&run->queue);
-}
-
 void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct bk_action *next)
 {
@@ -200,10 +192,6 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     int64_t now_ns = sim_queue_now(&run->queue);
     operation->is_awaited = false;
     lab_parked_ends(run, agent, operation);
-    if (is_answered_at_once(run, operation)) {
-        operation->tried = 0;
-        return;
-    }
     lab_steps_tried(run, agent, operation, next, is_same_action(run, operation, next));
     operation->tried = tried(run, operation, next);
     if (operation->tried > most_tries(run, next->kind))

@@ -40,6 +40,8 @@ struct lab_histogram {
 void lab_histogram_init(struct lab_histogram *histogram);
 void lab_histogram_clear(struct lab_histogram *histogram);
 void lab_histogram_add(struct lab_histogram *histogram, uint64_t size, uint64_t count, uint64_t weight_each);
+/* This size will be added soon: fetches its bin into the processor's cache. */
+void lab_histogram_prefetch(const struct lab_histogram *histogram, uint64_t size);
 void lab_histogram_merge(struct lab_histogram *into, const struct lab_histogram *from);
 /* Makes a copy with fewer bins, for storing: sizes are rounded up to 1 to 12 significant bits; count, sums,
  * least and most stay exact. Copies of parts merge to the copy of the whole. The histogram must not have lost

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* bk_weight() of a strategy that was checked before, as an agent's are. */
+#ifndef BUCKETING_WEIGHT_H
+#define BUCKETING_WEIGHT_H
+
+#include "bucketing/strategy.h"
+
+struct bk_row;
+
+uint64_t bk_weight_of(const struct bk_strategy *strategy, const struct bk_row *row);
+
+#endif
