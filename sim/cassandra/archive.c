@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster as bytes. Whatever follows from its configuration is made again by its constructor; the rest is
- * here: which items of each pool are in use, in which order the free ones will be taken, the items, and the
- * arrays.
- */
+/* Saves and loads a cluster. What follows from the configuration is created again by the constructor. The
+ * archive has the rest: which items of each pool are in use, the order in which the free ones will be taken,
+ * the items, and the arrays. */
 #include "cassandra/archive.h"
 #include "traffic.h"
 
@@ -13,7 +12,7 @@
 #include "kernel/memory.h"
 
 #define POOLS (sizeof(((struct cass_cluster *)0)->pools) / sizeof(struct cass_pool))
-/* The least bytes that an item takes in an archive: a free item takes its number. */
+/* The least number of bytes of an item in an archive: a free item is stored as its index. */
 #define BYTES_EACH 4u
 
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1104,
@@ -85,7 +84,7 @@ static void nodes(struct cass_books *books)
         cass_archive_near(books, &cluster->free_at[i]);
 }
 
-/* Makes a pool of zeroed items that are all in use. */
+/* Fills a pool with zeroed items that are all in use. */
 static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t used, size_t number)
 {
     struct cass_pool fresh = *pool;
@@ -106,8 +105,8 @@ static bool make_room(struct cass_books *books, struct cass_pool *pool, uint32_t
     return true;
 }
 
-/* The free items in the order in which they will be taken; the first four bytes of each are the index of the
- * next. */
+/* Archives the indices of the free items in the order in which they will be taken. The first four bytes of a
+ * free item are the index of the next one. */
 static void free_list(struct cass_books *books, struct cass_pool *pool, uint32_t count, uint8_t *used)
 {
     uint32_t index = pool->free_head;
@@ -184,7 +183,8 @@ static void close_books(struct cass_books *books)
     free(books->gathers);
 }
 
-/* Odd while in use; it is kept when free, so that late answers are recognised. */
+/* The generation of an item is odd while it is in use. It is kept while the item is free, so that late
+ * answers are recognised. */
 static void generations(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -198,7 +198,7 @@ static void generations(struct cass_books *books)
     }
 }
 
-/* Waiting items are linked by their `next`. */
+/* Operations that wait for a lock are linked by `next`. */
 static void locks(struct cass_books *books)
 {
     struct cass_cluster *cluster = books->cluster;
@@ -222,7 +222,7 @@ static void locks(struct cass_books *books)
     }
 }
 
-/* Operations come first: they say which bodies gather answers. */
+/* Operations come first, because they determine which bodies gather answers. */
 static void under_way(struct cass_books *books)
 {
     struct cass_cluster *cluster = books->cluster;

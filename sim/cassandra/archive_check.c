@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether what was loaded of a cluster fits together: each list ends and holds what is in use once, each
- * message and each reply has its event, locks have their holders, and an operation is at a stage that its
- * statement comes to. So the cluster, which follows its own indices without looking, never leaves its pools,
- * nor goes round for ever. */
+/* Checks that a loaded cluster is consistent: each list ends and contains items in use, each once; each
+ * message and each reply has its event; each lock has its holder; and each operation is at a stage that its
+ * statement can reach. The cluster follows its indices without checks, so this ensures that it never leaves
+ * its pools or loops for ever. */
 #include "archive_private.h"
 #include "coordination.h"
 #include "data.h"
@@ -22,7 +22,7 @@ static bool holds_fit(struct cass_books *books)
     return true;
 }
 
-/* An item in use that nobody has taken before. */
+/* Returns true if the item is in use and was not taken before, and marks it as taken. */
 static bool take(struct cass_books *books, const struct cass_pool *pool, uint32_t index)
 {
     enum { TAKEN = 2 };
@@ -44,7 +44,7 @@ static bool all_taken(const struct cass_books *books, const struct cass_pool *po
     return true;
 }
 
-/* Columns of a message belong to one body or one reply. */
+/* Checks that each row of named columns belongs to exactly one body or reply. */
 static bool named_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -141,7 +141,7 @@ static bool hints_fit(struct cass_books *books)
     return all_taken(books, &cluster->hints);
 }
 
-/* What a stage leans on is there, and its statement comes to such a stage. */
+/* Checks that the data that a stage needs is there, and that the statement can reach the stage. */
 static bool stage_fits(const struct cass_operation *operation)
 {
     enum cass_statement_kind kind = operation->statement.kind;
@@ -212,7 +212,8 @@ static bool lock_fits(struct cass_books *books, const struct lock *lock, uint32_
     return lock->holder != CASS_NONE && (lock->head == CASS_NONE || last == lock->tail);
 }
 
-/* Each lock is held by one operation, and all that wait are in the list of theirs. */
+/* Checks that each lock is held by one operation, and that all waiting operations are in the list of their
+ * lock. */
 static bool locks_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -250,7 +251,7 @@ static bool message_fits(const struct cass_cluster *cluster, const struct messag
     case MESSAGE_COUNT_SHARD:
         return !has_body && has_entity;
     case MESSAGE_ANSWER:
-        /* A leader's answer is its result. */
+        /* The answer of a leader is the result of the operation. */
         operation = operation_at(cluster, message->operation);
         return operation->stage != STAGE_LEADER || operation->generation != message->generation ||
                message->limit < CASS_INVALID;
@@ -269,8 +270,8 @@ static bool messages_fit(const struct cass_books *books)
     return true;
 }
 
-/* A request takes the operation that it carries. A node serves requests, where that takes time, and what asks
- * something of a replica. */
+/* Takes the operation that a request carries. Only requests, if their service takes time, and messages to a
+ * replica are served by a node. */
 static bool message_event_fits(struct cass_books *books, const struct sim_event *event)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -314,12 +315,13 @@ static bool event_fits(struct cass_books *books, const struct sim_pending *pendi
     case CASS_EVENT_REPLY:
         return event->target < cluster->config.client_count && event->b <= UINT32_MAX &&
                take(books, &cluster->replies, (uint32_t)event->b);
-    default: /* the host's */
+    default: /* events of the host */
         return event->kind < CASS_EVENT_FIRST;
     }
 }
 
-/* All timers, hint lists, messages and replies that are to have one have an event, and no other. */
+/* Checks that every timer, hint list, message and reply that needs an event has exactly one, and that there
+ * are no others. */
 static bool events_fit(struct cass_books *books)
 {
     const struct cass_cluster *cluster = books->cluster;
@@ -336,7 +338,7 @@ static bool events_fit(struct cass_books *books)
         if (!cass_is_used(books, &cluster->operations, i))
             continue;
         timers -= operation->has_timer;
-        /* It was taken by the request that carries it. */
+        /* The request that carries the operation took it. */
         if (operation->stage == STAGE_TRAVELLING && take(books, &cluster->operations, i))
             return false;
     }

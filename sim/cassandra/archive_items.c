@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The items of a cluster's pools, field by field. What follows from the rest is not kept: positions in the
- * ring, counts of references, and lists, whose links stand where their items do. */
+/* Archives the items of a cluster's pools, field by field. Data that follows from the rest is not archived:
+ * positions in the ring, reference counts, and lists, whose links are archived with the items. */
 #include "archive_private.h"
 #include "data.h"
 
-/* A counter's shards are added up over leaders, and to each a weight at a time. */
+/* A bound on the shards of a counter, which are summed over leaders and grow by one weight at a time. */
 #define COUNT_FAR (INT64_C(1) << 56)
 void cass_archive_factor(struct cass_books *books, double *factor);
 
-/* Each field of these is archived below: when one is added, the sum says so. */
+/* Each field of these structures is archived below. When a field is added, these checks of sizes fail. */
 SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_operation) == 792, "operations have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have other fields: archive them");
@@ -18,7 +18,8 @@ SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_e
                   "registers or counters have other fields: archive them");
 SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 104, "partitions have other fields: archive them");
 
-/* What is loaded lies where sums of a few such numbers still fit; what a run comes to does. */
+/* Checks that a loaded number is in a range in which sums of a few such numbers do not overflow. The numbers
+ * of real runs are. */
 static void within(struct cass_books *books, int64_t *value, int64_t least, int64_t limit)
 {
     sim_archive_i64(books->archive, value);
@@ -31,14 +32,14 @@ static void span(struct cass_books *books, int64_t *span_ns)
     within(books, span_ns, 0, FAR_NS);
 }
 
-/* Of an item in use, or none. */
+/* Archives an index, which must be that of an item in use or CASS_NONE. */
 static void index_of(struct cass_books *books, const struct cass_pool *pool, uint32_t *index)
 {
     sim_archive_u32_below(books->archive, index, pool->used);
     sim_archive_check(books->archive, *index == CASS_NONE || cass_is_used(books, pool, *index));
 }
 
-/* NULL: what stands there is of no use any more. */
+/* Returns NULL if the message's entity is not used any more. */
 static const struct cass_pool *entities_of(const struct cass_cluster *cluster, const struct message *message)
 {
     switch ((enum message_kind)message->kind) {
@@ -75,7 +76,8 @@ void cass_archive_message(struct cass_books *books, struct message *message)
     sim_archive_u32_below(archive, &message->to, cluster->node_count);
     sim_archive_check(archive, message->kind == MESSAGE_REQUEST || message->from < cluster->node_count);
     bool is_hint = (message->flags & MESSAGE_HINT) != 0;
-    /* Of a hint's message `operation` is the hint, and nobody may take it for an operation. */
+    /* In a message that delivers a hint, `operation` is the index of the hint and must not be used as that of
+     * an operation. */
     bool may_be_hint = message->kind == MESSAGE_WRITE_ROW || message->kind == MESSAGE_WRITE_CELLS ||
                        message->kind == MESSAGE_WRITE_SHARD || message->kind == MESSAGE_HINT_ACK;
     sim_archive_check(archive, !is_hint || may_be_hint);
@@ -89,7 +91,7 @@ void cass_archive_message(struct cass_books *books, struct message *message)
     sim_archive_u32(archive, &message->limit);
     sim_archive_u32(archive, &message->tombstones);
     sim_archive_u32(archive, &message->epoch);
-    if (message->kind != MESSAGE_REQUEST) /* nobody asks when one was sent */
+    if (message->kind != MESSAGE_REQUEST) /* the time at which a request was sent is not used */
         cass_archive_past(books, &message->sent_ns);
     span(books, &message->frozen_ns);
     if (message->kind == MESSAGE_WRITE_ROW)
@@ -98,7 +100,8 @@ void cass_archive_message(struct cass_books *books, struct message *message)
         books->body_holds[message->body]++;
 }
 
-/* In microseconds, and one more for each that follows; or NO_TIME. */
+/* Archives a timestamp in microseconds, which may be ahead of the time by one for each timestamp taken, or is
+ * NO_TIME. */
 static void stamp(struct cass_books *books, int64_t *micros)
 {
     within(books, micros, NO_TIME, 4 * FAR_NS);
@@ -133,7 +136,7 @@ static void shards(struct cass_books *books, struct shard *shards, uint32_t coun
     }
 }
 
-/* What a body says of answers is of one that gathers alone. */
+/* Only a body that gathers answers has the fields about answers. */
 void cass_archive_body(struct cass_books *books, uint32_t index)
 {
     struct sim_archive *archive = books->archive;
@@ -251,7 +254,7 @@ static void statement_columns(struct cass_books *books, struct cass_statement *s
     }
 }
 
-/* Of a row that is written the kind and the level are looked at, and no more. */
+/* Of the statement of a row's write, only the kind and the level are used. */
 static void statement(struct cass_books *books, struct cass_statement *statement)
 {
     struct sim_archive *archive = books->archive;
@@ -282,7 +285,8 @@ static void statement(struct cass_books *books, struct cass_statement *statement
 static void reply_fields(struct cass_books *books, struct cass_reply *reply)
 {
     struct sim_archive *archive = books->archive;
-    SIM_ARCHIVE_ENUM(archive, reply->result, CASS_INVALID); /* the last, which no statement of a run meets */
+    SIM_ARCHIVE_ENUM(archive, reply->result,
+                     CASS_INVALID); /* the last result, which no statement of a run has */
     sim_archive_bool(archive, &reply->applied);
     sim_archive_bool(archive, &reply->found);
     sim_archive_u32(archive, &reply->columns_mask);
@@ -355,7 +359,7 @@ void cass_archive_hint(struct cass_books *books, struct hint *hint)
     sim_archive_u8_below(archive, &hint->kind, MESSAGE_HINT_ACK + 1);
     bool is_row = hint->kind == MESSAGE_WRITE_ROW, is_cells = hint->kind == MESSAGE_WRITE_CELLS;
     sim_archive_check(archive, is_row || is_cells || hint->kind == MESSAGE_WRITE_SHARD);
-    if (!sim_archive_is_fine(archive)) /* other kinds have no entity */
+    if (!sim_archive_is_fine(archive)) /* other kinds of messages have no entity */
         return;
     sim_archive_u16(archive, &hint->replica);
     sim_archive_check(archive, hint->replica < cluster->factor);
@@ -372,7 +376,7 @@ void cass_archive_partition(struct cass_books *books, struct partition *partitio
 {
     struct sim_archive *archive = books->archive;
     const struct cass_cluster *cluster = books->cluster;
-    uint64_t rows_most = sim_queue_pushed(cluster->queue); /* each takes an event at least */
+    uint64_t rows_most = sim_queue_pushed(cluster->queue); /* each row takes at least one event */
     sim_archive_u64(archive, &partition->key);
     sim_archive_i64(archive, &partition->bucket);
     sim_archive_u64_below(archive, &partition->rows, rows_most + 1);
@@ -391,8 +395,8 @@ void cass_archive_partition(struct cass_books *books, struct partition *partitio
         partition->position = cass_partition_position(cluster, partition->key, partition->bucket);
 }
 
-/* With the copies that were written, which have its index, and its states of Paxos and its named columns, if
- * it has any. */
+/* Archives a register with its written copies, which have the same index, and with its Paxos states and named
+ * columns, if it has any. */
 void cass_archive_register(struct cass_books *books, uint32_t index)
 {
     struct sim_archive *archive = books->archive;
@@ -489,21 +493,21 @@ void cass_archive_node(struct cass_books *books, struct node *node)
     stats(books, &node->stats);
 }
 
-/* A time that has come. */
+/* Archives a time that must not be in the future. */
 void cass_archive_past(struct cass_books *books, int64_t *time_ns)
 {
     int64_t now = now_ns(books->cluster);
     within(books, time_ns, now > INT64_MIN + FAR_NS ? now - FAR_NS : INT64_MIN, now + 1);
 }
 
-/* One that may have come or may be still to come; or NO_TIME. */
+/* Archives a time that may be in the past or in the future, or NO_TIME. */
 void cass_archive_near(struct cass_books *books, int64_t *time_ns)
 {
     int64_t now = now_ns(books->cluster);
     within(books, time_ns, NO_TIME, now < SIM_QUEUE_TIME_MAX - 2 * FAR_NS ? now + FAR_NS : now + 1);
 }
 
-/* A partition that is read need not be there yet. */
+/* A read may be of a partition that does not exist yet. */
 uint32_t cass_archive_position(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster's making: what may be configured, and the defaults (docs/mock.md gives their sources). */
+/* Creates a cluster: checks of the configuration, and its defaults (docs/mock.md gives their sources). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clustering order of a partition's rows, kept when a cluster is asked to: places in chunks, newest
- * first. Rows come nearly in order, so a place goes into one of the first chunks; how many are newer than a
- * given one is told by the chunks that hold them alone. */
+/* The clustering order of a partition's rows, which a cluster keeps if it is configured to: places in chunks,
+ * newest first. Rows arrive nearly in order, so a place is usually added to one of the first chunks, and the
+ * number of places newer than a given one is found in a few chunks. */
 #include <string.h>
 
 #include "data.h"
@@ -23,7 +23,7 @@ static bool is_full_before(const struct clustering_chunk *chunk, const struct cl
            (is_unique ? is_before(newest, place) : !is_before(place, newest));
 }
 
-/* Behind those that are not after it. */
+/* Returns the position in the chunk at which `place` belongs: after the places that are not newer. */
 static uint32_t position_in(const struct clustering_chunk *chunk, const struct clustering *place)
 {
     uint32_t at = chunk->count;
@@ -45,7 +45,8 @@ static bool is_missed(const struct cass_cluster *cluster, uint32_t partition, ui
     return false;
 }
 
-/* A chunk, and the lifetimes of its rows under the same index, of which `count` are there already. */
+/* Takes a chunk from the pool, and the lifetimes of its rows at the same index, the first `count` of which
+ * are initialised. */
 static uint32_t fresh_chunk(struct cass_cluster *cluster, uint32_t count)
 {
     uint32_t chunk = cass_pool_take(&cluster->chunks);
@@ -61,8 +62,8 @@ static uint32_t fresh_chunk(struct cass_cluster *cluster, uint32_t count)
     return chunk;
 }
 
-/* So rows in order fill their chunks. Where there is no chunk left the pool is broken, and the run with it.
- */
+/* Begins a new first chunk, so that rows in order fill their chunks. If no chunk can be taken, the pool is
+ * marked as broken, which stops the run. */
 static uint32_t begin_newest(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place)
 {
     uint32_t fresh = fresh_chunk(cluster, 1);
@@ -88,7 +89,7 @@ static void split_lifetimes(struct cass_cluster *cluster, uint32_t newer_index, 
     newer->special = cass_lifetimes_special(newer, left);
 }
 
-/* The older half goes into a chunk of its own, behind it. */
+/* Moves the older half of the chunk into a new chunk after it. */
 static bool split(struct cass_cluster *cluster, uint32_t chunk)
 {
     uint32_t fresh = fresh_chunk(cluster, 0);
@@ -123,8 +124,8 @@ static void insert(struct cass_cluster *cluster, uint32_t index, uint32_t at, co
     lifetimes->special++;
 }
 
-/* Its chunk and its position there; one that is there is taken in place of a new one if it need be but one.
- */
+/* Adds a place. Returns its chunk and its position there. If the place must be unique, an existing equal
+ * place is returned instead. */
 static uint32_t add(struct cass_cluster *cluster, uint32_t partition, const struct clustering *place,
                     bool is_unique, uint32_t *position)
 {
@@ -132,7 +133,7 @@ static uint32_t add(struct cass_cluster *cluster, uint32_t partition, const stru
     *position = 0;
     if (chunk == CASS_NONE || is_full_before(chunk_at(cluster, chunk), place, is_unique))
         return begin_newest(cluster, partition, place);
-    /* The last one whose oldest is not after it; below the oldest of all: the last chunk. */
+    /* Finds the first chunk whose oldest place is not newer than `place`; the last chunk if there is none. */
     while (chunk_at(cluster, chunk)->next != CASS_NONE &&
            is_before(place, &chunk_at(cluster, chunk)->places[0]))
         chunk = chunk_at(cluster, chunk)->next;

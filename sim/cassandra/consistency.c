@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Consistency levels: how many replicas, and which. Source: apache/cassandra db/ConsistencyLevel.java. */
+/* Consistency levels: how many replicas a request needs, and which ones. Source: apache/cassandra
+ * db/ConsistencyLevel.java. */
 #include <string.h>
 
 #include "coordination.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An operation at its coordinator, from arrival to answer and beyond: a write goes on after its answer until
- * all replicas have acknowledged it or its time is over. */
+/* An operation at its coordinator, from its arrival to its end, which may be after its answer: a write
+ * continues until all replicas have acknowledged it or its timeout has passed. */
 #include <stddef.h>
 #include <string.h>
 
@@ -121,12 +121,12 @@ void cass_operation_answer(struct cass_cluster *cluster, uint32_t index, enum ca
     bool is_double;
     if (!cass_network_passes(cluster, operation->place, place, &is_double))
         return;
-    /* A driver tells answers apart by their stream id, so it sees a doubled one once. */
+    /* A driver distinguishes answers by their stream id, so it ignores the duplicate of an answer. */
     uint32_t slot = cass_pool_take(&cluster->replies);
     struct reply_slot *reply = reply_at(cluster, slot);
     reply->named = CASS_NONE;
     if (result == CASS_OK && operation->statement.kind == CASS_READ_NAMED) {
-        reply->named = body_at(cluster, operation->gathered)->named; /* they are the answer's now */
+        reply->named = body_at(cluster, operation->gathered)->named; /* the answer owns them now */
         body_at(cluster, operation->gathered)->named = CASS_NONE;
     }
     reply->row = result == CASS_OK && operation->is_carrying_row ? operation->body : CASS_NONE;
@@ -204,7 +204,7 @@ void cass_operation_timer_fired(struct cass_cluster *cluster, uint32_t index)
         cass_cas_timer(cluster, index);
         break;
     case STAGE_TRAVELLING:
-        break; /* it has no timer */
+        break; /* this stage has no timer */
     }
 }
 
@@ -242,7 +242,7 @@ void cass_operation_message(struct cass_cluster *cluster, uint32_t index)
     cass_message_drop(cluster, index);
 }
 
-/* 0: all. One that looks for newer rows and finds none has looked at one all the same. */
+/* Returns the number of rows to scan, 0 for all. A read of newer rows that finds none has scanned one row. */
 static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     const struct cass_statement *statement = &operation->statement;
@@ -256,8 +256,8 @@ static uint64_t rows_to_scan(const struct cass_cluster *cluster, const struct ca
     return newer > 0 ? newer : 1;
 }
 
-/* What the replica scans, which its rows and tombstones tell. A span's read also goes through the row at
- * which it ends, and one that finds nothing has looked at one all the same. */
+/* Determines what the replica scans, according to its rows and tombstones. A read of a time span also scans
+ * the row at which it ends, and a read that finds nothing has scanned one row. */
 static void plan_scan(const struct cass_cluster *cluster, uint32_t index, uint32_t message_index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads: as many replicas as the level asks for; when their copies differ, full reads of all of them, a
- * merge, and the repair of those that lag, which is waited for before the answer. */
+/* Reads: the coordinator queries as many replicas as the level requires. If their copies differ, it reads all
+ * of them in full, merges them, and repairs the outdated ones before it answers. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
 #include "traffic.h"
 
-/* Itself first, then its datacenter, then the others, from a random one on. Quorums of EACH_QUORUM are taken
- * one datacenter after the other. */
+/* Chooses the replicas to query: the coordinator itself first, then those of its datacenter, then the others,
+ * starting with a random one. For EACH_QUORUM, the quorum of each datacenter is taken in turn. */
 static uint32_t choose(struct cass_cluster *cluster, uint32_t index, const struct level_plan *plan)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
@@ -92,7 +92,7 @@ static bool is_of_rows(const struct cass_operation *operation)
     return operation->statement.kind == CASS_READ_ROWS || operation->statement.kind == CASS_COUNT_ROWS;
 }
 
-/* Those of the asked that lack something of the merge. */
+/* Returns the mask of the queried replicas that lack a part of the merged row. */
 static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
@@ -119,7 +119,7 @@ static uint32_t laggards(const struct cass_cluster *cluster, uint32_t index)
     return behind;
 }
 
-/* Merges the answers; whether they differ. */
+/* Merges the answers. Returns whether they differ. */
 static bool gather(struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
@@ -173,7 +173,7 @@ static void repair(struct cass_cluster *cluster, uint32_t index, uint32_t set)
     cass_operation_send(cluster, index, kind, set, body);
 }
 
-/* The partition's live rows that at least one of the asked replicas holds. */
+/* Returns the number of live rows of the partition that at least one of the queried replicas has. */
 static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_operation *operation)
 {
     bool is_mismatch;
@@ -182,7 +182,7 @@ static uint64_t seen_rows(const struct cass_cluster *cluster, const struct cass_
     return rows - (missed < rows ? missed : rows);
 }
 
-/* With the lifetimes of rows: what the asked replicas know together. */
+/* With the lifetimes of rows: the result is what the queried replicas have together. */
 static void finish_scan(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct cass_reply *reply = &operation->reply;
@@ -200,7 +200,7 @@ static void finish_scan(struct cass_cluster *cluster, struct cass_operation *ope
     reply->columns_mask = 3;
 }
 
-/* Tombstones are taken as mixed evenly with the rows. */
+/* Tombstones are assumed to be evenly distributed among the rows. */
 static void finish_span(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct cass_reply *reply = &operation->reply;
@@ -216,7 +216,8 @@ static void finish_span(struct cass_cluster *cluster, struct cass_operation *ope
         reply->tombstones =
             (uint64_t)((double)partition->tombstones * (double)rows / (double)partition->rows);
     reply->rows = rows;
-    /* Rows that expired or were deleted still count as later: what is said to be older surely is there. */
+    /* Rows that expired or were deleted still count as later, so saw_older is true only if an older row
+     * certainly exists. */
     reply->saw_older = seen_rows(cluster, operation) > later;
     reply->scanned = rows + reply->saw_older + reply->tombstones;
     reply->found = rows > 0;
@@ -252,7 +253,7 @@ static void finish_rows(struct cass_cluster *cluster, uint32_t index)
     reply->found = seen > 0;
 }
 
-/* Rows that a plain read of all of them finds, or those after a place. */
+/* Counts the rows that a read of the whole partition finds, or those after a place. */
 static void finish_count(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -268,7 +269,8 @@ static void finish_count(struct cass_cluster *cluster, uint32_t index)
         uint64_t newer = cass_clustering_newer(cluster, operation->entity, &operation->statement);
         uint64_t missed =
             cass_clustering_missed(cluster, operation->entity, operation->asked, &operation->statement);
-        reply->rows = newer - (missed < newer ? missed : newer); /* no order is kept: none is newer */
+        reply->rows =
+            newer - (missed < newer ? missed : newer); /* without a clustering order, none is newer */
         reply->scanned = reply->rows;
     } else {
         finish_rows(cluster, index);
@@ -334,7 +336,7 @@ void cass_read_answer(struct cass_cluster *cluster, uint32_t index, const struct
     if (message->flags & MESSAGE_FAILED) {
         operation->failed |= bit;
         if (operation->stage == STAGE_REPAIR)
-            return; /* the answer then has to wait for its timeout */
+            return; /* the client then waits for the timeout */
         cass_operation_answer(cluster, index, CASS_READ_FAILURE);
         cass_operation_end(cluster, index);
         return;

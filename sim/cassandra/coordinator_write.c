@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes: to all replicas, whatever the level; the level says how many acknowledgements are waited for. A
- * replica that is gone, or that has not answered when the time is over, gets a hint. */
+/* Writes: a write is sent to all replicas, whatever the level, which only determines the number of
+ * acknowledgements that the answer waits for. A hint is stored for each replica that is down or that has not
+ * answered by the timeout. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
@@ -60,8 +61,8 @@ enum message_kind cass_write_kind(const struct cass_operation *operation)
     return operation->stage == STAGE_COMMIT ? MESSAGE_COMMIT : MESSAGE_WRITE_CELLS;
 }
 
-/* A leader's handler runs the same callback when a level is met and when it can no longer be, so that a
- * coordinator that sent an increment to another node is told that all is well. Source: apache/cassandra
+/* The handler of a leader runs the same callback when a level is met and when it can no longer be met, so a
+ * coordinator that sent an increment to another node gets a success. Source: apache/cassandra
  * service/AbstractWriteResponseHandler.java, signal(); see tests/cassandra5/counters/all.txt. */
 static void fail(struct cass_cluster *cluster, uint32_t index, enum cass_result result)
 {
@@ -91,9 +92,9 @@ static void check_end(struct cass_cluster *cluster, uint32_t index)
     operation = operation_at(cluster, index);
     if ((operation->acked | operation->failed) != operation->asked)
         return;
-    /* ANY, every replica gone for longer than hints are kept: nobody will ever answer. Or the commit of Paxos
-     * v2, whose level nobody checked: a failure where it asks for more replicas than there are, see
-     * Paxos.MaybeFailure. */
+    /* Either ANY, if every replica has been down for longer than hints are kept, so that no answer can come;
+     * or the commit of Paxos v2, whose level was not checked before: it fails if the level requires more
+     * replicas than there are, see Paxos.MaybeFailure. */
     bool is_impossible =
         operation->stage == STAGE_COMMIT && operation->required > bit_count(operation->counted);
     if (!operation->is_answered)
@@ -106,7 +107,7 @@ static void hint(struct cass_cluster *cluster, uint32_t index, uint32_t set)
     struct cass_operation *operation = operation_at(cluster, index);
     enum message_kind kind = cass_write_kind(operation);
     if (kind == MESSAGE_COMMIT)
-        kind = MESSAGE_WRITE_CELLS; /* what it decides is stored as a plain mutation, as in Cassandra */
+        kind = MESSAGE_WRITE_CELLS; /* the decided value is stored as a plain mutation, as in Cassandra */
     for (; set != 0; set &= set - 1) {
         uint32_t replica = first_bit(set);
         uint32_t bit = UINT32_C(1) << replica;
@@ -144,7 +145,8 @@ void cass_write_ack(struct cass_cluster *cluster, uint32_t index, const struct m
     check_end(cluster, index);
 }
 
-/* The time is over: hints for those that are silent, and an answer if there was none. */
+/* The timeout has passed: stores hints for the replicas that have not answered, and answers unless that was
+ * done before. */
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t index)
 {
     const struct cass_operation *operation = operation_at(cluster, index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counters: a leader adds to its own shard under a lock and sends the shard that results to the others. What
- * goes to the leader is not idempotent and never hinted; the shard is. Source: apache/cassandra
- * db/CounterMutation.java, StorageProxy.mutateCounter. */
+/* Counters: a leader adds to its own shard under a lock and sends the resulting shard to the other replicas.
+ * The increment that is sent to the leader is not idempotent and never hinted; the shard is both. Source:
+ * apache/cassandra db/CounterMutation.java, StorageProxy.mutateCounter. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
@@ -23,7 +23,8 @@ static bool plan_level(struct cass_cluster *cluster, uint32_t index, struct leve
                           plan->alive);
 }
 
-/* A random live replica of the coordinator's datacenter, else of any. */
+/* Chooses a random live replica of the coordinator's datacenter, or of any datacenter if that one has
+ * none. */
 static uint32_t choose_leader(struct cass_cluster *cluster, uint32_t index, uint32_t alive)
 {
     const struct cass_operation *operation = operation_at(cluster, index);
@@ -100,7 +101,7 @@ void cass_count_locked(struct cass_cluster *cluster, uint32_t index)
     cass_operation_send(cluster, index, MESSAGE_COUNT_SHARD, UINT32_C(1) << operation->leader, CASS_NONE);
 }
 
-/* The leader has read and written its own shard. */
+/* Called when the leader has read and written its own shard. */
 void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
 {
     const struct message *message = message_at(cluster, message_index);
@@ -127,7 +128,7 @@ void cass_count_shard(struct cass_cluster *cluster, uint32_t message_index)
     body->shard = *own;
     operation->body = body_index;
     operation->stage = STAGE_WRITE;
-    /* The others are asked by a write, and its timeout is the shorter one. */
+    /* The shard is sent to the others by a write, whose timeout is shorter. */
     cass_operation_timer(cluster, index, now_ns(cluster) + cluster->config.timeout_write_ns);
     cass_lock_release(cluster, index, true);
     cass_write_spread(cluster, index, UINT32_C(1) << leader);

@@ -2,7 +2,7 @@
 /* The bucket offsets of Cassandra's EstimatedHistogram. */
 #include "cassandra/estimated_histogram.h"
 
-/* Java's Math.round() is the floor of x + 1/2. */
+/* Java's Math.round(x) is floor(x + 1/2). */
 static uint64_t next(uint64_t offset)
 {
     uint64_t grown = (uint64_t)((double)offset * 1.2 + 0.5);

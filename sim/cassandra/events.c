@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The cluster as a whole: its events, its clients' requests and their answers. */
+/* The events of the cluster, and the requests of clients and their answers. */
 #include <assert.h>
 
 #include "coordination.h"
@@ -55,7 +55,7 @@ static void travel(struct cass_cluster *cluster, uint32_t operation, uint32_t cl
     cass_schedule(cluster, at, EVENT_ARRIVE, coordinator, index, 0);
 }
 
-/* Registers and counters come to be when they are first asked for; a data partition when it is written. */
+/* Registers and counters are created by their first request, a data partition by its first write. */
 static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_statement *statement,
                             uint32_t *position)
 {
@@ -89,7 +89,7 @@ static uint32_t find_entity(struct cass_cluster *cluster, const struct cass_stat
     }
 }
 
-/* As a token-aware driver does. */
+/* Chooses the coordinator as a token-aware driver does. */
 static uint32_t choose_coordinator(struct cass_cluster *cluster, uint32_t client, uint32_t position)
 {
     uint32_t place = cluster->node_count + client;
@@ -126,8 +126,8 @@ void cass_request(struct cass_cluster *cluster, uint32_t client, uint32_t coordi
     uint32_t entity = find_entity(cluster, statement, &position);
     if (coordinator == CASS_ANY_NODE)
         coordinator = choose_coordinator(cluster, client, position);
-    /* Messages are doubled between nodes alone: a driver numbers its requests, and one that ran twice would
-     * make a condition that fails mean nothing. */
+    /* Only messages between nodes are duplicated. A driver numbers its requests, and if one were executed
+     * twice, a failed condition would have no meaning. */
     bool is_double, is_row = is_row_kind(statement->kind);
     if (!cass_network_passes(cluster, cluster->node_count + client, coordinator, &is_double))
         return;

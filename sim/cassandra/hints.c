@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Hints: what a coordinator keeps for a replica that missed a write, and delivers later with the original
- * timestamps. They lie on its disk, so they survive its crash, and nothing but it can deliver them. */
+/* Hints: the writes that a coordinator stores for a replica that missed them, and delivers later with their
+ * original timestamps. They are on the coordinator's disk, so they survive its crash, and no other node can
+ * deliver them. */
 #include "data.h"
 #include "state.h"
 #include "traffic.h"
@@ -65,7 +66,7 @@ static void send(struct cass_cluster *cluster, uint32_t node, uint32_t target, u
     cass_message_send(cluster, fresh);
 }
 
-/* Sends a page, then looks again: sooner when all of it arrived. */
+/* Sends a page of hints and schedules the next one, earlier if the whole page arrived. */
 void cass_hints_event(struct cass_cluster *cluster, uint32_t node, uint32_t target)
 {
     struct hint_list *list = list_of(cluster, node, target);
@@ -107,8 +108,8 @@ void cass_hint_ack(struct cass_cluster *cluster, const struct message *message)
     struct hint_list *list = list_of(cluster, node, target);
     if (message->flags & MESSAGE_FAILED || message->round != list->page)
         return;
-    /* What is left of the page stands first. A hint behind it may have the place of one that has arrived, and
-     * is not meant by a double of that one's acknowledgement. */
+    /* The hints of the page that are not acknowledged are at the head of the list. A later hint may have the
+     * index of one that was acknowledged, and a duplicate of that acknowledgement must not remove it. */
     uint32_t before = CASS_NONE, at = list->head, passed = 0;
     for (; passed < list->in_flight && at != CASS_NONE && at != index; passed++) {
         before = at;

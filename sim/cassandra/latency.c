@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Latencies of messages. A lognormal one is an exponential function of a normal draw, a long chain of
- * operations each of which waits for the one before. So each place draws some ahead: their chains run side
- * by side. The draws of its stream are the same, and in the same order. */
+/* Latencies of messages. A lognormal latency is an exponential function of a normal draw, which is a long
+ * chain of dependent operations. So each place draws several latencies ahead, whose chains the processor can
+ * execute in parallel. The draws from its stream are the same, in the same order. */
 #include "kernel/number.h"
 #include "kernel/sampler.h"
 #include "state.h"
 #include "traffic.h"
 
-/* As sim_size_draw() makes it of a normal draw. */
+/* Computes a lognormal latency from a normal draw in the same way as sim_size_draw(). */
 static int64_t lognormal(const struct sim_size *size, double normal)
 {
     return (int64_t)sim_size_whole(sim_exp(size->log_mean + size->b * normal));
@@ -41,7 +41,7 @@ int64_t cass_latency_draw(struct cass_cluster *cluster, uint32_t place_index, bo
     return is_near ? ahead->near_ns[i] : lognormal(far, ahead->normals[i]);
 }
 
-/* Draws those that were taken again. */
+/* Replaces the latencies that were used by new ones. */
 void cass_latency_settle(struct place *place)
 {
     if (place->ahead.taken < LATENCIES_AHEAD) {

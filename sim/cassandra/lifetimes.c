@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lifetimes of a partition's rows, kept when a cluster is asked to: with each chunk of places one of
- * write times, expiries and deletions. They hold what all replicas have. What some replicas miss stays in the
- * records of rows, and a reader adds the records that its replicas have; so each set of replicas finds its
- * own rows. A read walks from the newest place down and counts what Cassandra's replicas scan: rows, and
- * tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java (MetricRecording). */
+/* The lifetimes of a partition's rows, which a cluster keeps if it is configured to: each chunk of places has
+ * a chunk of write times, expiries and deletions. These are what all replicas have. What some replicas miss
+ * stays in the records of rows, and a reader adds the records that its replicas have, so each set of replicas
+ * finds its own rows. A read goes down from the newest place and counts what Cassandra's replicas scan, which
+ * is rows and tombstones, until it has enough rows. Source: apache/cassandra db/ReadCommand.java
+ * (MetricRecording). */
 #include <string.h>
 
 #include "data.h"
@@ -34,7 +35,8 @@ uint32_t cass_lifetimes_special(const struct chunk_lifetimes *chunk, uint32_t co
     return special;
 }
 
-/* The newer write counts; of two at one moment the one that expires, then the later expiry. */
+/* Merges a row's write into its lifetime: the newer write wins; if both have the same timestamp, the one that
+ * expires, then the later expiry. */
 static void merge(struct lifetime *into, const struct row *row)
 {
     if (row->flags & ROW_DELETE) {
@@ -96,7 +98,7 @@ void cass_lifetime_settle(struct cass_cluster *cluster, uint32_t index)
     lifetimes->special -= is_plain(lifetimes, at);
 }
 
-/* Whether the record is one that some replicas lack, and that the reader's have. */
+/* Returns whether some replicas lack the record and one of the reader's replicas has it. */
 static bool is_seen(const struct walk *walk, const struct row *row)
 {
     return (row->held & walk->replicas) != 0 && row->held != all_replicas(walk->cluster);
@@ -107,8 +109,8 @@ static bool is_after(const struct clustering *place, const struct clustering *lo
     return place->time_ns != low->time_ns ? place->time_ns > low->time_ns : place->order > low->order;
 }
 
-/* Adds the records that the reader's replicas have to a chunk's lifetimes: the records once for all rows of
- * the chunk, since both may be many. */
+/* Adds the records that the reader's replicas have to a chunk's lifetimes. It goes through the records once
+ * for all rows of the chunk, because there may be many of both. */
 static void add_records(const struct walk *walk, uint32_t index, struct lifetime *items)
 {
     const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);
@@ -142,7 +144,7 @@ static void fill_lifetimes(const struct walk *walk, uint32_t index, struct lifet
         add_records(walk, index, items);
 }
 
-/* The latest deletion of a range that the time stands in. */
+/* Returns the latest deletion of a range that contains the time; NO_TIME if there is none. */
 static int64_t range_deleted_us(const struct walk *walk, int64_t time_ns)
 {
     int64_t deleted_us = NO_TIME;
@@ -161,14 +163,15 @@ static int64_t range_deleted_us(const struct walk *walk, int64_t time_ns)
 
 static enum fate fate_of(const struct walk *walk, const struct lifetime *lifetime, int64_t time_ns)
 {
-    /* A range's deletion also drops the row's own, if that is no newer. */
+    /* The deletion of a range also supersedes the row's own deletion unless that is newer. */
     int64_t dropped_us = walk->has_ranges ? range_deleted_us(walk, time_ns) : NO_TIME;
     if (lifetime->written_us > at_least(dropped_us, lifetime->deleted_us))
         return lifetime->expires_s > walk->now_s ? FATE_LIVE : FATE_EXPIRED;
     return lifetime->deleted_us > dropped_us ? FATE_DELETED : FATE_ABSENT;
 }
 
-/* Both markers of each range that reaches into what was scanned. A deleted partition has none. */
+/* Counts both markers of each range tombstone that overlaps the scanned range. The deletion of a whole
+ * partition has no markers. */
 static uint64_t range_markers(const struct walk *walk, int64_t from_ns, int64_t until_ns)
 {
     uint64_t markers = 0;
@@ -185,8 +188,8 @@ static uint64_t range_markers(const struct walk *walk, int64_t from_ns, int64_t 
     return markers;
 }
 
-/* The places after `low`, if there is a low, and with times before until_ns. A read of a span goes on to the
- * row below it, a count does not. */
+/* The bounds of a scan: places after `low`, if has_low, and with times before until_ns. A read of a time span
+ * continues to the row below it (goes_below), a count does not. */
 struct bounds {
     bool has_low, goes_below;
     struct clustering low;
@@ -210,7 +213,7 @@ static struct bounds bounds_of(const struct cass_statement *statement)
     return bounds;
 }
 
-/* Counts rows of one chunk; whether the read goes on behind it. */
+/* Counts the rows of one chunk. Returns whether the read continues after it. */
 static bool scan_chunk(const struct walk *walk, uint32_t index, const struct bounds *bounds, struct scan *out)
 {
     const struct clustering_chunk *chunk = chunk_at(walk->cluster, index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Locks of a key on one node, first come, first served: a leader's stripe of a counter, and the lock that
- * Paxos v2 takes at its coordinator. */
+/* Locks of a key on one node, granted in the order of the requests: the lock of a counter at its leader, and
+ * the lock that Paxos v2 takes at its coordinator. */
 #include "coordination.h"
 #include "state.h"
 #include "traffic.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* State that replicas lose: one forgets recent Paxos state in a power failure; an administrator deletes or
- * restores registers on all of them. */
+/* Loss of state: a replica loses recent Paxos state in a power failure, and an administrator deletes or
+ * restores registers on all replicas. */
 #include <assert.h>
 
 #include "coordination.h"
@@ -20,7 +20,8 @@ static bool forget(struct paxos_state *state, int64_t since_us)
         state->accepted = none;
         is_lost = true;
     }
-    /* The promise before it is not kept; what was accepted or committed had been promised. */
+    /* The previous promise is not stored, but the accepted and the committed ballot had been promised, so the
+     * newest of those remains. */
     if (state->promised.micros > since_us)
         state->promised = cass_ballot_after(&state->accepted.ballot, &state->committed.ballot)
                               ? state->accepted.ballot
@@ -55,7 +56,7 @@ void cass_set_columns(struct cass_cluster *cluster, uint64_t key, const int64_t 
     uint32_t entry = cass_register_need(cluster, key);
     int64_t now_us = now_ns(cluster) / SIM_US;
     struct image image = cass_image_none;
-    /* The row is deleted, and what is put back is a microsecond younger. */
+    /* The row is deleted, and the restored cells have a timestamp one microsecond later. */
     image.deleted_us = now_us;
     for (uint32_t i = 0; i < CASS_COLUMNS; i++) {
         if (mask >> i & 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of named columns: registers with as many columns as the config says, that are read all at once. A read
- * takes what a replica has at one moment, and merges the replicas' columns one by one, as Cassandra does with
- * the rows of a partition. */
+/* Rows of named columns: registers with as many columns as the configuration says, which are read together. A
+ * read takes all columns of a replica at one moment and merges the columns of the replicas one by one, as
+ * Cassandra does with the rows of a partition. */
 #include "data.h"
 #include "state.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Messages between places: lost, doubled, late or stopped by a network partition; and who believes whom to be
- * up.
- *
- * A message that is under way when a network partition begins still arrives. A process learns that a node is
- * gone after detect_ns, and that it is back at once, as gossip does within a second. */
+/* Messages between places, which may be lost, duplicated, late or blocked by a network partition; and which
+ * nodes each process believes to be up. A message that is in flight when a network partition begins still
+ * arrives. A process notices after detect_ns that a node is down, and immediately that it is up again; gossip
+ * needs up to a second. */
 #include <assert.h>
 #include <string.h>
 
@@ -73,7 +72,7 @@ void cass_message_answer(struct cass_cluster *cluster, uint32_t index, enum mess
         cass_message_send(cluster, index);
 }
 
-/* Clients do not talk to each other: one of the two is a node. */
+/* Clients do not communicate with each other, so one of the two places is a node. */
 static bool are_separated(const struct cass_cluster *cluster, uint32_t a, uint32_t b)
 {
     bool is_node = b < cluster->node_count;

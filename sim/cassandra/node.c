@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A node in time: its queue of requests before `concurrency` servers, its pauses, crashes and clock.
- *
- * A request is a client's, for its coordinator's own work, or a coordinator's for a replica's.
- * When a request arrives, first come, first served makes the time of its service known: the server that is
- * free first takes it. So a request costs one event. A pause moves all that is planned on the node by its
- * length: frozen_ns adds up the pauses, and a service that was planned before one is put off when it fires.
- */
+/* The timing of a node: its queue of requests for `concurrency` servers, its pauses, crashes and clock. A
+ * request is from a client, for the work of the coordinator, or from a coordinator, for the work of a
+ * replica. Requests are served in the order of their arrival by the server that is free first, so the time of
+ * service is known when a request arrives, and each request needs only one event. A pause delays everything
+ * that is planned on the node by its length: frozen_ns is the sum of the pauses, and a service that was
+ * planned before a pause is delayed when its event fires. */
 #include <assert.h>
 
 #include "coordination.h"
@@ -57,8 +56,9 @@ void cass_node_arrive(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
-/* Replaces the least of the heap, or any server that is free by now, which is as good: of a leaf it takes no
- * further step. Requests under way have indices of their own, so most find their leaf free. */
+/* Replaces the least value of the heap, or that of any server that is free now, which is equivalent: for a
+ * leaf, no further step is needed. The leaf is chosen by the request's index, so most requests find their
+ * leaf free. */
 static void heap_add(int64_t *heap, uint32_t count, int64_t free_at, int64_t now, uint32_t index)
 {
     uint32_t leaves = count - count / 2, at = 0;
@@ -86,7 +86,7 @@ void cass_node_enqueue(struct cass_cluster *cluster, uint32_t index, int64_t ser
     struct node *node = &cluster->nodes[message->to];
     int64_t *heap = cluster->free_at + (size_t)message->to * cluster->config.concurrency;
     int64_t start = at_least(heap[0], now_ns(cluster));
-    /* A replica throws away what nobody waits for any more. */
+    /* A replica drops requests whose coordinator does not wait for them any more. */
     if (start - message->sent_ns > timeout_ns) {
         node->stats.dropped++;
         cass_message_drop(cluster, index);
@@ -141,7 +141,8 @@ int64_t cass_node_clock_us(const struct cass_cluster *cluster, uint32_t node)
     return wall / SIM_MS * 1000 - (wall % SIM_MS < 0 ? 1000 : 0);
 }
 
-/* Strictly increasing per node, and above least_us: ClientState.getTimestamp and getTimestampForPaxos. */
+/* Returns a timestamp that is strictly increasing per node, and greater than least_us, like
+ * ClientState.getTimestamp and getTimestampForPaxos. */
 int64_t cass_node_timestamp_us(struct cass_cluster *cluster, uint32_t index, int64_t least_us)
 {
     struct node *node = &cluster->nodes[index];
@@ -159,7 +160,7 @@ void cass_node_plan_pause(struct cass_cluster *cluster, uint32_t index)
     cass_schedule(cluster, now_ns(cluster) + (int64_t)gap, EVENT_PAUSE, index, 0, 0);
 }
 
-/* A pause within a pause makes it longer only as far as it reaches beyond. */
+/* A pause that begins within another one extends it only if it ends later. */
 static void freeze(struct cass_cluster *cluster, uint32_t index, int64_t lasts_ns)
 {
     struct node *node = &cluster->nodes[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a replica promises, accepts and commits for a register. Source: apache/cassandra
- * service/paxos/PaxosState.java. */
+/* The Paxos state of a replica: what it has promised, accepted and committed for a register. Source:
+ * apache/cassandra service/paxos/PaxosState.java. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
@@ -63,7 +63,8 @@ void cass_paxos_propose(struct cass_cluster *cluster, uint32_t index)
     cass_message_answer(cluster, index, MESSAGE_ANSWER, answer_index);
 }
 
-/* A commit of an older ballot than the last one still brings its mutation: timestamps settle who wins. */
+/* The mutation of a commit with an older ballot than the last one is applied, too; the cells' timestamps
+ * decide which value wins. */
 void cass_paxos_commit(struct cass_cluster *cluster, const struct message *message)
 {
     struct paxos_state *state = state_need(cluster, message->entity, message->replica);

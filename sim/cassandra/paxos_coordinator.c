@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An LWT or a SERIAL read at its coordinator: prepare, read, propose, commit.
- *
- * What an earlier coordinator left half done is finished first: a commit that a promising replica misses, or
- * a proposal that was accepted by some. An empty proposal, by a condition that failed or by a read, settles
- * what came before it and needs no commit. Source: apache/cassandra service/StorageProxy.java (v1),
+/* An LWT or a SERIAL read at its coordinator: prepare, read, propose, commit. What an earlier coordinator
+ * left incomplete is finished first: a commit that a promising replica misses, or a proposal that only some
+ * replicas accepted. An empty proposal, of a failed condition or of a read, orders the operation after
+ * earlier ones and needs no commit. Source: apache/cassandra service/StorageProxy.java (v1),
  * service/paxos/Paxos.java (v2). */
 #include <string.h>
 
@@ -33,7 +32,8 @@ static int64_t phase_deadline(const struct cass_cluster *cluster, const struct c
            (is_v2 ? cluster->config.timeout_cas_ns : cluster->config.timeout_write_ns);
 }
 
-/* Whom a round of Paxos asks, at the serial level; a SERIAL read names it as its consistency. */
+/* Determines the replicas that take part in a round of Paxos by the serial level, which is the consistency
+ * level of a SERIAL read. */
 static void plan_round(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct level_plan plan;
@@ -114,7 +114,7 @@ static void propose(struct cass_cluster *cluster, uint32_t index, enum stage sta
     cass_operation_send(cluster, index, MESSAGE_PROPOSE, operation->asked, body);
 }
 
-/* Paxos v2: the promises brought the row. Where all agree, nothing is left to settle. */
+/* Paxos v2: the promises contained the row. If they all agree, no read is needed. */
 static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -141,7 +141,8 @@ static void look_from_promises(struct cass_cluster *cluster, uint32_t index)
     }
 }
 
-/* To `set`; over when so many of those that count have it, of EACH_QUORUM in each datacenter its quorum. */
+/* Sends the missed commit to the replicas of `set`. The repair is complete when enough replicas have it; with
+ * EACH_QUORUM, a quorum in each datacenter. */
 static void commit_repair(struct cass_cluster *cluster, uint32_t index, const struct proposal *decided,
                           uint32_t set, uint32_t wanted, enum cass_consistency level)
 {
@@ -158,7 +159,7 @@ static void commit_repair(struct cass_cluster *cluster, uint32_t index, const st
     cass_body_release(cluster, body);
 }
 
-/* A quorum has promised: finish what others left, or go on. */
+/* A quorum has promised: finishes what other coordinators left incomplete, or continues. */
 static void promised(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -197,8 +198,8 @@ static void promised(struct cass_cluster *cluster, uint32_t index)
                                                                                : CASS_LOCAL_QUORUM);
 }
 
-/* ContentionStrategy's defaults, with the mean of the node's LWTs in place of p50 and twice it in place of
- * p95: between p50 * 0.66 and 10 ms <= p95 * 1.8^attempts <= 100 ms, drawn as u^1.5. */
+/* The defaults of ContentionStrategy, with the mean latency of the node's LWTs instead of p50 and twice the
+ * mean instead of p95: between p50 * 0.66 and 10 ms <= p95 * 1.8^attempts <= 100 ms, drawn as u^1.5. */
 static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *operation)
 {
     struct node *node = &cluster->nodes[operation->place];
@@ -207,11 +208,11 @@ static int64_t wait_v2(struct cass_cluster *cluster, struct cass_operation *oper
         most *= 1.8;
     most = most < 1e7 ? 1e7 : most > 1e8 ? 1e8 : most;
     least = least > most / 2 ? most / 2 : least;
-    double u = sim_random_unit(&node->backoff) + 0x1p-54; /* never 0, which has no logarithm */
+    double u = sim_random_unit(&node->backoff) + 0x1p-54; /* never 0, whose logarithm is undefined */
     return (int64_t)(least + (most - least) * sim_pow(u, 1.5));
 }
 
-/* A round is lost: sleep, then begin again with a higher ballot. */
+/* A round was lost: sleeps, then begins again with a higher ballot. */
 static void contend(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -245,8 +246,9 @@ static void on_promise(struct cass_cluster *cluster, uint32_t index, const struc
         promised(cluster, index);
 }
 
-/* Another's proposal is decided, and is to be committed. Paxos v1 does that at the level of the own commit,
- * so an LWT whose level cannot be met never comes to its condition (StorageProxy.beginAndRepairPaxos). */
+/* The proposal of another coordinator was accepted and must be committed. Paxos v1 commits it at the
+ * consistency level of the current LWT, so an LWT whose level cannot be met never evaluates its condition
+ * (StorageProxy.beginAndRepairPaxos). */
 static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -268,8 +270,8 @@ static void accepted_repair(struct cass_cluster *cluster, uint32_t index)
     commit_repair(cluster, index, &decided, plan.alive, operation->required, waits_at);
 }
 
-/* The value is decided; what can still fail is to hear so. Paxos v2 does not look whether the level can be
- * met (PaxosCommit.start), v1 does. */
+/* The value is decided, and only its acknowledgement can still fail. Paxos v2 does not check whether the
+ * level can be met (PaxosCommit.start), v1 does. */
 static void commit(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);
@@ -361,7 +363,7 @@ static void on_commit_repair(struct cass_cluster *cluster, uint32_t index, const
 
 void cass_cas_answer(struct cass_cluster *cluster, uint32_t index, const struct message *message)
 {
-    /* A replica that fails answers nothing of use; the phase then ends by its time. */
+    /* The answer of a replica that fails is ignored; the phase then ends by its timeout. */
     if (message->flags & MESSAGE_FAILED)
         return;
     switch ((enum stage)operation_at(cluster, index)->stage) {
@@ -376,7 +378,7 @@ void cass_cas_answer(struct cass_cluster *cluster, uint32_t index, const struct 
         on_accept(cluster, index, message);
         break;
     default:
-        break; /* no stage of an LWT that waits for answers */
+        break; /* not a stage in which an LWT waits for answers */
     }
 }
 
@@ -388,7 +390,7 @@ void cass_cas_timer(struct cass_cluster *cluster, uint32_t index)
         give_up(cluster, index, CASS_WRITE_TIMEOUT);
 }
 
-/* ColumnCondition: null equals null alone, and is in no list. */
+/* As in ColumnCondition, null equals only null, and is not an element of any list. */
 static bool column_holds(const struct cass_statement *statement, const struct cass_reply *reply,
                          uint32_t column)
 {
@@ -419,7 +421,7 @@ static bool condition_holds(const struct cass_operation *operation)
     return true;
 }
 
-/* The row is known: of a SERIAL read that is its end, of an LWT the moment of its condition. */
+/* The row was read: a SERIAL read ends, and an LWT evaluates its condition. */
 void cass_cas_read_done(struct cass_cluster *cluster, uint32_t index)
 {
     struct cass_operation *operation = operation_at(cluster, index);

@@ -25,7 +25,7 @@ void cass_pool_destroy(struct cass_pool *pool)
     pool->items = NULL;
 }
 
-/* By half, so that a large pool has at most a third of its memory idle. */
+/* Grows by half, so that at most a third of the memory of a large pool is unused. */
 static bool pool_grow(struct cass_pool *pool)
 {
     if (pool->capacity > UINT32_MAX / 3 * 2 - 1)
@@ -103,7 +103,7 @@ void cass_table_put(struct cass_table *table, uint32_t hash, uint32_t index)
     table->count++;
 }
 
-/* Moves what follows back, so that there are no tombstones to wade through. */
+/* Moves the entries that follow back, so that the table needs no markers of removed entries. */
 void cass_table_remove(struct cass_table *table, uint32_t hash, uint32_t index)
 {
     struct cass_slot *slots = table->slots;

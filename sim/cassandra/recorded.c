@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a history says was stored, put in place at once: no request, no message, no time. Observers hear of it
- * as they hear of what a replica stores, so that whoever judges a run can judge a history. */
+/* Stores the data of a recorded history directly, without requests, messages or simulated time. Observers are
+ * notified as if a replica had stored it, so that the oracles that judge runs can judge histories. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a replica does with a request: what it costs, and what it changes. */
+/* The work of a replica for a request: its service time, and the changes that it makes. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
 #include "traffic.h"
 
-/* Where lifetimes are kept the coordinator knows. Elsewhere rows and tombstones are taken as mixed evenly, so
- * that a read that stops at its limit has met its share. */
+/* If lifetimes are kept, the coordinator has determined what is scanned. Otherwise rows and tombstones are
+ * assumed to be evenly mixed, so that a read that stops at its limit has scanned a proportional number of
+ * tombstones. */
 static int64_t scan_cost(struct cass_cluster *cluster, uint32_t index)
 {
     struct message *message = message_at(cluster, index);
@@ -23,7 +24,7 @@ static int64_t scan_cost(struct cass_cluster *cluster, uint32_t index)
     struct cass_node_stats *stats = &cluster->nodes[message->to].stats;
     stats->tombstone_warnings += tombstones > cluster->config.tombstone_warn ? 1 : 0;
     if (tombstones > cluster->config.tombstone_fail) {
-        /* The read breaks off there. */
+        /* The read is aborted at this number of tombstones. */
         tombstones = cluster->config.tombstone_fail;
         message->flags |= MESSAGE_FAILED;
     }
@@ -51,7 +52,7 @@ void cass_replica_receive(struct cass_cluster *cluster, uint32_t index)
         break;
     case MESSAGE_PREPARE:
     case MESSAGE_PROPOSE:
-        /* Either looks its state up before it writes it. */
+        /* Both kinds of request read their state before they write it. */
         service = config->read_ns + config->write_ns;
         break;
     case MESSAGE_COUNT_SHARD:
@@ -105,7 +106,7 @@ static void apply(struct cass_cluster *cluster, const struct message *message)
     }
 }
 
-/* What the replica has now; rows are looked at by the coordinator when the answers are together. */
+/* Copies what the replica has now. Rows are counted by the coordinator when it has all answers. */
 static uint32_t read_copy(struct cass_cluster *cluster, const struct message *message)
 {
     if (message->kind == MESSAGE_READ_ROWS)

@@ -10,7 +10,7 @@
 
 #define NUM_TOKENS_MAX 4096u
 
-/* The walk from the last token on: its node, then the ring from the start. */
+/* The walk that begins at the last token: that token's node, then the ring from its start. */
 static void walk_last(const struct cass_ring_entry *entries, uint32_t replication_factor, uint32_t last_node,
                       bool *met, uint32_t *out)
 {
@@ -25,7 +25,7 @@ static void walk_last(const struct cass_ring_entry *entries, uint32_t replicatio
     }
 }
 
-/* node, then `next` without it, as long as there is room. */
+/* Sets `out` to `node` followed by the nodes of `next` other than `node`, up to the replication factor. */
 static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_factor, uint32_t *out)
 {
     uint32_t found = 1;
@@ -36,8 +36,8 @@ static void prepend(uint32_t node, const uint32_t *next, uint32_t replication_fa
     }
 }
 
-/* Against the clock: the replicas of a token are its node and then those of the next token, so that one walk
- * for the last token is enough, whatever the order of the nodes. */
+/* Goes backwards around the ring: the replicas of a token are its node followed by the replicas of the next
+ * token, so only the last token needs a walk, whatever the order of the nodes. */
 static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry *entries,
                            struct sim_error *error)
 {
@@ -69,7 +69,7 @@ static bool place_replicas(struct cass_ring *ring, const struct cass_ring_entry 
     return true;
 }
 
-/* From sorted entries with different tokens. */
+/* Builds a ring from sorted entries with distinct tokens. */
 static bool ring_build(const struct cass_ring_entry *entries, size_t count, uint32_t nodes,
                        uint32_t replication_factor, struct cass_ring **out, struct sim_error *error)
 {
@@ -139,8 +139,9 @@ uint32_t cass_ring_replication_factor(const struct cass_ring *ring)
     return ring->replication_factor;
 }
 
-/* Halves a range whose length does not depend on the data, and moves by a product, not by a choice, so that
- * the compiler needs no branch: random tokens would be guessed wrong every other time. */
+/* A binary search whose number of steps does not depend on the data. It advances by a multiplication instead
+ * of a condition, so that the compiler needs no branch: with random tokens, half of the predictions would be
+ * wrong. */
 size_t cass_ring_position(const struct cass_ring *ring, int64_t token)
 {
     const int64_t *base = ring->tokens;
@@ -184,8 +185,8 @@ bool cass_ring_check(uint32_t nodes, size_t token_count, uint32_t replication_fa
     return true;
 }
 
-/* Each node has a stream of its own, so that one node more leaves the tokens of the others where they are.
- * False when out of memory. */
+/* Each node has its own stream of random numbers, so that adding a node does not change the tokens of the
+ * others. Returns false when out of memory. */
 bool cass_ring_draw_all(uint64_t seed, uint32_t nodes, uint32_t num_tokens, struct cass_ring_entry *entries)
 {
     struct sim_random *streams = malloc(nodes * sizeof(*streams));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws the tokens of a ring at random, sorts them and settles duplicates. */
+/* Draws the tokens of a ring at random, sorts them and redraws duplicates. */
 #include "ring_draw.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ void cass_ring_settle(struct cass_ring_entry *entries, size_t count, struct sim_
 {
     cass_ring_sort(entries, count);
     while (cass_ring_duplicate(entries, count) < count) {
-        /* From the end, so that a redrawn token is not compared with its left neighbour again in this pass.
-         */
+        /* This goes backwards, so that a redrawn token is not compared with its left neighbour again in this
+         * pass. */
         for (size_t i = count - 1; i > 0; i--) {
             if (entries[i].token == entries[i - 1].token)
                 entries[i].token = cass_ring_draw(&streams[entries[i].node]);

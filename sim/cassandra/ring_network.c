@@ -5,13 +5,14 @@
 
 #include "ring.h"
 
-/* What the walk of one token still wants of a datacenter; racks and nodes met are stamped with the walk. */
+/* The state of one token's walk: what is still to be found in each datacenter. Racks and nodes that were
+ * found are marked with the number of the walk. */
 struct walk {
     const struct cass_topology *topology;
     uint32_t rack_stride;
-    uint32_t *rack_counts, *node_counts; /* of each datacenter, of those with tokens */
-    uint32_t *left;                      /* of each datacenter: nodes to find */
-    int64_t *repeats;                    /* of each datacenter: acceptable rack repeats */
+    uint32_t *rack_counts, *node_counts; /* of each datacenter, counting only nodes with tokens */
+    uint32_t *left;                      /* for each datacenter: the number of nodes to find */
+    int64_t *repeats;                    /* for each datacenter: acceptable repeats of racks */
     uint32_t *node_stamps, *rack_stamps;
     uint32_t stamp;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Serialises partitions as Cassandra's UnfilteredSerializer does. One writer serves for bytes and for sizes:
- * with nothing kept it counts. */
+/* Serialises partitions as Cassandra's UnfilteredSerializer does. The writer can also be used without a
+ * buffer; then it only counts the bytes. */
 #include "cassandra/sstable.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "kernel/grow.h"
 
-/* Of an item (a row or a bound), and of a cell. */
+/* Flags of an item, which is a row or a bound, and of a cell. */
 enum item_flag {
     ITEM_END = 0x01,
     ITEM_BOUND = 0x02,
@@ -42,7 +42,7 @@ static void put(struct cass_sstable_writer *writer, const void *bytes, size_t si
     writer->size = end;
 }
 
-/* Big-endian. */
+/* Writes a big-endian number. */
 static void put_number(struct cass_sstable_writer *writer, uint64_t value, uint32_t size)
 {
     uint8_t bytes[8];
@@ -51,7 +51,7 @@ static void put_number(struct cass_sstable_writer *writer, uint64_t value, uint3
     put(writer, bytes, size);
 }
 
-/* Big-endian behind as many leading ones as bytes follow the first. */
+/* Writes a big-endian number whose first byte has as many leading one bits as bytes follow it. */
 static void put_vint(struct cass_sstable_writer *writer, uint64_t value)
 {
     uint32_t size = cass_vint_size(value);
@@ -76,7 +76,7 @@ static void put_timestamp(struct cass_sstable_writer *writer, int64_t timestamp_
     put_vint(writer, (uint64_t)timestamp_us - (uint64_t)writer->sstable->timestamp_us_min);
 }
 
-/* Of 32 bits, as Cassandra casts the difference to an int. */
+/* Writes 32 bits, because Cassandra casts the difference to an int. */
 static void put_local(struct cass_sstable_writer *writer, int64_t local_s)
 {
     put_vint(writer, (uint32_t)(local_s - writer->sstable->deletion_s_min));
@@ -93,7 +93,8 @@ static void put_deletion(struct cass_sstable_writer *writer, const struct cass_d
     put_local(writer, deletion->local_s);
 }
 
-/* Two bits a column in batches of 32: null, which no primary key here has, and empty. */
+/* There are two bits per column, in batches of 32 columns: null, which never occurs in a primary key here,
+ * and empty. */
 static void put_clustering(struct cass_sstable_writer *writer, const struct cass_bytes *values, size_t count)
 {
     for (size_t from = 0; from < count; from += 32) {
@@ -137,7 +138,7 @@ static void put_cell(struct cass_sstable_writer *writer, enum cass_type type,
         put_value(writer, type, &cell->value);
 }
 
-/* What stands behind the two sizes. */
+/* Writes the part of a row that follows the two sizes. */
 static void put_body(struct cass_sstable_writer *writer, const struct cass_stored_row *row,
                      const struct cass_type_list *columns, uint64_t absent)
 {
@@ -176,7 +177,8 @@ void cass_sstable_begin(struct cass_sstable_writer *writer, const void *key, siz
     }
 }
 
-/* The item before it, or for the first one all that stands before; of a static row 0. */
+/* Returns the size of the previous item; for the first item, the size of everything before it; for a static
+ * row, 0. */
 static uint64_t size_before(struct cass_sstable_writer *writer)
 {
     uint64_t at = writer->size - writer->begin, before = at - writer->item;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Registers and counters as replicas keep them, and which of two cells wins. */
+/* Registers and counters as replicas store them, and the rules by which one of two cells wins. */
 #include <assert.h>
 
 #include "cassandra/token.h"

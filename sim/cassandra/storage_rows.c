@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data partitions: what they hold is counted; a row has a record of its own only while something about it is
- * open: a replica misses it, something in flight carries it, or its writer has not taken an OK. So counts are
- * exact under every retry. Expiring rows are kept as sums per second, since TTL counts in seconds. */
+/* Data partitions: their contents are stored as counts. A row has its own record only while it is pending:
+ * while a replica misses it, a message or a hint carries it, or its writer has not received an OK. So counts
+ * are exact whatever is retried. Expiring rows are stored as sums per second, because a TTL is in seconds. */
 #include "cassandra/token.h"
 #include "coordination.h"
 #include "data.h"
@@ -197,8 +197,8 @@ uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, u
     return row_find(cluster, partition, row_id, 0);
 }
 
-/* Forgets a row about which nothing is open. A row that no replica got, and that nothing carries any more,
- * was never written. */
+/* Drops the record of a row that is not pending. A row that no replica has, and that no message carries any
+ * more, was never written. */
 void cass_row_settle(struct cass_cluster *cluster, uint32_t index)
 {
     const struct row *row = row_at(cluster, index);
@@ -234,7 +234,7 @@ static void tell_copy(const struct cass_cluster *cluster, const struct row *row,
                                  row->time_ns, row->order, replica);
 }
 
-/* In order of seconds; mostly the last one, or one after it. */
+/* Adds to the sums, which are in the order of seconds. Usually the second is the last one or a later one. */
 static void expiry_add(struct cass_cluster *cluster, uint32_t index, int64_t second, uint64_t bytes)
 {
     struct partition *partition = partition_at(cluster, index);

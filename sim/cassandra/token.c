@@ -8,12 +8,11 @@
 #include "bucketing/hash.h"
 
 #define FRAME_SIZE                                                                                           \
-    3u /* of a composite's component: two bytes of length before it, one zero byte after it                  \
-        */
+    3u /* per component of a composite: a length of two bytes before it, and a zero byte after it \ */
 
 int64_t cass_token(const void *serialised_key, size_t size)
 {
-    /* Murmur3Partitioner.getToken answers MINIMUM for an empty key without hashing it. */
+    /* Murmur3Partitioner.getToken returns MINIMUM for an empty key without hashing it. */
     if (size == 0)
         return INT64_MIN;
     struct bk_hash128 hash = bk_murmur3_128_cassandra(serialised_key, size, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CQL literals to the bytes that Cassandra stores. */
+/* Converts CQL literals to the bytes that Cassandra stores. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define UUID_TEXT_SIZE 36u
 #define UUID_SIZE      16u
-#define SHOWN_SIZE_MAX 60u /* bytes of a value that an error repeats */
+#define SHOWN_SIZE_MAX 60u /* greatest number of bytes of a value that an error message quotes */
 
 static const char *const type_names[CASS_TYPE_COUNT] = {
     [CASS_TEXT] = "text",           [CASS_BLOB] = "blob",       [CASS_INT] = "int",
@@ -20,7 +20,7 @@ static const char *const type_names[CASS_TYPE_COUNT] = {
     [CASS_COUNTER] = "counter",
 };
 
-/* Of a value in bytes; 0: it varies. */
+/* The size of a value in bytes, 0 if it varies. */
 static const uint8_t value_sizes[CASS_TYPE_COUNT] = {
     [CASS_INT] = 4,     [CASS_BIGINT] = 8,  [CASS_UUID] = UUID_SIZE, [CASS_TIMEUUID] = UUID_SIZE,
     [CASS_BOOLEAN] = 1, [CASS_TINYINT] = 1, [CASS_SMALLINT] = 2,     [CASS_TIMESTAMP] = 8,
@@ -68,8 +68,8 @@ uint32_t cass_type_size(enum cass_type type)
     return type == CASS_TINYINT || type == CASS_SMALLINT ? 0 : value_sizes[type];
 }
 
-/* The value stands in the error, cut and with a '?' for each byte that is no UTF-8, so that the wanted form
- * is always there to read. */
+/* The error message quotes the value, truncated and with a '?' for each byte that is not UTF-8, so that there
+ * is always room for the expected form. */
 static bool fail_value(struct sim_error *error, enum cass_type type, const char *text, const char *why)
 {
     char shown[SHOWN_SIZE_MAX + 4];
@@ -95,7 +95,7 @@ static bool fail_value(struct sim_error *error, enum cass_type type, const char 
                     type_names[type], why, wanted_forms[type]);
 }
 
-/* How many bytes the value has, by the length of its text alone. */
+/* Determines the size of the value from the length of its text alone. */
 static bool value_size(enum cass_type type, const char *text, size_t *size, struct sim_error *error)
 {
     size_t length = strlen(text);
@@ -136,7 +136,8 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Two digits a byte; the digits end with the text or at the first character that is none. */
+/* There are two digits per byte. The digits end at the end of the text or at the first character that is not
+ * one. */
 static bool write_hex(const char *text, uint8_t *out, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -149,7 +150,7 @@ static bool write_hex(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
-/* CQL's integer literal: an optional minus and digits, nothing else. */
+/* Converts an integer literal of CQL: an optional minus and digits, nothing else. */
 static bool write_integer(const char *text, uint8_t *out, size_t size)
 {
     bool negative = text[0] == '-';
@@ -172,12 +173,13 @@ static bool write_integer(const char *text, uint8_t *out, size_t size)
     return true;
 }
 
-/* Digits with a point and an exponent at most: no infinity, no hexadecimal. The program sets no locale. */
+/* Accepts digits with an optional point and exponent, but neither infinity nor hexadecimal. The program does
+ * not set a locale. */
 static bool write_number(const char *text, uint8_t *out, size_t size)
 {
     size_t length = strspn(text, "+-.0123456789eE");
     char *end;
-    /* A float by way of a double would be rounded twice. */
+    /* Converting a float via a double would round it twice. */
     bool is_float = size == sizeof(float);
     float narrow = is_float ? strtof(text, &end) : 0;
     double value = is_float ? (double)narrow : strtod(text, &end);
@@ -249,7 +251,7 @@ bool cass_value_parse(enum cass_type type, const char *text, uint8_t **out, size
     size_t size = 0;
     if (!value_size(type, text, &size, error))
         return false;
-    /* An empty value is a pointer too, so that NULL always means that nothing was parsed. */
+    /* An empty value has a pointer, too, so that NULL always means failure. */
     uint8_t *bytes = malloc(size > 0 ? size : 1);
     if (bytes == NULL)
         return sim_fail_memory(error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is stored, seen from outside the simulated world: at once and without cost. */
+/* Inspects what is stored from outside of the simulation, immediately and without cost. */
 #include <assert.h>
 
 #include "coordination.h"
@@ -58,7 +58,7 @@ void cass_partition_at(const struct cass_cluster *cluster, size_t index, struct 
     }
 }
 
-/* factor when the node has none. */
+/* Returns the replication factor if the node has no replica. */
 static uint32_t replica_on(const struct cass_cluster *cluster, uint32_t position, uint32_t node)
 {
     uint32_t replica = 0;

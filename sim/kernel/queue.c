@@ -11,10 +11,10 @@
 
 #include "kernel/memory.h"
 
-/* All arrays or none. */
+/* Grows either all arrays or none. Returns false when out of memory. */
 static bool grow(struct sim_queue *queue, uint32_t capacity)
 {
-    /* Whole groups: the last one is read whole. */
+    /* The number is rounded up to whole groups of four, because the last group is read as a whole. */
     size_t items = (SIM_QUEUE_ROOT + (size_t)capacity + 3) / 4 * 4;
     struct sim_queue_item *heap = sim_memory_take(items * sizeof *heap);
     struct sim_queue_slot *slots = sim_memory_take(((size_t)capacity + 1) * sizeof *slots);
@@ -115,7 +115,7 @@ static void free_slot(struct sim_queue *queue, uint32_t slot)
     queue->free_slot = slot;
 }
 
-/* Throws the cancelled items away and makes a heap of the rest. */
+/* Drops the cancelled items and makes a heap of the remaining ones. */
 void sim_queue_purge(struct sim_queue *queue)
 {
     sim_queue_settle(queue);
@@ -138,8 +138,8 @@ void sim_queue_purge(struct sim_queue *queue)
         sink(queue->heap, kept, i);
 }
 
-/* A slot that is not in the free list: one never used, from a larger pool, or a cancelled event's. 0 when
- * there is none. */
+/* Returns a slot when the free list is empty: an unused one, if necessary from a larger pool, or that of a
+ * cancelled event. Returns 0 if there is none. */
 uint32_t sim_queue_claim(struct sim_queue *queue)
 {
     if (queue->slots_used == queue->capacity) {
@@ -164,13 +164,14 @@ static int compare(const void *left, const void *right)
     return (int)sim_queue_before(b, a) - (int)sim_queue_before(a, b);
 }
 
-/* 2^40 pushes have used the ties up: the pending events get 0, 1, 2 ... in the order in which they come. */
+/* Called when 2^40 pushes have used up the tie numbers: the pending events are renumbered 0, 1, 2, ... in the
+ * order in which they will be taken. */
 void sim_queue_renumber(struct sim_queue *queue)
 {
     sim_queue_gather(queue);
     sim_queue_purge(queue);
     size_t count = queue->end - SIM_QUEUE_ROOT;
-    /* What is sorted is a heap. */
+    /* A sorted array is a heap. */
     qsort(queue->heap + SIM_QUEUE_ROOT, count, sizeof *queue->heap, compare);
     queue->next_tie = 0;
     for (size_t i = SIM_QUEUE_ROOT; i < queue->end; i++) {
@@ -206,7 +207,7 @@ void sim_queue_refuse_time(const struct sim_queue *queue, int64_t time_ns)
     abort();
 }
 
-/* Both pairs and the two that are left, by (time, tag). */
+/* Compares both pairs, and then the two winners, by (time, tag). */
 size_t sim_queue_least_of_ties(const struct sim_queue_item *heap, size_t first)
 {
     size_t left = first + sim_queue_before(&heap[first + 1], &heap[first]);

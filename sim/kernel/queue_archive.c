@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-/* What an item takes of an archive at least, and what a free slot does. */
+/* The least number of bytes of an item, or of a free slot, in an archive. */
 #define BYTES_EACH 4u
 
-/* How ties are broken is how the queue was made, and is compared with it. */
+/* The order of ties is a property of the queue that is loaded into, so the archived one must be the same. */
 static void clock_of(struct sim_queue *queue, struct sim_archive *archive)
 {
     bool is_shuffled = queue->is_shuffled;
@@ -56,7 +56,8 @@ static bool take(struct sim_archive *archive, const struct sim_queue *queue, uin
     return is_new && sim_archive_is_fine(archive);
 }
 
-/* The items stand as a heap, and each has a slot of its own; the slot of a cancelled one has no stamp. */
+/* Archives an item. The items must be a heap, and each must have its own slot. The slot of a cancelled item
+ * has no stamp. */
 static void item_of(struct sim_queue *queue, struct sim_archive *archive, size_t i, uint8_t *seen)
 {
     struct sim_queue_item *item = &queue->heap[i], read = *item;
@@ -89,7 +90,7 @@ static void item_of(struct sim_queue *queue, struct sim_archive *archive, size_t
     sim_archive_u64(archive, &slot->event.b);
 }
 
-/* The rest, in the order in which they will be taken. */
+/* Archives the remaining slots, in the order in which they will be taken. */
 static void free_slots_of(struct sim_queue *queue, struct sim_archive *archive, uint32_t count, uint8_t *seen)
 {
     uint32_t number = queue->free_slot, before = 0;
@@ -111,7 +112,7 @@ static void free_slots_of(struct sim_queue *queue, struct sim_archive *archive, 
 
 void sim_queue_archive(struct sim_queue *queue, struct sim_archive *archive)
 {
-    uint8_t *seen = NULL; /* the slots that were met, when loading */
+    uint8_t *seen = NULL; /* when loading: the slots that were seen */
     sim_archive_mark(archive, 0x71756575);
     if (!archive->is_loading)
         sim_queue_gather(queue);

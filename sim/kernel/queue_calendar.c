@@ -15,17 +15,18 @@
 
 /* Cancelled items that are left alone however few events are pending. */
 #define STALE_LEAST 64
-/* Buckets that are searched for events. */
+/* The number of buckets that are searched for the next events. */
 #define LOOK_AHEAD 32u
 
-/* Its bucket has been brought into the heap: so must be what still comes for it. */
+/* Returns whether the bucket of this time was moved to the heap already; then further events for it must be
+ * pushed to the heap. */
 static bool is_over(const struct sim_queue_calendar *calendar, int64_t time_ns)
 {
     return time_ns < calendar->begin_ns || ((uint64_t)time_ns - (uint64_t)calendar->begin_ns) <
                                                (uint64_t)calendar->current << calendar->bucket_shift;
 }
 
-/* Of a time that is not over. */
+/* Returns whether a time is after the last bucket. The time must not be before the current bucket. */
 static bool is_overflow(const struct sim_queue_calendar *calendar, int64_t time_ns)
 {
     return (uint64_t)time_ns - (uint64_t)calendar->begin_ns >= (uint64_t)calendar->bucket_count
@@ -58,7 +59,7 @@ static void add_to_overflow(struct sim_queue_calendar *calendar, uint32_t slot)
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
-    /* What has no room to wait in need not wait. */
+    /* If there is no memory for the calendar, the event goes to the heap. */
     if ((calendar->places == NULL && !sim_queue_calendar_grow(queue, queue->capacity)) ||
         is_over(calendar, time_ns))
         return sim_queue_push(queue, time_ns, event);
@@ -184,7 +185,8 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
     return true;
 }
 
-/* A bucket's events come at its beginning at the earliest. */
+/* Updates later_ns, a lower bound on the times of events in the calendar: the beginning of the current
+ * bucket. */
 static void remember_first(struct sim_queue *queue)
 {
     const struct sim_queue_calendar *calendar = &queue->calendar;
@@ -197,8 +199,8 @@ static void remember_first(struct sim_queue *queue)
         queue->later_ns = queue->listed_ns;
 }
 
-/* Of the current bucket, and the next two that have events; of the third the first event's own lines are
- * fetched. */
+/* Announces the events of the first three buckets that have events, from the current one on, to
+ * queue->soon(). For the fourth, the cache lines of its first event are prefetched. */
 static void tell_buckets(const struct sim_queue *queue)
 {
     const struct sim_queue_calendar *calendar = &queue->calendar;
@@ -236,7 +238,7 @@ static void lay_out(struct sim_queue_calendar *calendar, uint32_t shift, uint32_
     }
 }
 
-/* A power of two, at least as many. */
+/* Returns the number of buckets for `events` events: a power of two that is at least as large. */
 static uint32_t buckets_for(uint32_t events)
 {
     uint32_t buckets = 1;
@@ -245,7 +247,8 @@ static uint32_t buckets_for(uint32_t events)
     return buckets;
 }
 
-/* Buckets for the span, a power of two, in which at least half of the overflow list's events lie. */
+/* Makes buckets for a span, a power of two in length, that contains at least half of the events of the
+ * overflow list. */
 static void make_buckets(struct sim_queue_calendar *calendar)
 {
     uint32_t classes[65] = {0}, count = calendar->overflow_count, bits = 0, covered = 0;
@@ -262,12 +265,13 @@ static void make_buckets(struct sim_queue_calendar *calendar)
         ;
     uint32_t bucket_count = buckets_for(covered), bucket_bits = (uint32_t)__builtin_ctz(bucket_count);
     calendar->begin_ns = least_ns;
-    /* Times of more than 2^63 ns from here on go to the overflow list in any case. */
+    /* Times 2^63 ns or more after begin_ns always go to the overflow list. */
     bits = bits > 63 ? 63 : bits;
     lay_out(calendar, bits > bucket_bits ? bits - bucket_bits : 0, bucket_count);
 }
 
-/* With the tie that it was given when it was pushed: one less for each push since. */
+/* Moves an event to the heap with the tie number that it got when it was pushed: the next tie number less one
+ * for each push since. */
 static void into_heap(struct sim_queue *queue, uint32_t slot)
 {
     const uint64_t mask = SIM_QUEUE_TIE_END >> SIM_QUEUE_SLOT_BITS;
@@ -301,7 +305,7 @@ static void bring_listed(struct sim_queue *queue)
     }
 }
 
-/* Brings bucket after bucket into the heap, until what is left comes after the heap's first. */
+/* Moves buckets to the heap until all remaining events come after the heap's first one. */
 void sim_queue_bring(struct sim_queue *queue)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
@@ -363,7 +367,7 @@ void sim_queue_gather(struct sim_queue *queue)
     sim_queue_spill(queue);
 }
 
-/* All arrays or none; makes them where there are none yet. */
+/* Creates or grows either all arrays or none. Returns false when out of memory. */
 bool sim_queue_calendar_grow(struct sim_queue *queue, uint32_t capacity)
 {
     struct sim_queue_calendar *calendar = &queue->calendar;
