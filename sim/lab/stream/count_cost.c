@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the protocols of count cost in the stream engine. */
+/* The costs of the protocols of count in the stream engine. */
 #include "count_cost.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ bool lab_closes_when_full(const struct lab_strategy *strategy)
     return strategy->settings.source == BK_SOURCE_INCREMENTAL || strategy->settings.source == BK_SOURCE_SCAN;
 }
 
-/* n + 2n + ... */
+/* Returns the rows scanned by `counts` counts of n, 2n, 3n, ... rows, where n is every_rows. */
 static uint64_t rows_scanned(uint64_t counts, uint64_t every_rows)
 {
     return (counts % 2 == 0 ? counts / 2 * (counts + 1) : (counts + 1) / 2 * counts) * every_rows;
@@ -35,7 +35,7 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
     uint64_t every_rows = strategy->settings.every_rows, counts = every_rows > 0 ? rows / every_rows : 0;
     assert(rows > 0);
     tally->state_reads +=
-        strategy->settings.source >= BK_SOURCE_LWT; /* whoever comes first looks what there is */
+        strategy->settings.source >= BK_SOURCE_LWT; /* the first operation reads the state */
     switch (strategy->settings.source) {
     case BK_SOURCE_EXTERNAL:
         break;
@@ -56,7 +56,7 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
         break;
     case BK_SOURCE_SCAN: {
         uint64_t of_partition = counts_of_partition(strategy), full = counts / of_partition;
-        /* A roll looks at the state again before it writes it. */
+        /* A roll reads the state again before it writes it. */
         tally->state_reads += counts + full;
         tally->state_writes += full;
         tally->rows_scanned +=
@@ -64,7 +64,7 @@ void lab_count_cost(const struct lab_strategy *strategy, uint64_t rows, struct l
         break;
     }
     case BK_SOURCE_MEMORY:
-        tally->state_reads++; /* the count of what is there: nothing */
+        tally->state_reads++; /* the first operation counts an empty bucket */
         tally->state_writes += (rows - 1) / strategy->settings.strategy.of.count.rows;
         break;
     }

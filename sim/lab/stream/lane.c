@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes batches of rows through one strategy for one key. */
+/* Routes batches of a key's rows by one strategy. */
 #include "lane.h"
 
 #include <assert.h>
@@ -65,8 +65,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         enum bk_status status = bk_route(strategy, &lane->state, &row, &route);
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
-        /* The route holds up to the first row beyond its ranges; a row that fires still goes where it says.
-         */
+        /* The route is valid up to the first row outside of its ranges. A row that fires still belongs to the
+         * route's bucket. */
         size_t end = to;
         if (route.until_ns <= batch->times_ns[end - 1])
             end = lab_first_at(batch->times_ns, from + 1, end, route.until_ns);
@@ -76,7 +76,7 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
         if (firing < end)
             end = firing + 1;
         if (route.begins)
-            end = from + 1; /* it has to be advanced over before the next one is routed */
+            end = from + 1; /* bk_advance() must be called for this row before the next one is routed */
 
         if (lane->open.rows > 0 && route.bucket != lane->bucket) {
             lab_lane_finish(settings, tally, key, lane->bucket, &lane->open, lane->open_gone,
@@ -116,7 +116,8 @@ static void rows_by_range(struct lab_lane *lane, const struct lab_lane_settings 
     }
 }
 
-/* Figures that need each row by itself: stored rows, rows that are deleted or expire, the busiest second. */
+/* Updates the figures that depend on each single row: stored rows, deleted or expired rows, and the busiest
+ * second. */
 static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const struct lab_key_name *key,
                       const struct lab_batch *batch, size_t row)
 {
@@ -130,8 +131,8 @@ static void watch_row(struct lab_cell *cell, struct lab_tally *tally, const stru
         lab_watch_second(batch->second_begin[row], &cell->second, &cell->rows_in_second, tally);
 }
 
-/* The first row that watch_row() has to see: of all, or of the second under way at the batch's end, which may
- * become the busiest yet. */
+/* Returns the first row that watch_row() must process: the first of the batch, or only the first of the last
+ * second of the batch, which may become the busiest one. */
 static size_t first_watched(const struct lab_tally *tally, const struct lab_batch *batch, size_t from)
 {
     if (tally->stored != NULL || batch->gone_before != NULL || batch->last_second <= batch->first_row ||
@@ -141,7 +142,7 @@ static size_t first_watched(const struct lab_tally *tally, const struct lab_batc
     return first > from ? first : from;
 }
 
-/* Rows [from, to) into the cells of their buckets; false when out of memory. */
+/* Adds rows [from, to) to the cells of their buckets. Returns false when out of memory. */
 static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        const struct lab_batch *batch, size_t from, size_t to, const int32_t *buckets)
 {
@@ -156,8 +157,8 @@ static bool place_rows(struct lab_lane *lane, const struct lab_lane_settings *se
     return true;
 }
 
-/* A row into the cell of its bucket where there is one for each; without a branch, as nobody can guess which
- * cell is new. */
+/* Adds a row to the cell of its bucket, where each bucket has a cell. There is no branch, because the
+ * processor could not predict which cells are new. */
 static inline void place_densely(struct lab_cell *cells, uint32_t bucket, int64_t time_ns, uint64_t bytes,
                                  uint32_t *used)
 {
@@ -170,14 +171,14 @@ static inline void place_densely(struct lab_cell *cells, uint32_t bucket, int64_
     *used += before == 0;
 }
 
-/* Puts `count` rows of these buckets into the digest, in which each waits for the one before; meanwhile it
- * hashes the ids of the rows that come next. is_dense: each bucket has a cell, all rows weigh the same, and
- * they are placed as well. */
+/* Adds `count` rows with these buckets to the digest, where each step depends on the previous one. While it
+ * waits, it hashes the ids of the next rows. is_dense: each bucket has a cell and all rows have the same
+ * size; then the rows are also added to the cells. */
 static inline __attribute__((always_inline)) void
 digest_and_hash(struct lab_lane *lane, const struct lab_batch *batch, bool is_dense, size_t from,
                 const int32_t *restrict buckets, size_t count, uint64_t *restrict hashes, size_t id_count)
 {
-    struct sim_placement placement = lane->placement; /* in registers */
+    struct sim_placement placement = lane->placement; /* a copy that the compiler keeps in registers */
     struct lab_cell *restrict cells = lane->cells;
     const uint64_t *restrict ids = batch->ids + from + count, bytes = batch->bytes_each;
     const int64_t *restrict times_ns = batch->times_ns + from;
@@ -233,7 +234,7 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         return;
     if (lane->placement.rows == 0 &&
         (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-        tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+        tally->state_reads++; /* the writer's cache does not have the key yet */
     tally->rows += to - from;
     for (size_t i = from; batch->late_ns != NULL && i < to; i++)
         tally->late_rows += batch->late_ns[i] > 0;
@@ -247,8 +248,8 @@ void lab_lane_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
         rows_by_range(lane, settings, tally, key, batch, from, to);
 }
 
-/* That a row at the end of the run would go to: what ends by time has ended though nobody came. Of BK_HASH 0,
- * below which there is none. */
+/* Returns the bucket of a row at the end of the run: a bucket that ends by time has ended even if no row came
+ * later. For BK_HASH it is 0, below which there are no buckets. */
 static int64_t current_bucket(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                               int64_t end_ns)
 {
@@ -271,7 +272,7 @@ struct cass_partition lab_lane_weigh(const struct lab_scenario *scenario, const 
     return partition;
 }
 
-/* On these nodes. */
+/* Records the finished partition on the nodes `replicas`. */
 static void finish_on(const uint32_t *replicas, const struct lab_lane_settings *settings,
                       struct lab_tally *tally, const struct lab_key_name *key, int64_t bucket,
                       const struct cass_partition *rows, uint64_t gone, int64_t first_ns, bool is_closed)
@@ -297,8 +298,8 @@ void lab_lane_finish(const struct lab_lane_settings *settings, struct lab_tally 
     finish_on(replicas, settings, tally, key, bucket, rows, gone, first_ns, is_closed);
 }
 
-/* Of several cells first the tokens and then the replicas, since each search of the ring waits for its loads.
- */
+/* Computes the tokens of several cells first and their replicas afterwards, so that the memory loads of the
+ * searches in the ring overlap. */
 static void finish_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
                          struct lab_tally *tally, const struct lab_key_name *key)
 {
@@ -380,7 +381,7 @@ static bool grow_cells(struct lab_lane *lane)
     return true;
 }
 
-/* With as many cells as buckets, every bucket has a cell of its own. */
+/* If there are as many cells as buckets, each bucket has its own cell. */
 struct lab_cell *lab_lane_cell(struct lab_lane *lane, const struct bk_strategy *strategy, uint32_t bucket)
 {
     if (lane->cell_count < strategy->of.hash.buckets && lane->cells_used * 2 >= lane->cell_count &&

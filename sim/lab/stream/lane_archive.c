@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lane and a key under way, as they stand between two batches. */
+/* Archives a lane and the current key between two batches. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream.h"
 
-/* A state that the core would refuse, of a row or of a read. */
+/* Rejects a state that the core would refuse for a row or a read. */
 static void check_state(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct sim_archive *archive)
 {
@@ -16,7 +16,7 @@ static void check_state(const struct lab_lane *lane, const struct lab_lane_setti
                                        bk_route(settings->strategy, &lane->state, &row, &route) == BK_OK);
 }
 
-/* All that is not the current key's is kept empty: a lane's memory is no part of its state. */
+/* Only cells of the current key are archived; other memory of the lane is not part of its state. */
 static void archive_cells(struct lab_lane *lane, const struct lab_lane_settings *settings,
                           struct sim_archive *archive)
 {
@@ -31,7 +31,8 @@ static void archive_cells(struct lab_lane *lane, const struct lab_lane_settings 
     sim_archive_u32(archive, &lane->cells_used);
     if (!archive->is_loading)
         return;
-    /* A search ends at its bucket or at a free cell; with a cell for each bucket none need be free. */
+    /* A search ends at its bucket or at a free cell, so at least one cell must be free, except if each bucket
+     * has a cell. */
     uint32_t used = 0,
              buckets = settings->strategy->kind == BK_HASH ? settings->strategy->of.hash.buckets : 0;
     bool is_sound = (count & (count - 1)) == 0;
@@ -135,8 +136,8 @@ void lab_key_state_archive(struct bk_key_state *state, struct sim_archive *archi
     sim_archive_u64(archive, &state->first_sequence);
 }
 
-/* A read walks from its time back to the key's birth: lab_check_walks() has seen to it that it can between
- * these bounds. */
+/* A read goes back from its time to the key's birth. lab_check_walks() has verified that this is possible
+ * between these bounds. */
 static bool is_sound_key(const struct lab_key *key, const struct lab_key_origin *origin)
 {
     int64_t first_ns = origin->start_ns - wl_late_most_ns(&origin->scenario->workload);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lane of a strategy whose settings change. Its partitions are all held until the key ends, in order of
- * their buckets: one that was left may be met again, by late rows, or where the new settings' numbers run
- * into those that the old ones have used. */
+/* A lane of a strategy whose settings change. It keeps all partitions until the key ends, in the order of
+ * their buckets, because an older one may get rows again: late rows, or rows of new settings whose bucket
+ * numbers overlap those of the old settings. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,19 @@
 struct era_partition {
     int64_t bucket;
     struct cass_partition size;
-    uint64_t gone; /* of its rows, by the end */
+    uint64_t gone; /* how many of its rows are deleted or expired at the end */
     int64_t first_ns;
-    uint64_t second; /* of peak: the second that the newest row came in, and its rows in it */
+    uint64_t second; /* for the peak: the second of the newest row, and the number of rows in that second */
     uint32_t rows_in_second;
-    uint64_t last_row; /* number within the key */
-    uint32_t regime;   /* that wrote last */
-    bool is_reopened;  /* got a row after it was closed */
+    uint64_t last_row; /* the number of the last row within the key */
+    uint32_t regime;   /* the regime that wrote last */
+    bool is_reopened;  /* the partition got a row after it was closed */
 };
 
 struct lab_era_lane {
     struct bk_history_state state;
     uint32_t regime;
-    bool is_unordered; /* rows come in another order than that of their times */
+    bool is_unordered; /* rows do not come in the order of their times */
     size_t count, capacity, recent;
     struct era_partition *partitions;
 };
@@ -47,7 +47,7 @@ void lab_eras_clear(struct lab_era_lane *eras)
     free(eras);
 }
 
-/* One that the core would not refuse, of a row or of a read, in this era or in a later one. */
+/* Returns whether the core would accept the state for a row and a read, in this era and in later ones. */
 static bool is_sound_state(const struct bk_history_state *state, const struct bk_history *history)
 {
     const struct bk_row row = {0};
@@ -115,9 +115,9 @@ static struct lab_era_lane *need(struct lab_lane *lane, struct lab_tally *tally)
     return lane->eras;
 }
 
-/* Who takes new settings without the old ones keeps what the database holds: the number of rows, from which a
- * reader takes the newest bucket of a count, and the state row of a key that counts, whose count may be above
- * the new threshold. */
+/* Begins the regimes up to a time. A regime that forgets the older settings still has the contents of the
+ * database: the number of rows, from which a reader with BK_COUNT derives the newest bucket, and the key's
+ * state row, whose count may be above the new threshold. */
 static void enter(struct lab_lane *lane, const struct lab_regimes *regimes, int64_t time_ns)
 {
     struct lab_era_lane *eras = lane->eras;
@@ -140,8 +140,8 @@ static const int64_t *own_times(const struct lab_batch *batch)
     return batch->own_ns != NULL ? batch->own_ns : batch->times_ns;
 }
 
-/* The end of the rows that the route holds for, with the first one that fires; until_ns: nor beyond rows that
- * come before. */
+/* Returns the end of the rows for which the route is valid, including the first one that fires, and that come
+ * before until_ns. */
 static size_t stretch(const struct bk_history *history, const struct lab_batch *batch, size_t from, size_t to,
                       const struct bk_route *route, int64_t until_ns)
 {
@@ -158,7 +158,7 @@ static size_t stretch(const struct bk_history *history, const struct lab_batch *
     return firing < end ? firing + 1 : end;
 }
 
-/* Of the partitions in order of buckets. */
+/* Returns the index of the first partition above `bucket`. */
 static size_t first_above(const struct lab_era_lane *eras, int64_t bucket)
 {
     size_t low = 0, high = eras->count;
@@ -192,8 +192,9 @@ static struct era_partition *partition_of(struct lab_era_lane *eras, struct lab_
     return &eras->partitions[at];
 }
 
-/* The key's rows of now go to a later one: of an era, or of a bucket in it. Under settings that forgot the
- * older ones, whatever those wrote alone is left as well, unless each row may go anywhere. */
+/* Returns whether the partition is closed at the end: whether current rows go to a later era, or to a later
+ * bucket of the same era. A partition that only forgotten settings wrote is closed, too, unless rows of the
+ * current settings may go to any bucket. */
 static bool is_closed(const struct lab_era_lane *eras, const struct lab_regimes *regimes,
                       const struct era_partition *partition, int64_t end_ns)
 {
@@ -272,7 +273,8 @@ void lab_eras_rows(struct lab_lane *lane, const struct lab_lane_settings *settin
     }
 }
 
-/* A partition that was not asked has a row of this number or a later one. */
+/* Returns whether a partition outside of [low, high], which was not queried, has a row with this number or a
+ * later one. */
 static bool holds_newer(const struct lab_era_lane *eras, int64_t low, int64_t high, uint64_t number)
 {
     for (size_t i = 0; i < eras->count; i++) {
@@ -301,7 +303,7 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     enum bk_status status = bk_history_read_begin(history, &eras->state, &query, &reader);
     assert(status == BK_OK);
     (void)status;
-    int64_t high = INT64_MIN, low = INT64_MAX; /* asked */
+    int64_t high = INT64_MIN, low = INT64_MAX; /* the range of queried buckets */
     for (;;) {
         size_t left = first_above(eras, reader.reader.next);
         int64_t newest = left > 0 ? eras->partitions[left - 1].bucket : INT64_MIN;
@@ -327,7 +329,7 @@ void lab_eras_read(struct lab_lane *lane, const struct lab_lane_settings *settin
     done.order = reader.reader.order;
     done.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
     done.is_early = done.order == BK_ORDER_NONE && reader.reader.next >= reader.reader.floor;
-    /* Where old buckets are forgotten, others may give as many rows as were asked for, but older ones. */
+    /* If older settings were forgotten, the read may find enough rows that are not the newest ones. */
     if (done.rows >= done.due && eras->regime > 0 && !eras->is_unordered)
         done.is_stale = holds_newer(eras, low, high, event->key_rows - done.due);
     lab_read_count(&tally->reads, &done, 1);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reads of a lane as they are expected, in place of each single one. Reads of the newest rows are a
- * Poisson process, so between two changes of what one would ask their expected number goes by the time
- * between. What one asks changes with the rows of a few of the newest partitions alone, and with a window's
- * end: the work goes by partitions, not by reads or rows. */
+/* Computes the expected numbers of a lane's reads instead of simulating each read. Reads of the newest rows
+ * are a Poisson process, so between two changes of what a read queries, their expected number is proportional
+ * to the time between. What a read queries depends only on the rows of a few of the newest partitions and on
+ * the ends of windows, so the work depends on the number of partitions and not on that of reads or rows. */
 #include <stdlib.h>
 
 #include "lane.h"
 
-/* How many pieces a time is cut into in which more windows end. */
+/* A span in which more windows end is divided into this many pieces. */
 #define PIECES 64
 
-/* Expected reads in parts, from the first to this moment. */
+/* Returns the expected number of reads from the first one to this time, in fractional parts. */
 static uint64_t parts_until(const struct lab_expected *expected, int64_t time_ns)
 {
     return (uint64_t)((double)(time_ns - expected->start_ns) * expected->parts_per_ns);
@@ -81,8 +81,8 @@ static void count(struct lab_expected *expected, struct lab_tally *tally, uint64
     expected->since_ns = until_ns;
 }
 
-/* Each window that ends without a row is one more to ask; of very many the middle of each piece stands for
- * it. */
+/* Each window that ends without a row is one more to query. If there are very many, each piece is evaluated
+ * at its middle. */
 static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *settings,
                          struct lab_tally *tally, int64_t until_ns)
 {
@@ -105,8 +105,8 @@ static void pass_windows(struct lab_lane *lane, const struct lab_lane_settings *
     expected->partitions = ask(lane, settings, until_ns);
 }
 
-/* The lane was as it is until then. A time that was expected may lie beyond one that was drawn later: then
- * what has been counted stays. */
+/* Counts the reads up to until_ns, during which the lane did not change. An expected time may be after a time
+ * that is drawn later; then nothing is counted twice and nothing is taken back. */
 static void go_to(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                   int64_t until_ns)
 {
@@ -151,7 +151,7 @@ static int64_t time_of(const struct lab_row_times *times, uint64_t row)
                                   : times->first_ns + (int64_t)((double)row * times->gap_ns);
 }
 
-/* Step by step from the lane as it was before these rows; what it is after them stands there again at the
+/* Goes step by step from the lane's state before these rows to its state after them, which is restored at the
  * end. */
 void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *settings,
                         struct lab_tally *tally, const struct lab_row_times *times, uint64_t rows)
@@ -160,7 +160,7 @@ void lab_expect_changes(struct lab_lane *lane, const struct lab_lane_settings *s
     const int64_t bucket = lane->state.bucket;
     uint64_t left = rows;
     if (lane->open.rows == rows)
-        expected->rows_left = 1; /* a partition begins */
+        expected->rows_left = 1; /* a new partition begins */
     lane->state.bucket = lane->bucket;
     lane->open.rows -= rows;
     lane->placement.rows -= rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reads of a lane: the core's reader goes over partitions of which only row counts are known. Rows come
- * in order of time, so a partition that is not of BK_HASH holds neighbouring numbers of the key's rows, and
- * so does a range of time; and rows expire in order of their numbers. */
+/* The reads of a lane: the core's reader queries partitions of which only the numbers of rows are known. Rows
+ * come in the order of their times, so each partition, except with BK_HASH, and each range of time consists
+ * of consecutive rows of the key; and rows expire in the order of their numbers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +11,21 @@
 
 #define PAST_MIN 8u
 
-/* A read under way. */
+/* The state of a read. */
 struct reading {
     struct lab_lane *lane;
     const struct lab_lane_settings *settings;
     const struct lab_read_event *event;
     struct bk_reader reader;
-    uint64_t row_from, row_until; /* the numbers of the rows that it is after */
+    uint64_t row_from, row_until; /* the range of row numbers that the read is for */
     uint64_t live_from;           /* the rows before this one have expired */
     bool at_open;
-    size_t windows; /* where rows come out of order: those not yet passed */
-    uint32_t past;  /* the next partition down: the open one, or the one before this */
+    size_t windows; /* if rows come out of order: the number of windows not yet passed */
+    uint32_t past;  /* the next lower partition is the one before this index, if not the open one */
     struct lab_read_done done;
 };
 
-/* The number of the first row of the horizon at this time or later. */
+/* Returns the number of the first row of the horizon at or after this time. */
 static uint64_t row_at(const struct lab_horizon *horizon, int64_t time_ns)
 {
     size_t low = horizon->begin, high = horizon->end;
@@ -74,7 +74,7 @@ static void begin(struct reading *reading)
     struct bk_query query;
     lab_read_query(settings->scenario, settings->scenario_strategy, event->kind, event->now_ns,
                    event->birth_ns, &query);
-    /* The state of a strategy that keeps one has the date of its last change. */
+    /* A state has the date of its last change. */
     struct bk_bucket_start start = {lane->state.bucket, lane->state.last_change_ns};
     if (bk_kind_fires(settings->strategy->kind) && lane->state.bucket > 0) {
         query.starts = &start;
@@ -91,11 +91,12 @@ static void begin(struct reading *reading)
     reading->done.due = event->kind == LAB_READ_LATEST && query.rows < all ? query.rows : all;
 }
 
-/* The highest partition that the read has not yet passed; false when none is left, or none that was kept. */
+/* Finds the highest partition that the read has not passed yet. Returns false if none is left, or if it was
+ * not kept. */
 static bool next_down(const struct reading *reading, struct lab_past *out)
 {
     const struct lab_lane *lane = reading->lane;
-    if (reading->windows > 0) /* no range is asked for, and so no row's number */
+    if (reading->windows > 0) /* there are no reads of ranges, so row numbers are not needed */
         *out = (struct lab_past){lab_window_at(lane, reading->windows - 1)->bucket, 0,
                                  lab_window_at(lane, reading->windows - 1)->rows};
     else if (reading->at_open)
@@ -107,7 +108,7 @@ static bool next_down(const struct reading *reading, struct lab_past *out)
     return true;
 }
 
-/* A partition with the row that an ordered read meets right below its range. */
+/* Returns whether the partition has the row just below the range, at which an ordered read ends. */
 static bool holds_older(const struct reading *reading, const struct lab_past *past)
 {
     uint64_t from = past->first_row, until = past->first_row + past->rows;
@@ -116,7 +117,7 @@ static bool holds_older(const struct reading *reading, const struct lab_past *pa
     return from < until;
 }
 
-/* Nobody can tell it from a bucket without rows. */
+/* Returns whether all rows have expired, so that the partition looks like an empty one. */
 static bool is_all_expired(const struct reading *reading, const struct lab_past *past)
 {
     return past->first_row + past->rows <= reading->live_from;
@@ -146,11 +147,12 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
         bool is_older = holds_older(reading, &past);
         if (is_all_expired(reading, &past))
             continue;
-        if (past.bucket <= step->bucket_high) { /* else: newer than a range, and never asked */
+        if (past.bucket <=
+            step->bucket_high) { /* otherwise the partition is newer than the range and not queried */
             rows += wanted;
             reading->done.filled += wanted > 0;
             reading->done.scanned += wanted < step->rows ? wanted : step->rows;
-            /* Where a range ends is seen by the first row beyond it. */
+            /* The end of a range is recognised by the first row beyond it. */
             reading->done.scanned += is_older && reader->ends_at_older;
             saw_older = saw_older || is_older;
             if (empties != NULL && past.bucket < empty_high)
@@ -165,7 +167,8 @@ static void answer_walk(struct reading *reading, const struct bk_read_step *step
     bk_read_found_range(reader, rows, saw_older);
 }
 
-/* Down the buckets; those without rows are taken together where nobody remembers them one by one. */
+/* Goes down the buckets. Consecutive empty buckets are handled together unless empty windows are remembered
+ * individually. */
 static void read_walk(struct reading *reading)
 {
     struct bk_read_step step;
@@ -180,7 +183,7 @@ static void read_walk(struct reading *reading)
     }
 }
 
-/* Everything, and nobody remembers or stops: the numbers alone tell. */
+/* Handles a read of all rows without a limit or remembered windows, whose result follows from the counts. */
 static void read_whole(struct reading *reading)
 {
     struct bk_reader *reader = &reading->reader;
@@ -191,7 +194,7 @@ static void read_whole(struct reading *reading)
     reading->done.filled = lane->past_count + (lane->open.rows > 0) + lane->window_count;
 }
 
-/* Some of a cell's rows may be out of the range, or expired. */
+/* Returns whether some rows of a cell may be outside of the range or expired. */
 static bool is_counted(const struct reading *reading)
 {
     return reading->event->kind == LAB_READ_RANGE || rows_expire(reading->settings);
@@ -206,7 +209,7 @@ static uint64_t add_cell(struct reading *reading, uint32_t index, uint64_t limit
     return rows;
 }
 
-/* Of all buckets, those that have a cell; of some, each looked up. */
+/* Answers a step: if it queries all buckets, goes through the cells; otherwise looks up each bucket. */
 static void answer_cells(struct reading *reading, const struct bk_read_step *step)
 {
     const struct lab_lane *lane = reading->lane;
@@ -225,7 +228,7 @@ static void answer_cells(struct reading *reading, const struct bk_read_step *ste
     bk_read_found(&reading->reader, rows);
 }
 
-/* How many live rows of the range each cell holds. */
+/* Counts the live rows of the range in each cell. */
 static bool count_range(struct reading *reading)
 {
     struct lab_lane *lane = reading->lane;
@@ -261,8 +264,7 @@ static bool read_hash(struct reading *reading)
     return true;
 }
 
-/* A read of everything that may be cut off, or that leaves out what it remembers, must know each partition.
- */
+/* A read of all rows that may be cut off, or that skips remembered windows, must know each partition. */
 static bool keeps_all(const struct lab_lane_settings *settings)
 {
     const struct lab_reads *reads = &settings->scenario->reads;
@@ -329,7 +331,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
         event.now_ns = times_ns[i];
         event.birth_ns = event.key_rows > 0 ? first->birth_ns : event.now_ns;
         if (are_alike && end < count) {
-            /* As long as no row comes, only the end of a window changes what a read asks. */
+            /* Until the next row, only the end of a window changes what a read queries. */
             const int64_t until_ns =
                 settings->strategy->kind == BK_TIME ? lab_window_end(settings, event.now_ns) : INT64_MAX;
             while (end < count && times_ns[end] < until_ns)
@@ -342,7 +344,7 @@ void lab_lane_reads(struct lab_lane *lane, const struct lab_lane_settings *setti
     }
 }
 
-/* The most buckets that one step asks. */
+/* Returns the greatest number of buckets that one step queries. */
 static uint32_t widest(const struct lab_lane_settings *settings)
 {
     uint32_t most = 1;
@@ -359,8 +361,8 @@ static uint32_t widest(const struct lab_lane_settings *settings)
     return most;
 }
 
-/* Whether a read can meet the oldest of the past partitions. One that needs the one above the `width` oldest
- * may reach down over these, and no further. */
+/* Returns whether a read may still query the oldest of the past partitions. A read that needs the partition
+ * above the `width` oldest ones may query these in the same step, but none below. */
 static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_settings *settings,
                         const struct lab_horizon *horizon, uint32_t width)
 {
@@ -375,8 +377,8 @@ static bool is_in_reach(const struct lab_lane *lane, const struct lab_lane_setti
     bool expires = rows_expire(settings) && reads->kinds[LAB_READ_ALL].rate_per_s > 0;
     if (reads->kinds[LAB_READ_RANGE].rate_per_s <= 0 && !expires)
         return false;
-    /* A walk ends below the first partition that is older altogether; a read of everything meets no
-     * row that has expired. */
+    /* A read of a range ends below the first partition that has only older rows, and a read of all rows does
+     * not find expired ones. */
     uint64_t first_row = horizon->end_row - (horizon->end - horizon->begin);
     return oldest[width].first_row + oldest[width].rows > first_row;
 }
@@ -405,7 +407,7 @@ static bool make_room(struct lab_lane *lane)
 void lab_lane_remember(struct lab_lane *lane, const struct lab_lane_settings *settings,
                        struct lab_tally *tally, const struct lab_horizon *horizon)
 {
-    /* The last step of a range goes one further than that which holds its last rows. */
+    /* The last step of a read of a range is one below the step with the range's last rows. */
     uint32_t width = 2 * widest(settings);
     while (!keeps_all(settings) && lane->past_end - lane->past_begin > width &&
            !is_in_reach(lane, settings, horizon, width)) {

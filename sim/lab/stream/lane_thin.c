@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A lane over rows that are not drawn one by one. The lane jumps to the next row that matters (the next that
- * fires, the first beyond the route's ranges, the first of a partition) and only counts the rows between.
- *
- * The gaps between rows that fire are geometric, whatever the times. A time is drawn only where it is
- * needed: of n rows that are left of a stretch, the time of the (j + 1)-th is the (j + 1)-th order statistic
- * of n uniform points. */
+/* A lane over rows that are not drawn individually. It jumps to the next relevant row (the next that fires,
+ * the first outside of the route's ranges, the first of a partition) and only counts the rows between. The
+ * gaps between rows that fire are geometric, whatever their times. A time is drawn only where it is needed:
+ * if n rows of a stretch are left, the time of the (j + 1)-th is the (j + 1)-th order statistic of n uniform
+ * points. */
 #include <assert.h>
 
 #include "count_cost.h"
 #include "thin.h"
 
-/* Steps between two tests of whether the run is to be stopped. */
+/* The number of steps between two checks for a stop of the run. */
 #define STEPS_A_LOOK 65536u
 
-/* Beyond 2^64 - 1 it stays there, as lab_bytes_add(). */
+/* Returns the product, limited to 2^64 - 1 as in lab_bytes_add(). */
 static uint64_t product(uint64_t rows, uint64_t bytes_each)
 {
     uint64_t bytes;
@@ -41,7 +40,8 @@ uint64_t lab_thin_bytes(const struct lab_thin *thin, int64_t begin_ns, int64_t e
     return sum;
 }
 
-/* The next of what is left: one may be known to be at the beginning, and the others follow evenly. */
+/* Returns the bytes of the next `rows` rows. The time of the first one may be known; the others are assumed
+ * to be evenly distributed. */
 static uint64_t bytes_of_next(const struct lab_thin *thin, const struct lab_rest *rest, uint64_t rows)
 {
     uint64_t first = rest->is_at ? 1 : 0, before = rest->after + first;
@@ -71,7 +71,7 @@ static void take(struct lab_rest *rest, uint64_t rows)
     rest->is_at = false;
 }
 
-/* Leaves the rows before the line, of which the first is located, and returns the others. */
+/* Limits *rest to the rows before the line, the first of which is located, and returns the other rows. */
 static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_random *draws)
 {
     double share = (double)(line_ns - rest->begin_ns) / (double)(rest->end_ns - rest->begin_ns);
@@ -82,14 +82,14 @@ static struct lab_rest cut(struct lab_rest *rest, int64_t line_ns, struct sim_ra
     return later;
 }
 
-/* How many of the rows the route holds for, up to and including the first that fires. */
+/* Returns the number of rows for which the route is valid, up to and including the first one that fires. */
 static uint64_t count_step(struct lab_thin *thin, const struct bk_route *route, uint64_t sequence,
                            uint64_t rows, bool *fires)
 {
     if (route->sequence_high - sequence < rows)
         rows = route->sequence_high - sequence;
     if (route->begins)
-        rows = 1; /* bk_advance() must be called for it before the next one is routed */
+        rows = 1; /* bk_advance() must be called for this row before the next one is routed */
     *fires = false;
     if (!thin->can_fire)
         return rows;
@@ -129,7 +129,7 @@ static void advance(struct lab_lane *lane, const struct lab_lane_settings *setti
     tally->state_writes += effect.state_writes;
 }
 
-/* The next rows came when order statistics of uniform points are expected. */
+/* Passes the next rows to lab_expect_rows() with the expected times of order statistics of uniform points. */
 static void expect(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_tally *tally,
                    const struct lab_rest *rest, uint64_t rows)
 {
@@ -163,7 +163,7 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
         assert(status == BK_OK && route.scope == BK_SCOPE_RANGE);
         (void)status;
         if (thin->goes_by_time && route.until_ns < rest.end_ns) {
-            assert(later.rows == 0); /* no line lies before one that was met */
+            assert(later.rows == 0); /* no row is before a line that was passed */
             later = cut(&rest, route.until_ns, &thin->draws);
         }
         if (lane->open.rows == 0 || route.bucket != lane->bucket) {
@@ -204,15 +204,15 @@ static bool take_ranges(struct lab_lane *lane, const struct lab_lane_settings *s
     return true;
 }
 
-/* When the first of some rows of the stretch came. */
+/* Draws the time of the first of `rows` rows of the stretch. */
 static int64_t earliest(const struct lab_stretch *stretch, uint64_t rows, struct sim_random *draws)
 {
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, rows, false};
     return locate(&rest, draws);
 }
 
-/* A row's id is hashed to a bucket, and ids are uniform: so are buckets. Few rows go one by one; of many each
- * bucket in turn gets its share of those that are left. */
+/* A row's id is hashed to a bucket, so buckets are uniformly distributed like ids. A few rows are drawn
+ * individually; of many rows, each bucket in turn gets a random share of the remaining ones. */
 static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *settings, struct lab_thin *thin,
                        struct lab_tally *tally, const struct lab_stretch *stretch)
 {
@@ -220,7 +220,8 @@ static void take_cells(struct lab_lane *lane, const struct lab_lane_settings *se
     struct lab_rest rest = {stretch->begin_ns, stretch->end_ns, 0, stretch->rows, false};
     tally->rows_expired += stretch->is_gone ? rest.rows : 0;
     bool is_few = rest.rows / 4 < buckets;
-    /* When rows were written is drawn apart, so that what they weigh moves none of them. */
+    /* The times at which rows were written are drawn from a copy of the stream, so that the sizes of rows do
+     * not affect their places. */
     struct sim_random times, copy = thin->draws;
     sim_random_init(&times, settings->scenario->seed, SIM_THIN_BYTES, sim_random_next(&copy));
     for (uint32_t i = 0; rest.rows > 0; i++) {
@@ -254,7 +255,7 @@ bool lab_lane_stretch(struct lab_lane *lane, const struct lab_lane_settings *set
     if (!thin->is_on_its_way) {
         if (lane->placement.rows == 0 &&
             (bk_kind_fires(settings->strategy->kind) || settings->strategy->max_age_ns != 0))
-            tally->state_reads++; /* the writer's cache knows nothing of the key yet */
+            tally->state_reads++; /* the writer's cache does not have the key yet */
         tally->rows += stretch->rows;
         lab_bytes_add(&tally->payload_bytes, product(stretch->rows, thin->bytes_each));
     }

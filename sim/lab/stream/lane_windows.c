@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same for time windows, which several rows of any order may enter. */
+/* A lane of time windows, which may get rows in any order. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define WINDOWS_MIN 16u
 
-/* Mostly the same as for the row before. */
+/* Returns the window of a time, which is usually that of the previous row. */
 static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, struct bk_route *last)
 {
     if (time_ns < last->from_ns || time_ns >= last->until_ns) {
@@ -21,7 +21,7 @@ static int64_t window_at(const struct bk_strategy *strategy, int64_t time_ns, st
     return last->bucket;
 }
 
-/* Room on both sides. */
+/* Grows the array, with free space at both ends. */
 static bool grow(struct lab_lane *lane)
 {
     size_t count = lane->window_count, capacity = count * 3 + WINDOWS_MIN;
@@ -38,8 +38,8 @@ static bool grow(struct lab_lane *lane)
     return true;
 }
 
-/* For one more at `place`. The shorter side moves, so that a history is loaded backwards as fast as forwards.
- */
+/* Makes room for one more window at `place`. The shorter side is moved, so that loading a history backwards
+ * is as fast as forwards. */
 static bool make_room(struct lab_lane *lane, size_t place)
 {
     size_t count = lane->window_count, end = lane->window_begin + count;
@@ -57,7 +57,8 @@ static bool make_room(struct lab_lane *lane, size_t place)
     return true;
 }
 
-/* The window of that bucket, or NULL when out of memory. Mostly it is the last one, or one after it. */
+/* Returns the window of that bucket, or NULL when out of memory. It is usually the last one or a new one
+ * after it. */
 static struct lab_time_window *window_of(struct lab_lane *lane, int64_t bucket)
 {
     size_t low = 0, high = lane->window_count;

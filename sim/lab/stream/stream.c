@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The worker of the stream engine: draws the rows of a key and takes them through every strategy. */
+/* The worker of the stream engine: draws the rows of a key and passes them to every strategy. */
 #include "stream.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "lab/gone.h"
 #include "lab/stored.h"
 
-/* Between the rows of one batch, from one safe point to the next. */
+/* The mean number of reads between the rows of one batch, which is between two safe points. */
 #define READS_IN_BATCH 16384.0
 
 bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ring *ring,
@@ -27,7 +27,7 @@ bool lab_worker_create(const struct lab_scenario *scenario, const struct cass_ri
     worker->context = context;
     worker->lane_count = scenario->strategy_count;
     worker->wants_seconds = wl_has_own_times(&scenario->workload);
-    if (scenario->trace_path == NULL) /* of one it is not known yet */
+    if (scenario->trace_path == NULL) /* for a trace it is not known yet */
         worker->end_ns = scenario->workload.start_ns + scenario->workload.duration_ns;
     worker->settings = calloc(worker->lane_count, sizeof *worker->settings);
     worker->tallies = calloc(worker->lane_count, sizeof *worker->tallies);
@@ -106,7 +106,7 @@ void lab_worker_tell_rest(struct lab_worker *worker)
     worker->untold_rows = worker->untold_done = 0;
 }
 
-/* The next of all; of one time the kinds come in their order. */
+/* Chooses the next read of all kinds; reads at the same time come in the order of their kinds. */
 static void choose_read(struct lab_key *key)
 {
     key->next_read = LAB_READ_LATEST;
@@ -158,7 +158,7 @@ static void mark_own_times(struct lab_worker *worker, size_t count)
         worker->own_ns[i] = wl_own_time(workload, worker->times_ns[i], has_late ? worker->late_ns[i] : 0);
 }
 
-/* Notes which rows are gone at the end, which is known before they are. */
+/* Records which rows will be deleted or expired at the end of the run. */
 static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size_t count)
 {
     uint32_t deleted = 0, expired = 0;
@@ -176,7 +176,8 @@ static void mark_gone(const struct lab_key *key, struct lab_worker *worker, size
     }
 }
 
-/* Seconds are whole before 1970 too. Where the first one began may lie below the range of times. */
+/* Returns the end of the whole second that contains a time, which may be before 1970. It returns the end
+ * because the beginning of the first second may be outside of the range of times. */
 static int64_t second_end(int64_t time_ns)
 {
     int64_t past_ns = time_ns % SIM_SECOND;
@@ -184,13 +185,14 @@ static int64_t second_end(int64_t time_ns)
     return time_ns > INT64_MAX - left_ns ? INT64_MAX : time_ns + left_ns;
 }
 
-/* Notes for each row where its whole second began, and returns the longest run within one second. When a
- * second ends is computed only once a row comes within a second of its first: where rows are rare, none does.
- */
+/* Records for each row the first row of its whole second, and returns the greatest number of rows in one
+ * second. The end of a second is computed only if another row follows within a second of the first one, so
+ * this is cheap if rows are rare. */
 static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, size_t count)
 {
     uint64_t most = 0, begin = key->second_begin;
-    /* Of the second's first row, or of its end; then until when it surely lasts. */
+    /* The time of the second's first row, or its last nanosecond; and a time until which the second certainly
+     * lasts. */
     int64_t first_ns = key->rows == 0 ? worker->times_ns[0] : key->second_end_ns - 1;
     int64_t end_ns = key->rows == 0 ? first_ns : key->second_end_ns;
     for (size_t i = 0; i < count; i++) {
@@ -213,23 +215,25 @@ static uint64_t mark_seconds(struct lab_key *key, struct lab_worker *worker, siz
     return last > most ? last : most;
 }
 
-/* Whether no second can have more rows than every strategy has seen in one of a partition already. */
+/* Returns true if no second can have more rows than the peak of every strategy so far. */
 static bool is_no_peak(const struct lab_key *key, const struct lab_worker *worker, size_t count)
 {
     const int64_t *times_ns = worker->times_ns;
     uint64_t peak = UINT64_MAX, carried = key->rows - key->second_begin, close = 0;
     for (size_t i = 0; i < worker->lane_count; i++)
         peak = worker->tallies[i].peak_rows_per_s < peak ? worker->tallies[i].peak_rows_per_s : peak;
-    uint64_t over = peak > carried ? peak - carried : 0; /* the first row that the last second has too many */
+    uint64_t over = peak > carried ? peak - carried
+                                   : 0; /* the row with which the second in progress would exceed the peak */
     if (key->rows > 0 && over < count && times_ns[over] < key->second_end_ns)
         return false;
-    /* The top bit is set where so many rows lie within a second; without a branch, as rows are many. */
+    /* The top bit gets set if more than `peak` rows are within a second. There is no branch, because there
+     * are many rows. */
     for (size_t i = 0; peak < count && i < count - peak; i++)
         close |= (uint64_t)times_ns[i + peak] - (uint64_t)times_ns[i] - (uint64_t)SIM_SECOND;
     return close >> 63 == 0;
 }
 
-/* Of the second under way after the batch, when none before it is of interest. */
+/* Sets the second in progress after the batch, when no earlier one is of interest. */
 static void pass_seconds(struct lab_key *key, const struct lab_worker *worker, size_t count)
 {
     int64_t end_ns = second_end(worker->times_ns[count - 1]);
@@ -241,8 +245,8 @@ static void pass_seconds(struct lab_key *key, const struct lab_worker *worker, s
     key->second_end_ns = end_ns;
 }
 
-/* With reads of ranges, or of rows that expire: keeps the rows that one of them may still want, from the
- * newest back. */
+/* With reads of ranges, or with rows that expire: keeps the times of the newest rows that a later read may
+ * need. */
 static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from, size_t to)
 {
     const struct lab_scenario *scenario = worker->scenario;
@@ -276,9 +280,9 @@ static void see_rows(struct lab_key *key, struct lab_worker *worker, size_t from
     horizon->end_row += to - from;
 }
 
-/* The read that is due, under every strategy, and with one of the newest rows the next ones of these before
- * until_ns, up to some thousand: as no row comes between them, they are the same to most. Returns how many.
- */
+/* Performs the read that is due with every strategy. If it is a read of the newest rows, performs also the
+ * next ones of this kind before until_ns, up to a few thousand: no row comes between them, so most of them
+ * have the same result. Returns the number of reads. */
 static unsigned read_due(struct lab_key *key, struct lab_lane *lanes, struct lab_worker *worker,
                          uint64_t rows, int64_t until_ns)
 {
@@ -333,7 +337,7 @@ void lab_key_rows(struct lab_key *key, struct lab_lane *lanes, struct lab_worker
     }
     size_t from = 0;
     while (from < count) {
-        /* Rows up to the next read, which sees those of its own nanosecond. */
+        /* Process the rows up to the next read, which includes rows of its own nanosecond. */
         size_t to = count;
         if (key->next_read_ns < worker->times_ns[count - 1]) {
             to = from;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A part of a snapshot: the tasks that a member has done, what it has tallied, and what is under way. */
+/* A part of a snapshot: the tasks that a member has completed, its tallies, and its current task. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "stream_synthetic.h"
 #include "workload/rows_archive.h"
 
-/* The least that a stint takes in an archive. */
+/* The least number of bytes of a stint in an archive. */
 #define STINT_BYTES_LEAST 256u
 
 static void archive_done(uint64_t *done, const struct lab_stream_crew *crew, struct sim_archive *archive)
@@ -15,7 +15,7 @@ static void archive_done(uint64_t *done, const struct lab_stream_crew *crew, str
     sim_archive_bytes(archive, done, lab_bit_words(crew->task_count) * sizeof *done);
 }
 
-/* Within the run, with rows that can be counted. */
+/* Returns whether the stretch is within the run and its number of rows is possible. */
 static bool is_sound_walk(const struct lab_thin_walk *walk)
 {
     const struct wl_workload *workload = walk->arrivals.workload;
@@ -146,7 +146,7 @@ void lab_member_put(struct lab_member *member)
     struct sim_archive archive;
     size_t count = 1 + member->waiting_count;
     if (is_out_of_memory(&member->now))
-        return; /* the run will end by that; the older state is good */
+        return; /* this ends the run; the previous snapshot remains */
     lab_snapshot_begin(crew->scenario, &archive);
     archive_done(member->done, crew, &archive);
     sim_archive_size(&archive, &count);
@@ -156,7 +156,7 @@ void lab_member_put(struct lab_member *member)
     lab_snapshot_put(crew->context, member->number, member->count, &archive);
 }
 
-/* False when one of them was taken before: it would be counted twice. */
+/* Returns false if one of the tasks was already taken, because it would be counted twice. */
 static bool take_tasks(struct lab_stream_crew *crew, const uint64_t *done, const struct lab_stint *stints,
                        size_t count)
 {
@@ -195,7 +195,7 @@ static bool load_part(struct lab_stream_crew *crew, struct lab_member *member, s
         ok = ok && sim_archive_is_fine(archive);
     }
     if (!ok && !sim_archive_is_fine(archive))
-        ok = true; /* told below */
+        ok = true; /* reported below */
     ok = ok && sim_archive_finish_load(archive, error);
     if (ok && !take_tasks(crew, done, loaded, count))
         ok = sim_fail(error, SIM_ERROR_INPUT,

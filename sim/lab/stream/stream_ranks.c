@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Keys of a run by the stream engine on other ranks: for each of them a thread of ours, which waits for what
- * the rank has found. A rank asks for tasks as it goes, a part of a hundredth of the work at a time, so the
- * one that is fast does more. */
+/* Runs keys on other ranks: for each rank, a thread of this process waits for the rank's results. A rank
+ * requests tasks repeatedly, less than a hundredth of the work at a time, so a fast rank does more. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 #include "lab/stored.h"
 #include "stream_synthetic.h"
 
-/* Of all work, by each rank. */
+/* The number of parts that the work is divided into, per rank. */
 #define PARTS_A_RANK 128
 
 struct lab_far_keys {
@@ -27,8 +26,8 @@ struct lab_far_keys {
     uint32_t count;
 };
 
-/* How many tasks from this one on are about a part of the work: no key after it has more rows than its first.
- */
+/* Returns how many tasks, from this one on, are about one part of the work. No later key has more rows than
+ * this one. */
 static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
 {
     const struct wl_workload *workload = &far->crew->scenario->workload;
@@ -38,7 +37,8 @@ static uint64_t part_of(const struct lab_far_keys *far, uint64_t task)
     return tasks < 1 ? 1 : tasks > 1e15 ? (uint64_t)1e15 : (uint64_t)tasks;
 }
 
-/* For another rank: it takes more tasks at once than a thread here does, as asking takes a while. */
+/* Assigns tasks to another rank. It gets more tasks per request than a local thread, because a request takes
+ * time. */
 static void share(void *context, uint64_t *begin, uint64_t *end)
 {
     const struct lab_far_keys *far = context;
@@ -52,7 +52,7 @@ static void share(void *context, uint64_t *begin, uint64_t *end)
     *end = to;
 }
 
-/* As loading takes it; lab_stream_result_clear() is due in any case. */
+/* Initialises a result for loading. The caller must call lab_stream_result_clear() even if this fails. */
 static bool begin_found(const struct lab_stream_crew *crew, struct lab_stream_result *out,
                         struct sim_error *error)
 {
@@ -90,7 +90,7 @@ static bool load(const struct lab_stream_crew *crew, const struct ranks_bytes *a
     return lab_answer_finish_load(&archive, error);
 }
 
-/* A rank that fails ends the run. */
+/* The thread of one rank. If the rank fails, the run ends. */
 static void *work(void *argument)
 {
     struct hand *hand = argument;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine over a synthetic workload: workers take keys from one counter, and their tallies add up.
- */
+/* The stream engine with a synthetic workload: workers take keys from a shared counter, and their tallies are
+ * added. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include "kernel/thread.h"
 #include "stream_synthetic.h"
 
-/* More reads than this for each row make batches shorter. */
+/* If there are more reads than this per row, batches are shorter. */
 #define READS_A_ROW 16
 
 bool lab_stream_synthetic(const struct lab_scenario *scenario, const struct cass_ring *ring, uint32_t jobs,
@@ -33,7 +33,7 @@ static uint64_t next_task(struct lab_stream_crew *crew)
     return number;
 }
 
-/* First those that the run goes on from. */
+/* Takes the next task. Tasks that were in progress when the run was resumed come first. */
 static bool take_task(struct lab_member *member)
 {
     struct lab_stream_crew *crew = member->crew;
@@ -55,7 +55,8 @@ static bool take_task(struct lab_member *member)
     return true;
 }
 
-/* At a safe point, when somebody wants something: the state is put, unless the run is to stop. */
+/* At a safe point with a pending request: saves the state if a snapshot is requested. Returns whether the run
+ * must stop. */
 static bool is_to_stop(struct lab_member *member)
 {
     if (lab_worker_is_stopped(member->now.worker))
@@ -80,8 +81,8 @@ static void begin_key(struct lab_stint *stint, const struct lab_key_name *name)
     task->has_all_rows = false;
 }
 
-/* The reads before the next row. The rows of the batch are drawn by then, so a state that is put here, or
- * after it in case of a stop, draws them again. */
+/* Performs the reads before the next row. The rows of the batch are drawn already, so a state that is saved
+ * here, or after this because of a stop, draws them again. */
 static bool read_before(struct lab_member *member, int64_t time_ns, const struct wl_rows *rows_before)
 {
     struct lab_task *task = &member->now.task;
@@ -132,7 +133,8 @@ static bool draw_rows(struct lab_member *member, const struct lab_key_name *name
     return true;
 }
 
-/* From its beginning, or from where it was left; false when it is left again, as the run is to stop. */
+/* Works on a key from its beginning or from where it was interrupted. Returns false if it is interrupted
+ * again because the run must stop. */
 static bool work_on_key(struct lab_member *member)
 {
     struct lab_task *task = &member->now.task;
@@ -182,17 +184,17 @@ static void *member_work(void *argument)
             lab_bit_set(member->done, task->number);
     }
     lab_worker_tell_rest(member->now.worker);
-    /* Others may be at work for long after this. */
+    /* Other members may continue for a long time. */
     if (member->now.worker->heard != 0)
         lab_member_put(member);
     return NULL;
 }
 
-/* False when the run was stopped: then each member's state was put. */
+/* Returns false if the run was stopped; then the state of each member was saved. */
 static bool work(struct lab_stream_crew *crew, struct lab_member *members, uint32_t jobs)
 {
-    /* The calling thread is the first worker; one that cannot be started leaves its share to the others,
-     * except for what the run goes on from. */
+    /* The calling thread is the first worker. The other members do the work of a thread that cannot be
+     * started, except for tasks from which the run is resumed. */
     for (uint32_t i = 1; i < jobs; i++)
         members[i].is_running = sim_thread_start(&members[i].thread, member_work, &members[i]) == 0;
     member_work(&members[0]);
@@ -220,14 +222,14 @@ static bool work_with_others(struct lab_stream_crew *crew, struct lab_member *me
     return is_far_done || sim_fail(error, far_error.class, "%s", far_error.text);
 }
 
-/* Keys are unequal, so that their number says little about the time left; rows say most of it. */
+/* Keys differ in size, so their number is a poor estimate of the work; the number of rows is a better one. */
 static double expected_work(const struct wl_workload *workload)
 {
     double rows = workload->rate_per_s * ((double)workload->duration_ns * 1e-9);
     return rows + (double)LAB_KEY_ROWS * (double)workload->key_count;
 }
 
-/* A batch is worked off without a look at who waits, so where reads are many and rows few it is short. */
+/* Requests are not checked during a batch, so batches are short if there are many reads per row. */
 static size_t batch_rows(const struct lab_scenario *scenario)
 {
     double reads_per_s = 0, rows_per_s = scenario->workload.rate_per_s;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A key's stretches: cut where its rate changes, where a read comes, where rows become too old to be there in
- * the end, and where there are so many that somebody who waits for them wants to see them go by. */
+/* Divides a key's rows into stretches. They are cut where the rate changes, at reads, where rows become too
+ * old to exist at the end, and where there are so many rows that progress would not be visible. */
 #include <stdio.h>
 
 #include "kernel/time.h"
 #include "lab/gone.h"
 #include "thin.h"
 
-/* A stretch of more rows than PIECE_ROWS is cut into PIECES at most, so that all counts stay far below
- * SIM_COUNT_MAX. A cut costs a strategy of many buckets a draw for each, and so they are few. */
+/* A stretch of more than PIECE_ROWS rows is cut into at most PIECES pieces, so that all counts stay far below
+ * SIM_COUNT_MAX. There are few pieces, because each of them costs a strategy one draw per bucket. */
 #define PIECE_ROWS 0x1p24
 #define PIECES     256
 
@@ -57,7 +57,7 @@ void lab_thin_begin(struct lab_thin_walk *walk, const struct lab_worker *worker,
     }
 }
 
-/* How long the pieces of a stretch are. */
+/* Returns the length of the pieces of a stretch. */
 static int64_t piece_of(const struct wl_stretch *steady)
 {
     double length = (double)(steady->end_ns - steady->begin_ns), rows = length * steady->rate_per_ns;
@@ -66,8 +66,8 @@ static int64_t piece_of(const struct wl_stretch *steady)
     return 1 + (int64_t)(rows < PIECE_ROWS * PIECES ? length * (PIECE_ROWS / rows) : length / PIECES);
 }
 
-/* Rows written before this will have expired when the run ends; INT64_MIN: none. A time to live counts whole
- * seconds. */
+/* Returns the time before which rows must have been written to have expired at the end of the run; INT64_MIN
+ * if rows do not expire. A time to live is in whole seconds. */
 static int64_t gone_before(const struct lab_scenario *scenario)
 {
     int64_t ttl_ns = scenario->row_ttl_ns,
@@ -78,8 +78,8 @@ static int64_t gone_before(const struct lab_scenario *scenario)
     return (end_ns / SIM_SECOND - ttl_s + 1) * SIM_SECOND;
 }
 
-/* The rows up to the end of the piece. The key's first row is told by itself: readers look back to it, and so
- * its time has to be the same for all. */
+/* Begins the rows up to the end of the piece. The key's first row is a piece of its own: readers go back to
+ * it, so its time must be the same for all strategies. */
 static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct lab_worker *worker,
                         struct lab_lane *lanes, struct lab_thin *thins, const struct lab_key_name *name,
                         int64_t piece_ns)
@@ -88,7 +88,7 @@ static void begin_piece(struct lab_thin_walk *walk, struct lab_key *key, struct 
     const int64_t gone_ns = gone_before(worker->scenario), begin_ns = walk->begin_ns;
     int64_t end_ns = steady->end_ns - begin_ns > piece_ns ? begin_ns + piece_ns : steady->end_ns;
     if (key->next_read_ns < end_ns)
-        end_ns = key->next_read_ns + 1; /* a read sees the rows of its own nanosecond */
+        end_ns = key->next_read_ns + 1; /* a read includes rows of its own nanosecond */
     if (begin_ns < gone_ns && gone_ns < end_ns)
         end_ns = gone_ns;
     struct lab_stretch *piece = &walk->piece;

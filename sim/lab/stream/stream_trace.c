@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The stream engine over a trace. The file is read once, for each key's share of the rows, which its reads
- * follow, and for the end of the run; so a bad line is found before anything is done. Its lines are sorted by
- * key meanwhile (workload/trace_lines.h), and then one key is taken after the other. */
+/* The stream engine with a trace. The file is read once to find each key's share of the rows, on which its
+ * reads depend, and the end of the run, so an invalid line is found before anything else is done. At the same
+ * time, the lines are sorted by key (workload/trace_lines.h). Then the keys are processed one after the
+ * other. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +15,18 @@
 
 #define PROGRESS_LINES 4096u
 
-/* Behind the last line. */
+/* The key after the last line. */
 #define NO_KEY UINT32_MAX
 
-/* How much longer a row takes than to read a byte of the file, for the progress bar. */
+/* The time for a row relative to that for reading a byte of the file, for the progress bar. */
 #define ROW_WORK 16
 
-/* A pipe would be empty at the second reading, or wait for a writer for ever. */
+/* A pipe would be empty when it is read a second time, or block for ever. */
 static bool check_file(const char *path, struct sim_error *error)
 {
     struct stat status;
     if (stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
-        return true; /* what else is wrong with it, opening it tells */
+        return true; /* other errors are reported when the file is opened */
     return sim_fail(error, SIM_ERROR_INPUT,
                     "%s:1: trace is a pipe or a device, and it is read twice; save it as a file", path);
 }
@@ -38,8 +39,8 @@ static bool count_line(struct lab_trace_run *run, const struct wl_trace_batch *l
             return sim_fail_memory(error);
         memset(run->key_rows + before, 0, (run->key_rows_capacity - before) * sizeof *run->key_rows);
     }
-    /* Without `start` the window begins with the file's first row. That need not be this line's: one with a
-     * count comes out late, when the next of its key has been read. */
+    /* Without `start`, the window begins with the first row of the file. That may not be the row of this
+     * line, because a line with a count is returned only after the next line of its key was read. */
     int64_t duration_ns = run->scenario->workload.duration_ns;
     if (run->until_ns == INT64_MAX && duration_ns > 0 && line->rows > 0) {
         int64_t first_ns = wl_trace_first_ns(run->trace);
@@ -65,7 +66,7 @@ static void tell_progress(const struct lab_trace_run *run, bool is_first)
     struct lab_progress *progress = run->context->progress;
     uint64_t bytes, all;
     wl_trace_progress(run->trace, &bytes, &all);
-    /* The rows of all lines, guessed from those that were read. */
+    /* Estimates the rows of all lines from those that were read. */
     double rows = (double)run->rows * (is_first && bytes > 0 ? (double)all / (double)bytes : 1);
     double done = is_first ? (double)bytes : (double)all + ROW_WORK * (double)run->worker->rows;
     atomic_store_explicit(&progress->total, (uint64_t)((double)all + ROW_WORK * rows), memory_order_relaxed);
@@ -73,7 +74,7 @@ static void tell_progress(const struct lab_trace_run *run, bool is_first)
     atomic_store_explicit(&progress->rows, run->worker->rows, memory_order_relaxed);
 }
 
-/* Of a line that was read. */
+/* Reports progress for a line that was read. Returns false if the run must stop or on an error. */
 static bool tick_line(struct lab_trace_run *run, struct sim_error *error)
 {
     if (run->line_count++ % PROGRESS_LINES != 0)
@@ -85,7 +86,7 @@ static bool tick_line(struct lab_trace_run *run, struct sim_error *error)
     return true;
 }
 
-/* At a safe point, when the rows are taken. */
+/* Reports progress at a safe point, while rows are processed. */
 static bool tick(struct lab_trace_run *run, struct sim_error *error)
 {
     if (lab_worker_is_wanted(run->worker))
@@ -140,7 +141,7 @@ static bool next_line(struct lab_trace_run *run, struct sim_error *error)
     return true;
 }
 
-/* The rows before those that are still to be taken: all of the keys before, and some of the one under way. */
+/* Skips the rows that a resumed run has processed: all rows of earlier keys and some of the current one. */
 static bool pass_rows(struct lab_trace_run *run, struct sim_error *error)
 {
     uint64_t left = run->is_under_way ? run->key.rows : 0;
@@ -170,7 +171,7 @@ static void begin_key(struct lab_trace_run *run)
     run->is_under_way = true;
 }
 
-/* More of the key's rows into the worker's columns, until these are full or the key has no more. */
+/* Copies more of the key's rows to the worker's columns, until they are full or the key has no more rows. */
 static bool fill_columns(struct lab_trace_run *run, struct sim_error *error)
 {
     struct lab_worker *worker = run->worker;
@@ -187,7 +188,8 @@ static bool fill_columns(struct lab_trace_run *run, struct sim_error *error)
     return true;
 }
 
-/* Those in the columns, or fewer where many reads lie between them; what is left goes to the front. */
+/* Processes the rows in the columns, or fewer if there are many reads between them; the remaining rows are
+ * moved to the front. */
 static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name)
 {
     struct lab_worker *worker = run->worker;
@@ -204,7 +206,7 @@ static void feed_rows(struct lab_trace_run *run, const struct lab_key_name *name
     run->filled = left;
 }
 
-/* From its beginning, or from where it was left. */
+/* Works on a key from its beginning or from where it was interrupted. */
 static bool work_on_key(struct lab_trace_run *run, int64_t end_ns, struct sim_error *error)
 {
     struct lab_worker *worker = run->worker;

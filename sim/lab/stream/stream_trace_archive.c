@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run over a trace as one part of a snapshot: what was tallied, and the key under way. The trace is read
- * again, since where a key's lines are is known only after the last line. */
+/* A run with a trace as one part of a snapshot: the tallies and the current key. A resumed run reads the
+ * trace again, because the places of a key's lines are known only after the last line. */
 #include "stream_trace.h"
 
 static void archive_known(uint64_t value, struct sim_archive *archive)
@@ -45,7 +45,7 @@ void lab_trace_put(struct lab_trace_run *run)
         return;
     for (size_t i = 0; i < run->worker->lane_count; i++) {
         if (run->worker->tallies[i].out_of_memory)
-            return; /* the run will end by that; the older state is good */
+            return; /* this ends the run; the previous snapshot remains */
     }
     lab_snapshot_begin(run->scenario, &archive);
     archive_run(run, &archive);

@@ -4,8 +4,8 @@
  * a small row is computed once and then looked up. */
 #include "stream.h"
 
-/* The largest size that a trace or a scenario may name. What the tail of a distribution draws beyond it is
- * cut, so that the sums of a batch stay far from overflow. */
+/* The greatest row size that a trace or a scenario may have. Larger draws from the tail of a distribution are
+ * limited to it, so that the sums of a batch are far from overflow. */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 
 static uint64_t clamped(uint64_t payload)
@@ -13,7 +13,8 @@ static uint64_t clamped(uint64_t payload)
     return payload < ROW_BYTES_MAX ? payload : ROW_BYTES_MAX;
 }
 
-/* Rows [from, to), all of one class of times; before[from] is known. */
+/* Computes the sums for rows [from, to), whose timestamps have the same length. before[from] is the sum of
+ * the rows before them. */
 static uint64_t sum(struct lab_worker *worker, size_t from, size_t to, uint32_t class)
 {
     const struct lab_row_cost *cost = &worker->scenario->row_cost;
@@ -40,7 +41,7 @@ static void fill(struct lab_worker *worker, size_t from, size_t to, uint64_t eac
         before[i + 1] = before[from] + (i + 1 - from) * each;
 }
 
-/* Stretch by stretch; returns the payload. */
+/* Computes the sizes stretch by stretch. Returns the sum of the payloads. */
 static uint64_t weigh_stretches(struct lab_worker *worker, const struct lab_batch *batch,
                                 uint64_t payload_each)
 {
