@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Decides which settings are worth a run: branch and bound, the least bound first, within each template. */
+/* Decides which settings are worth a run, by branch and bound within each template, the lowest bound
+ * first. */
 #include <math.h>
 #include <string.h>
 
 #include "tune/race.h"
 
-/* Windows that are called together while none of their template is within the limits: of those there is no
- * bound before one was run. Where each has rows of its own nothing is gained by more than one. */
+/* Returns the number of windows that are called together while none of their template is within the limits:
+ * their bounds are unknown until one was run. If settings do not share rows, calling more than one has no
+ * advantage. */
 static unsigned windows_at_once(const struct tune_race *race)
 {
     return race->sharing == TUNE_SHARES_KEYS ? 1 : 3;
@@ -29,7 +31,7 @@ static bool is_window(const struct tune_entrant *entrant)
     return strategy->kind == BK_TIME && strategy->of.time.calendar == BK_CALENDAR_NONE;
 }
 
-/* Whether each window of `whole` is cut into windows of `part`. */
+/* Returns whether each window of `whole` is divided into windows of `part`. */
 static bool is_cut_into(const struct tune_entrant *whole, const struct tune_entrant *part)
 {
     if (!is_window(whole) || !is_window(part))
@@ -40,7 +42,8 @@ static bool is_cut_into(const struct tune_entrant *whole, const struct tune_entr
            (whole->strategy.settings.strategy.of.time.epoch_ns - epoch_ns) % window_ns == 0;
 }
 
-/* What it costs at the least. A reader asks at least as many windows where each is cut into several. */
+/* Returns a lower bound on the cost. A reader queries at least as many windows if each of them is divided
+ * into several. */
 static double least_cost(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     double least = entrant->cost_least;
@@ -52,8 +55,8 @@ static double least_cost(const struct tune_race *race, const struct tune_entrant
     return least;
 }
 
-/* The cheapest of a template's settings, or (peer NULL) of all, that is within the limits so far; or, with a
- * level of the tests, that was shown to be. NULL: none is. */
+/* Returns the cheapest setting of the template of `peer`, or of all if peer is NULL, that is within the
+ * limits so far or, if a level of the tests is given, that was shown to be. Returns NULL if there is none. */
 static const struct tune_entrant *cheapest(const struct tune_race *race, const struct tune_entrant *peer,
                                            const double *fail_chance)
 {
@@ -77,7 +80,7 @@ const char *tune_race_best(const struct tune_race *race)
     return best == NULL ? NULL : best->strategy.label;
 }
 
-/* Infinity: none is within the limits so far. */
+/* Returns infinity if no setting is within the limits so far. */
 static double best_cost(const struct tune_race *race, const struct tune_entrant *peer)
 {
     const struct tune_entrant *best = cheapest(race, peer, NULL);
@@ -89,9 +92,9 @@ static bool is_waiting(const struct tune_entrant *entrant)
     return entrant->status == TUNE_HOLDS && !entrant->is_called;
 }
 
-/* Those of a template with the least bounds, once those before have been run. Where nobody is within the
- * limits yet, or all may be cheaper, any number of waves follows. More bits buy evenness, and are run for
- * that; windows cut into smaller ones buy nothing. */
+/* Calls the settings of a template with the lowest bounds, once the previously called ones have been run. If
+ * none is within the limits yet, or all may be cheaper, further waves follow. More bits make partitions more
+ * even and are run for that reason; smaller windows have no such advantage. */
 static void call_next(struct tune_race *race, const struct tune_entrant *peer)
 {
     const double best = best_cost(race, peer);
@@ -117,7 +120,8 @@ static void call_next(struct tune_race *race, const struct tune_entrant *peer)
     }
 }
 
-/* Those that grow for ever are compared with nobody, and are run where they may cost little. */
+/* Calls the settings whose partitions never end if their cost may be low. They are not compared with
+ * others. */
 static void call_endless(struct tune_race *race)
 {
     const double most = TUNE_COSTLY_TIMES * best_cost(race, NULL);
@@ -150,7 +154,7 @@ void tune_race_call(struct tune_race *race, bool all)
         call_endless(race);
 }
 
-/* More than so many times as much of it. */
+/* Returns whether the figure of `one` is shown to be more than `times` that of `other`. */
 static bool has_more(const struct tune_entrant *one, const struct tune_entrant *other,
                      enum tune_figure figure, double times, double error_chance)
 {
@@ -165,9 +169,9 @@ static bool has_more(const struct tune_entrant *one, const struct tune_entrant *
     return differences.mean > 0 && tune_sample_p_value(&differences) / 2 <= error_chance;
 }
 
-/* Whether it costs more than the best of its template. What costs as much to within 1 % may still be
- * recommended, for evenness: but not where it is less even, nor where that best costs more than the best of
- * all. */
+/* Returns whether a setting cannot be recommended any more. `best` is the cheapest of its template and
+ * `first` the cheapest of all. A setting that costs at most 1% more than `best` may still be recommended for
+ * its evenness, unless it is less even, or `best` itself costs more than `first`. */
 static bool is_beaten(const struct tune_entrant *entrant, const struct tune_entrant *best,
                       const struct tune_entrant *first, double chance)
 {
@@ -177,8 +181,8 @@ static bool is_beaten(const struct tune_entrant *entrant, const struct tune_entr
              (best != first && has_more(best, first, TUNE_COST, TUNE_AS_CHEAP, chance))));
 }
 
-/* Whether any setting but those settled before may still be cheaper than the best of its template, or than
- * that of all. */
+/* Returns whether any setting that is not settled may still be cheaper than `best`, the cheapest of its
+ * template, or than `first`, the cheapest of all. */
 static bool has_rivals(const struct tune_race *race, const struct tune_entrant *best,
                        const struct tune_entrant *first, double chance)
 {

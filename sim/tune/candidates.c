@@ -54,7 +54,7 @@ static const char *template_of(const struct lab_scenario *scenario, const struct
     return first->label;
 }
 
-/* Settings that the engine cannot hold are left out. */
+/* Adds a candidate. Settings that the engine cannot simulate are left out. */
 static bool enter(struct tune_contest *contest, const struct lab_strategy *strategy, const char *label,
                   const char *base, bool is_own, struct sim_error *error)
 {
@@ -288,7 +288,7 @@ static void find_distribution(const struct tune_contest *contest, struct tune_en
     bool is_cluster = scenario->engine == LAB_ENGINE_CLUSTER, is_below_a_row = is_exact && is_below(contest);
     if (scenario->design.is_given)
         return;
-    /* A row's own number decides its bucket, whoever writes it. */
+    /* A row's own number decides its bucket, regardless of the agent. */
     if (is_cluster && (strategy->kind != BK_COUNT || entrant->strategy.settings.source != BK_SOURCE_EXTERNAL))
         return;
     if (strategy->kind == BK_COUNT) {
@@ -337,7 +337,8 @@ static double increments_least(const struct tune_contest *contest, const struct 
     return 1000 * sum / TUNE_SIZES_DRAWN;
 }
 
-/* A read queries at least one partition, with hash all, and the rate of increments is known. */
+/* Returns a lower bound on the cost: a read queries at least one partition, or all with hash, and the rate of
+ * increments is known. */
 static double least_cost(const struct tune_contest *contest, const struct bk_strategy *strategy)
 {
     const struct lab_scenario *scenario = contest->scenario;

@@ -35,7 +35,7 @@ bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *re
         out->limit_rows = (double)limits->partition_rows;
     if (limits->partition_bytes != 0)
         out->limit_rows = fmin(out->limit_rows, floor((double)limits->partition_bytes / out->mean_bytes));
-    /* Where the limit is less than a row, a partition has one all the same. */
+    /* If the limit is less than a row, a partition still has one row. */
     out->limit_rows = fmax(out->limit_rows, 1);
     return true;
 }
@@ -50,7 +50,7 @@ static bool fly(struct tune_contest *contest, uint32_t threads, struct lab_progr
     if (bk_strategy_unbucketed(&unbucketed.settings.strategy) != BK_OK)
         return false;
     tune_scenario_of(contest->scenario, &unbucketed, 1, contest->scenario->seed, 1, &scenario);
-    /* How rows are read back is of no matter to how many there are. */
+    /* Reads do not affect the number of rows. */
     scenario.reads = (struct lab_reads){0};
     bool is_fine = lab_run(&scenario, threads, progress, &result, error);
     if (!is_fine && progress != NULL && lab_is_stopped(progress))

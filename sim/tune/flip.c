@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What would make another kind the cheapest. Costs are linear in the price of a counter increment and in the
- * rate of reads, so where two are equal is exact. */
+/* Determines what would make another kind of strategy the cheapest. Costs are linear in the price of a
+ * counter increment and in the rate of reads, so the point at which two costs are equal is exact. */
 #include <math.h>
 
 #include "tune/contest.h"
 
 struct line {
-    double base, slope; /* of a cost over a price or a factor of the rate */
+    double base, slope; /* a cost as a linear function of a price or of a factor of the rate */
 };
 
 static struct line line_of(const struct tune_contest *contest, const struct tune_entrant *entrant,
@@ -37,7 +37,7 @@ static bool is_other_kind(const struct tune_contest *contest, size_t index)
            race->entrants[race->recommended].strategy.settings.strategy.kind;
 }
 
-/* The least cost of the recommended one's kind there. */
+/* Returns the least cost of the recommended setting's kind at `at`. */
 static double own_cost(const struct tune_contest *contest, enum tune_axis axis, double at)
 {
     const struct tune_race *race = &contest->race;
@@ -51,8 +51,8 @@ static double own_cost(const struct tune_contest *contest, enum tune_axis axis, 
     return least;
 }
 
-/* Where a line of the own kind meets the other one's, in that direction; the own kind's other settings may
- * still be cheaper there. */
+/* Returns where the line `mine`, of the recommended kind, crosses the line `its` in the given direction; NaN
+ * if it does not. Other settings of the recommended kind may still be cheaper there. */
 static double crossing(struct line mine, struct line its, double now, bool is_up)
 {
     double at = (its.base - mine.base) / (mine.slope - its.slope);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settles a race: which settings no other setting dominates. */
+/* Settles a race: finds the settings that no other setting dominates, and recommends one. */
 #include <math.h>
 
 #include "tune/race.h"
@@ -19,7 +19,7 @@ static bool is_left(const struct tune_entrant *entrant)
     return entrant->status != TUNE_DOMINATED && entrant->status != TUNE_FAILS && tune_was_run(entrant);
 }
 
-/* The confidence that was asked for is each setting's own; what the race itself has shown stays. */
+/* Judges each remaining setting with the requested confidence. Results of the race itself are kept. */
 static void judge_all(struct tune_race *race, double error_chance)
 {
     for (size_t i = 0; i < race->count; i++) {
@@ -48,7 +48,7 @@ static bool is_choice(const struct tune_entrant *entrant, enum tune_status among
     return entrant->status == among && !entrant->is_endless;
 }
 
-/* By the first of these figures that differs. What is missing comes last. */
+/* Compares by the first of these figures that differs. A missing figure comes last. */
 static int compare(const struct tune_entrant *one, const struct tune_entrant *other,
                    const enum tune_figure *figures, size_t count)
 {
@@ -65,8 +65,8 @@ static bool is_narrower(const struct tune_entrant *one, const struct tune_entran
     return compare(one, other, narrow_by, sizeof narrow_by / sizeof *narrow_by) < 0;
 }
 
-/* The cheapest that was shown to hold; when none was, of those of which nothing else was seen. Costs that
- * differ by less than anyone would notice do not decide. */
+/* Recommends the cheapest setting that was shown to hold; if there is none, the cheapest of those that are
+ * undecided. Among settings of practically the same cost, the most even one is chosen. */
 static void choose(struct tune_race *race)
 {
     race->recommended = SIZE_MAX;
@@ -92,7 +92,7 @@ static void choose(struct tune_race *race)
     }
 }
 
-/* Of those that are as sure to hold as the recommended one. */
+/* Marks the front among the settings whose verdict is the same as that of the recommended one. */
 static void mark_front(struct tune_race *race)
 {
     enum tune_status among = race->entrants[race->recommended].status;

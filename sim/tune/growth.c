@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A trace's growth, and when it has brought so many rows. */
+/* The growth of a trace's rate, and the time at which it has a given number of rows. */
 #include "tune/growth.h"
 
 #include <math.h>

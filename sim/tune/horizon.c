@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When the first partition exceeds a limit, as the stream goes on at its rate, or grows as it did. */
+/* Estimates when the first partition exceeds a limit, if the stream continues at its rate or keeps
+ * growing. */
 #include <math.h>
 
 #include "kernel/time.h"
@@ -7,7 +8,7 @@
 #include "lab/metric.h"
 #include "tune/contest.h"
 
-/* How many times the largest partition a limit is; infinity without any. */
+/* Returns the ratio of the nearest limit to the largest partition; infinity without limits. */
 static double room_of(const struct tune_contest *contest, const struct tune_entrant *entrant)
 {
     const struct lab_limits *limits = &contest->scenario->limits;
@@ -18,7 +19,7 @@ static double room_of(const struct tune_contest *contest, const struct tune_entr
             least = fmin(least, (double)limits->partition_rows / (double)seen->rows_most);
         if (limits->partition_bytes != 0 && seen->bytes_most > 0)
             least = fmin(least, (double)limits->partition_bytes / (double)seen->bytes_most);
-        if (entrant->is_endless) /* the first seed's */
+        if (entrant->is_endless) /* only the first seed counts */
             break;
     }
     return least;
@@ -41,13 +42,13 @@ struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const st
     const struct tune_growth *growth = &contest->growth;
     double days = (double)contest->rows.lasts_ns / (double)SIM_DAY;
     if (entrant->is_endless) {
-        /* Partitions that are never left grow with their key: the largest one reaches a limit first. */
+        /* Partitions that never end grow with their key, so the largest one reaches a limit first. */
         horizon.days = tune_growth_rows_at(growth, days, room_of(contest, entrant));
         return horizon;
     }
     double seen = tune_mean_of(entrant, TUNE_OVER), share = seen;
     if (entrant->is_fixed && seen == 0) {
-        /* Nothing but the trace itself tells what comes after it. */
+        /* For a trace, nothing else is known about the time after its end. */
         bool is_never = entrant->has_distribution && entrant->exact_share == 0;
         bool is_window = entrant->strategy.settings.strategy.kind == BK_TIME;
         if (is_never)
@@ -72,7 +73,7 @@ static bool add(struct lab_strategy_result *strategy, const char *name, double d
     return isnan(days) || lab_metrics_add(&strategy->metrics, name, fmin(days, LAB_DAYS_MOST));
 }
 
-/* As if the run had been the one seed of a race. */
+/* Enters the result as if the run were the only seed of a race. */
 static bool enter(const struct tune_contest *contest, const struct lab_result *result,
                   const struct lab_strategy_result *strategy, struct tune_seen *seen,
                   struct tune_entrant *out, struct sim_error *error)
@@ -89,7 +90,8 @@ static bool enter(const struct tune_contest *contest, const struct lab_result *r
     return true;
 }
 
-/* All rows of a key in one partition; NaN where rows expire, so that such partitions need not grow. */
+/* Returns the horizon with all rows of a key in one partition; NaN if rows expire, because such partitions
+ * may not grow. */
 static double unbucketed_days(const struct tune_contest *contest, const struct lab_strategy_result *strategy)
 {
     const struct lab_metric *rows = lab_metrics_find(&strategy->metrics, "keys.rows.max"),

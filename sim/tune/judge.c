@@ -25,7 +25,8 @@ bool tune_may_replace(const struct tune_entrant *one, const struct tune_entrant 
     return (one->requirements & ~other->requirements) == 0;
 }
 
-/* Both ways to look at it, and of their ends the outer ones. */
+/* Computes two intervals, from the shares of the seeds and from all partitions together, and returns their
+ * union. */
 static struct tune_interval share_interval(const struct tune_entrant *entrant, enum tune_figure figure,
                                            uint64_t hits, uint64_t count, double error_chance)
 {
@@ -72,8 +73,8 @@ static enum tune_verdict compare(struct tune_interval interval, double most)
                                    : TUNE_VERDICT_OPEN;
 }
 
-/* By the standard of lab/choice.h. Where no partition may be over a limit one is too many, and of none seen
- * it is asked what chance of one so many exclude. */
+/* Judges by the standard of lab/choice.h. If no partition may exceed a limit, a single one is too many; if
+ * none did, the number of partitions decides which probability can be excluded. */
 static enum tune_verdict judge_over(const struct tune_entrant *entrant, const struct lab_tune *terms,
                                     double error_chance)
 {
@@ -108,7 +109,7 @@ static enum tune_verdict judge_demand(const struct tune_entrant *entrant, const 
         return compare(tune_sample_mean_interval(&per_read, 1 - 2 * error_chance),
                        terms->partitions_per_read);
     case TUNE_FINDABLE:
-        /* One row that no reader finds is one too many: that is no matter of shares. */
+        /* A single violation is too many, independent of shares. */
         return violations_of(entrant) > 0 ? TUNE_VERDICT_FAILS : TUNE_VERDICT_HOLDS;
     case TUNE_DEMAND_COUNT:
         break;
@@ -130,9 +131,9 @@ enum tune_verdict tune_judge(const struct tune_entrant *entrant, const struct la
     return verdict;
 }
 
-/* Were its mean over seeds at most `most`, the product of share / most over seeds would have a mean of at
- * most 1, and would ever reach 1 / error_chance with at most this chance (Ville 1939; of one seed it is
- * Markov's bound). */
+/* If the mean share over seeds were at most `most`, the product of share / most over the seeds would have a
+ * mean of at most 1, and the probability that it ever reaches 1 / error_chance would be at most error_chance
+ * (Ville 1939; for one seed, this is Markov's inequality). */
 static bool is_far_above(const struct tune_entrant *entrant, enum tune_figure figure, double most,
                          double error_chance)
 {
@@ -176,7 +177,7 @@ bool tune_is_within(const struct tune_entrant *entrant, const struct lab_tune *t
              tune_mean_of(entrant, TUNE_PER_READ_P99) > terms->partitions_per_read);
 }
 
-/* -1: the first is better, 0: equal on every seed, 1: that is not shown. */
+/* Returns -1 if the first is better, 0 if both are equal on every seed, and 1 if neither is shown. */
 static int objective_order(const struct tune_entrant *one, const struct tune_entrant *other,
                            enum tune_figure figure, double error_chance)
 {
@@ -206,7 +207,7 @@ static int objective_order(const struct tune_entrant *one, const struct tune_ent
 
 bool tune_dominates(const struct tune_entrant *one, const struct tune_entrant *other, double error_chance)
 {
-    /* The means first: they are quick, and settle most pairs. */
+    /* Compare the means first: this is quick and decides most pairs. */
     if (!tune_is_better(one, other))
         return false;
     bool is_better = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The settings of one strategy in steps, from small buckets to large ones. */
+/* Generates the settings of one strategy in steps, from small buckets to large ones. */
 #include <math.h>
 
 #include "kernel/time.h"
@@ -7,17 +7,19 @@
 #include "tune/search.h"
 #include "tune/weighted.h"
 
-/* Above this threshold a smaller CV, which is below 3 %, buys nothing. With agents each setting has a cluster
- * of its own to run on, so the ladder has fewer rungs. */
+/* Above this threshold the CV is below 3%, and a smaller one has no benefit. With agents, each setting is
+ * simulated on its own cluster, so the ladder has fewer rungs. */
 #define THRESHOLD_MOST         1000u
 #define THRESHOLD_MOST_CLUSTER 100u
-/* Of windows, those are tried that are up to so many times too short for the busiest key's mean rate. */
+/* Windows are tried if they are at most this many times shorter than the mean rate of the busiest key
+ * requires. */
 #define WINDOW_ROOM 100.0
 #define HASH_MOST   65536.0
-/* Up to this threshold bytes are tried in fine steps. */
+/* Up to this threshold, bytes are varied in fine steps. */
 #define WEIGHTED_FINE 2u
 
-/* Where no partition may be over a limit, a tenth of one of all that the seeds make is expected to be. */
+/* If no partition may exceed a limit, the risk is such that a tenth of a partition is expected to exceed it
+ * in all seeds together. */
 static double risk_of(const struct tune_contest *contest)
 {
     const struct lab_tune *terms = &contest->race.terms;
@@ -25,9 +27,9 @@ static double risk_of(const struct tune_contest *contest)
     return terms->share > 0 ? terms->risk : fmin(terms->risk, 0.1 / fmax(partitions, 1));
 }
 
-/* For each number of bits the largest threshold that the distribution allows, and fractions of it: they leave
- * room for what the distribution does not know. And the first bits too many, which the distribution refuses.
- */
+/* For each number of bits: the largest threshold that the distribution allows, and fractions of it, which
+ * leave room for effects that the distribution does not include. Also includes the first number of bits that
+ * the distribution does not allow. */
 static size_t climb_probabilistic(const struct tune_contest *contest, const struct bk_strategy *template,
                                   struct bk_strategy *out)
 {
@@ -62,7 +64,8 @@ static size_t climb_probabilistic(const struct tune_contest *contest, const stru
     return count;
 }
 
-/* `rest` of tune_weighted_above_about(), by so many draws; infinity where a trace alone has the sizes. */
+/* Estimates `rest` of tune_weighted_above_about() from TUNE_SIZES_DRAWN draws. Returns infinity if only a
+ * trace has the sizes. */
 static double rest_of(const struct tune_contest *contest)
 {
     const struct lab_scenario *scenario = contest->scenario;
@@ -79,7 +82,8 @@ static double rest_of(const struct tune_contest *contest)
     return sum > 0 ? squares / (2 * sum) : 0;
 }
 
-/* The most bytes an increment with which partitions stay within the limit except for the risk. */
+/* Returns the greatest number of bytes per increment with which the share of partitions above the limit is
+ * within the risk. */
 static uint64_t bytes_that_hold(uint64_t threshold, uint64_t limit, double rest, double risk)
 {
     uint64_t low = 0, high = limit + 1;
@@ -104,16 +108,17 @@ static uint64_t round_down(uint64_t value, unsigned digits)
     return value / unit * unit;
 }
 
-/* To two digits, or, where they would lose more than 2 %, to three. */
+/* Rounds down to two digits, or to three if two would lose more than 2%. */
 static uint64_t round_bytes(uint64_t value)
 {
     uint64_t rounded = round_down(value, 2);
     return value - rounded > value / 50 ? round_down(value, 3) : rounded;
 }
 
-/* Bytes for thresholds of powers of two, as the distribution allows, and parts of them: they leave room for
- * what it does not know, and for what few partitions do not show. A tenth fewer bytes halve the chance. With
- * large thresholds increments cost the more, so one setting of each will do. */
+/* For thresholds that are powers of two: the most bytes that the distribution allows, and fractions of them,
+ * which leave room for effects that the distribution does not include and that a few partitions do not show.
+ * A tenth fewer bytes halve the probability. With large thresholds the increments cost more, so one setting
+ * each is enough. */
 static size_t climb_weighted(const struct tune_contest *contest, const struct bk_strategy *template,
                              struct bk_strategy *out)
 {
@@ -138,7 +143,7 @@ static size_t climb_weighted(const struct tune_contest *contest, const struct bk
     return count;
 }
 
-/* Windows that people use, from the longest that the run has room for. */
+/* Windows of common lengths, starting with the longest that fits into the run. */
 static size_t climb_time(const struct tune_contest *contest, const struct bk_strategy *template,
                          struct bk_strategy *out)
 {
@@ -177,7 +182,7 @@ static size_t climb_count(const struct tune_contest *contest, const struct bk_st
     return count;
 }
 
-/* Powers of two about the number that the busiest key's rows need. */
+/* Powers of two around the number of buckets that the busiest key needs. */
 static size_t climb_hash(const struct tune_contest *contest, struct bk_strategy *out)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finds the shortest lead under which three-state breaks no guarantee. */
+/* Finds the shortest lead with which three-state violates no guarantee. */
 #include "tune/lead.h"
 
 #include <assert.h>
@@ -10,11 +10,12 @@
 
 #include "lab/crew.h"
 
-/* Safe and unsafe are brought within this part of the formula's lead. */
+/* The search ends when the safe and the unsafe lead differ by less than this fraction of the lead according
+ * to the formula. */
 #define RESOLUTION 50
 #define NS_PER_MS  INT64_C(1000000)
 
-/* All that the search asks of a run. */
+/* The figures of a run that the search needs. */
 struct finding {
     uint64_t violations, rolls;
     int64_t write_p999_ns;
@@ -27,7 +28,7 @@ struct search {
     const struct tune_memory *memory;
     struct lab_progress *progress;
     struct tune_lead *out;
-    /* Of the lead that is being tried. */
+    /* The results for the lead that is being tried. */
     struct tune_lead_step step;
     int64_t write_p999_ns;
 };
@@ -46,7 +47,7 @@ static void note_step(struct search *search)
     out->steps[i] = search->step;
 }
 
-/* No run of the race or of a margin has a factor of 0. */
+/* The factor 0 distinguishes these runs from those of the race and of margins. */
 static uint64_t number_of(const struct search *search, uint64_t seed)
 {
     struct lab_strategy strategy = search->scenario->strategies[search->strategy];
@@ -68,8 +69,8 @@ static void find_in(const struct lab_result *result, struct finding *out)
     out->write_p999_ns = write == NULL ? 0 : (int64_t)(write->value * (double)NS_PER_MS);
 }
 
-/* The one strategy alone, which the scenario's file need not have, with another lead; what the scenario
- * expects is not asked. */
+/* Runs only this strategy, which need not be in the scenario's file, with a different lead. The expectations
+ * of the scenario are not checked. */
 static bool run_alone(const struct lab_scenario *scenario, const struct lab_strategy *strategy,
                       int64_t lead_ns, struct lab_progress *progress, struct finding *out,
                       struct sim_error *error)
@@ -149,7 +150,7 @@ static bool try_lead(struct search *search, int64_t lead_ns, bool *is_safe, stru
     return true;
 }
 
-/* What is to come, when all of these tries are needed. */
+/* Sets the total of the progress bar, assuming that all of these tries are needed. */
 static void reckon(struct search *search, uint64_t tries)
 {
     if (search->progress != NULL)
@@ -164,7 +165,7 @@ static uint64_t halvings(int64_t span_ns, int64_t width_ns)
     return count;
 }
 
-/* A longer lead is never worse but by chance, so what lies between the two is found by halving. */
+/* Bisects between an unsafe and a safe lead. Apart from chance, a longer lead is never worse. */
 static bool halve(struct search *search, int64_t unsafe_ns, int64_t safe_ns, struct sim_error *error)
 {
     int64_t width_ns = search->out->formula_ns / RESOLUTION;
@@ -198,7 +199,8 @@ bool tune_lead_find(const struct lab_scenario *scenario, size_t strategy, uint32
                             .memory = memory,
                             .progress = progress,
                             .out = out};
-    /* Nothing is known yet of the writes' time: a second more than caches and clocks is plenty for most. */
+    /* The latency of writes is not known yet. The bounds of caches and clocks plus one second are sufficient
+     * for most scenarios. */
     const struct lab_agents *agents = &scenario->agents;
     int64_t known_ns = agents->cache_ttl_ns + 2 * agents->clock_bound_ns;
     bool is_safe;

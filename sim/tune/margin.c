@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The winner and the best of each other kind again, at higher rates. */
+/* Runs the winner, and the best strategy of each other kind, again at higher rates. */
 #include <stdlib.h>
 
 #include "tune/contest.h"
 
 #define LEAD_SEEDS 3
-#define LEAD_TRIES 9 /* that a lead is usually found in */
+#define LEAD_TRIES 9 /* the usual number of runs to find a lead */
 
 static const double factors[TUNE_MARGIN_STEPS] = {1.5, 2, 3, 5, 10};
 #define LAST (TUNE_MARGIN_STEPS - 1)
@@ -24,7 +24,7 @@ uint64_t tune_runs_after(const struct tune_contest *contest)
     return runs + lead_runs(&contest->race);
 }
 
-/* The winner, and of each other kind the cheapest that holds. */
+/* Chooses the winner, and the cheapest setting of each other kind that holds. */
 static size_t choose(const struct tune_contest *contest, size_t *out)
 {
     const struct tune_race *race = &contest->race;
@@ -46,7 +46,8 @@ static size_t choose(const struct tune_contest *contest, size_t *out)
     return count;
 }
 
-/* Whether so many above a limit are no more than chance brings at the share that may be. */
+/* Returns whether the number of partitions above a limit is consistent with the allowed share, given the
+ * confidence. */
 static bool is_chance(const struct tune_contest *contest, const struct tune_seen *seen)
 {
     if (contest->race.terms.share == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The number under which a run is remembered: a digest of all that it is a function of, its scenario aside.
- */
+/* The number under which the result of a run is remembered: a digest of everything that it depends on, except
+ * for the scenario. */
 #include "tune/memory.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "lab/binomial.h"
 
-#define TIE (256 * DBL_EPSILON) /* about the error of a tail, 5.7e-14 */
+#define TIE (256 * DBL_EPSILON) /* approximately the error of a tail, 5.7e-14 */
 
 static void check_distribution(const struct tune_distribution *distribution)
 {
@@ -50,16 +50,16 @@ double tune_above(const struct tune_distribution *distribution, uint64_t rows)
 double tune_pmf(const struct tune_distribution *distribution, uint64_t rows)
 {
     check_distribution(distribution);
-    /* The last row increments, and those before it have threshold - 1 increments. */
+    /* The last row increments the counter, and the rows before it have threshold - 1 increments. */
     return rows < distribution->threshold
                ? 0
                : distribution->p * lab_binomial_pmf(rows - 1, distribution->threshold - 1, distribution->p);
 }
 
-/* P(N <= rows) >= probability, by the tail that keeps its digits: 1 - probability is exact from 1/2 on. What
- * a tail's own error may be is forgiven, so that a probability that the distribution takes exactly (a half,
- * with one bit) is reached where it is taken. The last number reaches everything, so that a search ends there
- * when the distribution goes beyond. */
+/* Returns whether P(N <= rows) >= probability. It uses the tail that is more precise; 1 - probability is
+ * exact for probabilities from 1/2 on. The error of a tail is tolerated, so that a probability that the
+ * distribution has exactly (as 1/2 with one bit) is reached at the right number. The largest number counts as
+ * reaching any probability, so that a search ends there even if the distribution continues. */
 static bool reaches(const struct tune_distribution *distribution, uint64_t rows, double probability)
 {
     if (rows == UINT64_MAX)
@@ -69,8 +69,8 @@ static bool reaches(const struct tune_distribution *distribution, uint64_t rows,
     return tune_above(distribution, rows) <= (1 - probability) * (1 + TIE);
 }
 
-/* The Wilson-Hilferty cube of a gamma distribution with the same mean and variance; not below the threshold.
- */
+/* Approximates the quantile by the Wilson-Hilferty transformation of a gamma distribution with the same mean
+ * and variance. The result is at least the threshold. */
 static uint64_t guess_quantile(const struct tune_distribution *distribution, double probability)
 {
     double mean = tune_mean_rows(distribution);
@@ -88,8 +88,8 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Gallops from a guess until the quantile lies in (low, high], then halves: a guess may be wrong, the answer
- * not. */
+/* Gallops from a guess until the quantile is in (low, high], then bisects. The result is correct even if the
+ * guess is bad. */
 uint64_t tune_quantile(const struct tune_distribution *distribution, double probability)
 {
     check_distribution(distribution);

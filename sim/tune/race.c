@@ -8,17 +8,17 @@
 
 #include "kernel/grow.h"
 
-/* Nothing is dropped before: two seeds say too little of how seeds differ. */
+/* Nothing is dropped before this many seeds: two seeds show too little of the variation between seeds. */
 #define SEEDS_FIRST 3
 
-/* One round: a seed, and all entrants that wait for it. */
+/* One round of a race: a seed, and all entrants that are to run on it. */
 struct round {
     struct tune_race *race;
-    const struct tune_entrant **left; /* in batches */
+    const struct tune_entrant **left; /* the entrants of the round, divided into batches */
     size_t left_count, batches, together;
     uint32_t seed;
     uint32_t threads_each;
-    struct lab_progress *progress; /* of the whole race */
+    struct lab_progress *progress; /* the progress of the whole race */
 };
 
 bool tune_race_add(struct tune_race *race, const struct tune_entrant *entrant)
@@ -59,7 +59,7 @@ static bool make_room(struct tune_race *race, struct sim_error *error)
     return true;
 }
 
-/* Entrants left[*first] and those after it; returns their number. */
+/* Finds the entrants of a batch: left[*first] and those after it. Returns their number. */
 static size_t batch_of(const struct round *round, uint64_t job, size_t *first)
 {
     *first = (size_t)job * round->together;
@@ -100,7 +100,7 @@ static bool take(void *context, uint64_t job, void *made, bool *is_enough, struc
     return true;
 }
 
-/* Which of them share a call. */
+/* Divides the entrants into batches that are run in one call. */
 static void share(struct round *round, uint32_t threads)
 {
     const enum tune_sharing sharing = round->race->sharing;
@@ -133,7 +133,7 @@ static bool is_racing(const struct tune_entrant *entrant)
     return entrant->status == TUNE_HOLDS && entrant->is_called;
 }
 
-/* Demands that are a matter of chance. */
+/* Returns the number of demands that are judged statistically. */
 static double demand_count(const struct lab_tune *terms)
 {
     return 1.0 + (terms->tiny >= 0) + (terms->partitions_per_read > 0);
@@ -156,7 +156,8 @@ static void drop(const struct tune_race *race, struct tune_entrant *entrant, dou
     }
 }
 
-/* The levels of the tests are those of tune/race.h. All but what is hopeless waits for the third seed. */
+/* Drops entrants by the tests and levels of tune/race.h. Before the third seed, only hopeless entrants are
+ * dropped. */
 static void drop_some(struct tune_race *race, bool is_even)
 {
     size_t entered = 0;
@@ -185,7 +186,8 @@ static void drop_some(struct tune_race *race, bool is_even)
         tune_race_settle(race, fail_chance, dominate_chance);
 }
 
-/* What will not be recommended, or is known, has told enough with the first seeds. */
+/* Returns the number of seeds that an entrant must run on. The first few are enough for an entrant that will
+ * not be recommended. */
 static uint32_t seeds_of(const struct tune_race *race, const struct tune_entrant *entrant)
 {
     uint32_t first = race->terms.seeds < SEEDS_FIRST ? race->terms.seeds : SEEDS_FIRST;
@@ -194,8 +196,8 @@ static uint32_t seeds_of(const struct tune_race *race, const struct tune_entrant
     return race->drops && entrant->is_endless ? first : race->terms.seeds;
 }
 
-/* Those with the fewest seeds, so that who was called later catches up; false: nobody wants more. *is_even:
- * all others have as many. */
+/* Chooses the entrants with the fewest seeds, so that those called later catch up. Returns false if no
+ * entrant needs another seed. *is_even: all entrants that need more have the same number of seeds. */
 static bool choose(struct round *round, bool *is_even)
 {
     const struct tune_race *race = round->race;

@@ -24,7 +24,7 @@ void tune_sample_add(struct tune_sample *sample, double value)
     double before = value - sample->mean;
     sample->mean += before / (double)sample->count;
     sample->squares += before * (value - sample->mean);
-    /* Of equal observations nothing but rounding is left. */
+    /* If all observations are equal, only rounding errors would remain. */
     if (sample->least == sample->most) {
         sample->mean = value;
         sample->squares = 0;
@@ -71,8 +71,8 @@ double tune_sample_p_value(const struct tune_sample *differences)
     return two_sided(differences->mean / error, (double)differences->count - 1);
 }
 
-/* The error of the difference of two means, each of two observations at least, and Welch's degrees of
- * freedom; false when neither sample spreads. */
+/* Computes the standard error of the difference of two means, each of at least two observations, and Welch's
+ * degrees of freedom. Returns false if neither sample has a variance. */
 static bool welch(const struct tune_sample *one, const struct tune_sample *other, double *error,
                   double *degrees)
 {
@@ -80,7 +80,7 @@ static bool welch(const struct tune_sample *one, const struct tune_sample *other
     double a = one->squares / (n - 1) / n, b = other->squares / (m - 1) / m;
     if (a + b == 0)
         return false;
-    /* As shares of their sum, so that small ones do not vanish in the squares. */
+    /* Uses shares of the sum, so that the squares of small variances do not underflow. */
     double share = a / (a + b);
     *degrees = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
     *error = sqrt(a + b);

@@ -8,7 +8,7 @@
 
 #include "lab/binomial.h"
 
-#define TIE (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
+#define TIE (256 * DBL_EPSILON) /* as in odds.c: the tolerance for the error of a tail */
 
 double tune_risk(const struct tune_distribution *distribution, const struct tune_goal *goal)
 {
@@ -19,7 +19,7 @@ double tune_risk(const struct tune_distribution *distribution, const struct tune
 bool tune_holds(const struct tune_distribution *distribution, const struct tune_goal *goal)
 {
     double most = goal->risk * (1 + TIE);
-    /* A sum is not below its first part, so that alone may tell. */
+    /* The risk is a sum whose first term is quicker to compute, and that term alone may exceed the goal. */
     return tune_below(distribution, goal->rows_min) <= most && tune_risk(distribution, goal) <= most;
 }
 
@@ -34,16 +34,16 @@ static struct tune_distribution distribution_of(uint64_t one_in, uint64_t thresh
     return (struct tune_distribution){.p = 1.0 / (double)one_in, .threshold = threshold};
 }
 
-/* Whether one more leaves the risk as it is, or raises it. Where both chances are too small for a number, the
- * risk is as good as 0. */
+/* Returns whether the next threshold does not lower the risk. If both probabilities underflow, the risk
+ * counts as 0. */
 static bool is_past_best(const struct tune_goal *goal, double p, uint64_t threshold)
 {
     uint64_t before = goal->rows_min > 0 ? goal->rows_min - 1 : 0;
     return lab_binomial_pmf(goal->rows_max, threshold, p) >= lab_binomial_pmf(before, threshold, p);
 }
 
-/* The first threshold from which on the risk does not fall. A few more thresholds are looked at on both sides
- * than those between the limits, because p is 1 / one_in except for its last bit. */
+/* Returns the first threshold from which on the risk does not fall. A few more thresholds than those between
+ * the limits are examined on both sides, because p is 1 / one_in only up to rounding. */
 static uint64_t best_threshold(const struct tune_goal *goal, uint64_t one_in)
 {
     if (one_in == 1)
@@ -69,7 +69,8 @@ static bool holds(const struct tune_goal *goal, uint64_t one_in, uint64_t thresh
     return tune_holds(&distribution, goal);
 }
 
-/* From a threshold that holds down to one that does not, in steps that double, then by halving. */
+/* Searches downwards from a threshold that holds to one that does not, in doubling steps, and then
+ * bisects. */
 static uint64_t lower_edge(const struct tune_goal *goal, uint64_t one_in, uint64_t inside)
 {
     uint64_t outside = 0;
@@ -129,7 +130,7 @@ static bool has_threshold(const struct tune_goal *goal, uint64_t one_in)
     return holds(goal, one_in, best_threshold(goal, one_in));
 }
 
-/* Of the largest power of 2 that is not above. */
+/* Returns the exponent of the largest power of 2 that is at most one_in. */
 static uint64_t exponent(uint64_t one_in)
 {
     uint64_t bits = 0;
@@ -138,8 +139,8 @@ static uint64_t exponent(uint64_t one_in)
     return bits;
 }
 
-/* Chances in question have whole numbers from the commonest on: the exponents of the powers of 2, or the
- * numbers themselves. */
+/* The candidate probabilities have indices from the highest probability on: the exponents of powers of 2, or
+ * the numbers one_in themselves. */
 static uint64_t first_index(const struct tune_chances *chances)
 {
     bool is_power = (chances->least & (chances->least - 1)) == 0;
@@ -156,7 +157,7 @@ static uint64_t chance_at(const struct tune_chances *chances, uint64_t index)
     return chances->powers ? UINT64_C(1) << index : index;
 }
 
-/* The index of the rarest chance in question that holds with some threshold. */
+/* Finds the index of the lowest candidate probability that holds with some threshold. */
 static bool rarest(const struct tune_goal *goal, const struct tune_chances *chances, uint64_t *index)
 {
     check_goal(goal);
@@ -220,7 +221,7 @@ bool tune_search(const struct tune_goal *goal, const struct tune_chances *chance
             break;
         }
         struct tune_fit fit = tune_fit_thresholds(goal, chance_at(chances, index));
-        /* Only the error of a tail can make a chance fail whose rarer neighbour holds. */
+        /* A probability can fail although the next lower one holds only because of the error of a tail. */
         if (fit.first == 0)
             continue;
         out->fits[out->fit_count++] = fit;

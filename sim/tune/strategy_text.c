@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a strategy as YAML: its kind, what the table of settings has to write, and its label. */
+/* Writes a strategy as YAML: its kind, the values of the table of settings, and its label. */
 #include "tune/strategy_text.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 
 #define QUOTED_SIZE (2 * LAB_LABEL_SIZE_MAX + 3)
 
-/* In quotes unless it is a plain word, whatever YAML would make of it. */
+/* Quotes the label unless it is a plain word, however YAML would interpret it. */
 static void write_label(const char *label, char *quoted)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs the strategies of a contest and takes what it needs from each result. */
+/* Runs the strategies of a contest and extracts the figures that it needs from each result. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *
     out->expect_count = 0;
     out->seed = out->workload.seed = out->network.seed = seed;
     out->workload.rate_per_s *= factor;
-    /* By the scenario's own strategies, so that no setting's figures depend on those that run with it. */
+    /* This is determined by the scenario's own strategies, so that the figures of a setting do not depend on
+     * the others in the same run. */
     out->reads.are_expected = lab_reads_can_be_expected(scenario);
     out->engine = tune_engine(scenario, factor);
 }
@@ -82,7 +83,7 @@ static double figure(const struct lab_metrics *metrics, const char *name)
     return metric == NULL ? (double)NAN : metric->value;
 }
 
-/* 0 where there is none. */
+/* Returns a metric as an integer; 0 if it does not exist. */
 static uint64_t whole(const struct lab_metrics *metrics, const char *name)
 {
     const struct lab_metric *metric = lab_metrics_find(metrics, name);
@@ -94,7 +95,7 @@ static double share(double part, double all)
     return all > 0 ? part / all : (double)NAN;
 }
 
-/* Both histograms together, from the largest size down until more than the risk is above. */
+/* Adds both histograms from the largest size down, until the share above exceeds the risk. */
 static bool see_sizes(const struct lab_histogram *closed, const struct lab_histogram *open, double risk,
                       uint64_t *at_risk, uint64_t *most)
 {

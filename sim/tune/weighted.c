@@ -11,8 +11,8 @@
 
 #include "lab/binomial.h"
 
-#define TIE       (256 * DBL_EPSILON) /* as in odds.c: what a tail's own error may be is forgiven */
-#define FAR_SIGMA 12.0                /* beyond, a tail is below 1e-30 */
+#define TIE       (256 * DBL_EPSILON) /* as in odds.c: the tolerance for the error of a tail */
+#define FAR_SIGMA 12.0                /* beyond this, a tail is below 1e-30 */
 
 static void check_distribution(const struct tune_weighted *distribution)
 {
@@ -29,7 +29,7 @@ static double chance_of(const struct tune_weighted *distribution)
     return (double)(distribution->row_bytes % distribution->bytes) / (double)distribution->bytes;
 }
 
-/* What the first `rows` rows surely add, no more than the threshold. */
+/* Returns the least number of increments of the first `rows` rows, but at most the threshold. */
 static uint64_t sure(const struct tune_weighted *distribution, uint64_t rows)
 {
     uint64_t whole = whole_of(distribution);
@@ -46,8 +46,8 @@ static double rows_above(const struct tune_weighted *distribution, uint64_t rows
     return p > 0 ? lab_binomial_lower(rows, distribution->threshold - added - 1, p) : 1;
 }
 
-/* Of a negative binomial distribution by its formulas; else the tails are summed up from a number of rows
- * that is surely exceeded. */
+/* Uses the formulas of the negative binomial distribution if it applies. Otherwise sums the tails, starting
+ * from a number of rows that is certainly exceeded. */
 static void moments(const struct tune_weighted *distribution, double *mean_rows, double *variance_rows)
 {
     check_distribution(distribution);
@@ -126,7 +126,7 @@ uint64_t tune_weighted_quantile(const struct tune_weighted *distribution, double
     uint64_t most = UINT64_MAX / distribution->row_bytes,
              each = whole_of(distribution) + (chance_of(distribution) > 0);
     uint64_t low = (distribution->threshold - 1) / each,
-             high = low + 1; /* fewer than high rows are never enough */
+             high = low + 1; /* fewer than `high` rows are never enough */
     while (high < most && !reaches(distribution, high, probability)) {
         low = high;
         high = high > most / 2 ? most : 2 * high;
@@ -153,8 +153,8 @@ double tune_weighted_stddev_most(const struct tune_weighted *distribution)
     return (double)distribution->bytes * sqrt((double)distribution->threshold);
 }
 
-/* The rows that fit below these bytes have chances that sum up to mu at most; the bound holds where the
- * threshold is mu + 1 and more. */
+/* The probabilities of the rows that fit into these bytes sum up to at most mu. The bound is valid if the
+ * threshold is at least mu + 1. */
 double tune_weighted_below_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
     double mu = (double)bytes / (double)distribution->bytes;
@@ -162,14 +162,14 @@ double tune_weighted_below_most(const struct tune_weighted *distribution, uint64
                                                     : gsl_cdf_gamma_P(mu, (double)distribution->threshold, 1);
 }
 
-/* The rows before the one that goes beyond these bytes have chances that sum up to mu. */
+/* The probabilities of the rows before the one that exceeds these bytes sum up to mu. */
 double tune_weighted_above_about(const struct tune_weighted *distribution, uint64_t bytes, double rest)
 {
     double mu = ((double)bytes - rest) / (double)distribution->bytes;
     return mu < (double)distribution->threshold ? 1 : gsl_cdf_gamma_Q(mu, (double)distribution->threshold, 1);
 }
 
-/* That row may be as large as distribution->bytes. */
+/* The row that exceeds the bytes may have up to distribution->bytes. */
 double tune_weighted_above_most(const struct tune_weighted *distribution, uint64_t bytes)
 {
     return tune_weighted_above_about(distribution, bytes, (double)distribution->bytes);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scenario's race: which settings enter, how they are run in the lab, and what margin the winner has.
+/* The race of a scenario: which settings take part, how they are run in the lab, and which margin the winner
+ * has.
  *
- * First a pilot, one run of `unbucketed`, counts the rows and those of the busiest key, and measures the
- * mean row. Then settings are made from templates: a strategy of the scenario without its numbers (that is
- * its coordination, counter, lead, source of count, epoch, reading, maximum age), or, for a kind that the
- * scenario lacks, the plainest form. The numbers to try are the largest that the exact distribution allows
- * within the limits (a limit in bytes is converted to rows of mean size), and smaller ones, since only a
- * run shows bursts, lag and the sizes of rows. The scenario's own settings enter unchanged; those that the
- * exact distribution refuses are not run. */
+ * First a pilot, which is one run of `unbucketed`, counts the rows and those of the busiest key, and measures
+ * the mean size of a row. Then settings are made from templates: a strategy of the scenario without its
+ * numbers (its coordination, counter, lead, source of count, epoch, reading and maximum age) or, for a kind
+ * that the scenario lacks, the simplest form of that kind. The numbers to try are the largest with which the
+ * exact distribution stays within the limits (a limit in bytes is converted to rows of mean size), and
+ * smaller ones, because only a run shows bursts, lag and the sizes of rows. The scenario's own settings take
+ * part unchanged. Settings that the exact distribution excludes are not run. */
 #ifndef TUNE_CONTEST_H
 #define TUNE_CONTEST_H
 
@@ -21,8 +22,8 @@
 struct tune_rows {
     uint64_t rows, keys;
     double mean_bytes;     /* on disk */
-    double mean_payload;   /* what weighted strategies go by */
-    uint64_t busiest_rows; /* of the key that has most */
+    double mean_payload;   /* the mean weight that weighted strategies use */
+    uint64_t busiest_rows; /* the rows of the key that has the most */
     int64_t lasts_ns;
     double limit_rows; /* the tighter limit of a partition, in rows of mean size */
 };
@@ -34,7 +35,7 @@ struct tune_margin_step {
     double factor;
     bool is_run;
     struct tune_seen seen; /* of the scenario's first seed */
-    bool holds;            /* within all demands, as far as one seed shows */
+    bool holds;            /* the setting meets all demands, as far as one seed shows */
     enum tune_demand failed;
 };
 struct tune_margin {
@@ -44,86 +45,89 @@ struct tune_margin {
 
 struct tune_contest {
     const struct lab_scenario *scenario;
-    const struct tune_memory *memory; /* of the runs of tune_contest_run(); set between the two */
+    const struct tune_memory
+        *memory; /* for the runs of tune_contest_run(); set it after tune_contest_begin() */
     struct tune_rows rows;
     struct tune_growth growth; /* of a trace; a synthetic stream keeps its rate */
     struct tune_race race;
-    size_t left_out;  /* own settings left out, since they change during the run or no run could hold them */
+    size_t left_out; /* the number of the scenario's own settings left out, because they change during the run
+                        or cannot be simulated */
     bool has_margins; /* false for a trace, whose rate is given; then `steps` has no meaning */
     size_t margin_count;
-    struct tune_margin *margins; /* the recommended one's first, then those of the best of other kinds */
-    size_t led;                  /* the entrant whose lead was sought; SIZE_MAX: none has one */
+    struct tune_margin
+        *margins; /* first that of the recommended setting, then those of the best of each other kind */
+    size_t led;   /* the entrant whose lead was determined; SIZE_MAX if none has a lead */
     struct tune_lead lead;
 };
 
-/* The scenario outlives the contest and has a limit; terms: what is asked. Runs the pilot, whose progress
- * is counted in rows. On failure the contest is cleared. */
+/* Begins a contest and runs the pilot, whose progress is in rows. The scenario must have a limit and outlive
+ * the contest. terms: the demands. On failure the contest is cleared. */
 bool tune_contest_begin(struct tune_contest *contest, const struct lab_scenario *scenario,
                         const struct lab_tune *terms, uint32_t threads, struct lab_progress *progress,
                         struct sim_error *error);
-/* The race itself, and with a winner its margin and its lead; its progress is counted in runs. */
+/* Runs the race and, if there is a winner, determines its margin and its lead. The progress is in runs. */
 bool tune_contest_run(struct tune_contest *contest, uint32_t threads, struct lab_progress *progress,
                       struct sim_error *error);
-/* What a run tells of its rows; of its first strategy. SIM_ERROR_INPUT where there are none. */
+/* Sets contest->rows from the first strategy of a run. Fails with SIM_ERROR_INPUT if the run has no rows. */
 bool tune_contest_rows(struct tune_contest *contest, const struct lab_result *result,
                        struct sim_error *error);
-/* The label of the best setting of a kind, or, with BK_KIND_COUNT, of the recommended setting; NULL: none
- * stays within the limits. */
+/* Returns the label of the best setting of a kind or, with BK_KIND_COUNT, of the recommended setting; NULL if
+ * none stays within the limits. */
 const char *tune_contest_best(const struct tune_contest *contest, enum bk_kind kind);
 void tune_contest_clear(struct tune_contest *contest);
 
 /* --- candidates.c */
 
-/* Enters all settings. */
+/* Adds all settings to the race. */
 bool tune_candidates(struct tune_contest *contest, struct sim_error *error);
-/* The exact distribution of one, where there is one: sets has_distribution and exact_share; and is_endless
- * is_fixed and is_same.
- */
+/* Sets has_distribution and exact_share if the entrant has an exact distribution, and is_endless, is_fixed
+ * and is_same. */
 void tune_entrant_describe(const struct tune_contest *contest, struct tune_entrant *entrant);
 
 /* --- ladder.c: numbers worth trying, at most TUNE_LADDER_MAX, best first */
 
 #define TUNE_LADDER_MAX  64
-#define TUNE_SIZES_DRAWN 4096 /* where the mean of a function of a row's size is wanted */
+#define TUNE_SIZES_DRAWN 4096 /* draws to estimate the mean of a function of a row's size */
 size_t tune_ladder(const struct tune_contest *contest, const struct bk_strategy *template,
                    struct bk_strategy *out);
 
 /* --- watch.c */
 
 tune_watch tune_watch_lab; /* its context is the struct tune_contest */
-/* Runs these strategies together, unless the outcomes of all of them are in the contest's memory. strategies
- * is the caller's. */
+/* Runs these strategies together, unless the results of all of them are in the contest's memory. The caller
+ * keeps the ownership of `strategies`. */
 bool tune_watch_at(const struct tune_contest *contest, struct lab_strategy *strategies, size_t count,
                    uint64_t seed, double factor, uint32_t threads, struct lab_progress *progress,
                    struct tune_seen *out, struct sim_error *error);
-/* What a run saw of one strategy. */
+/* Extracts the figures of one strategy from the result of a run. */
 bool tune_see(const struct lab_strategy_result *result, const struct lab_prices *prices, double risk,
               struct tune_seen *out, struct sim_error *error);
-/* Which engine runs the race: rows that need not be drawn are not, where they are many. At other rates than
- * the scenario's nothing is compared seed by seed, so there they never are. */
+/* Returns the engine for the race. If there are many rows, it is one that does not draw each row, where that
+ * is possible; at rates other than the scenario's, results are not compared seed by seed, so rows are never
+ * drawn individually there. */
 enum lab_engine tune_engine(const struct lab_scenario *scenario, double factor);
-/* The scenario with these strategies, one seed, and its rate times a factor; strategies is the caller's and
- * nothing of *out is to be freed. */
+/* Sets *out to the scenario with these strategies, one seed, and its rate multiplied by a factor. The caller
+ * keeps the ownership of `strategies`, and *out must not be freed. */
 void tune_scenario_of(const struct lab_scenario *scenario, struct lab_strategy *strategies, size_t count,
                       uint64_t seed, double factor, struct lab_scenario *out);
 
 /* --- horizon.c */
 
 struct tune_horizon {
-    double days;       /* from the first row until the first partition is expected above a limit; infinity:
-                          never; NaN: the setting was not run, or the rows are those of a trace whose growth is
-                          not known, and no partition was above */
-    bool is_least;     /* no partition was above: `days` is a lower bound, with the confidence asked for */
-    double partitions; /* of a run, on average over the seeds */
-    double over;       /* of these above a limit, on average */
-    double over_most;  /* upper bound of `over`, with the confidence asked for */
+    double days;   /* from the first row until the first partition is expected to exceed a limit; infinity:
+                      never; NaN: the setting was not run, or no partition exceeded a limit in a trace whose
+                      growth is not known */
+    bool is_least; /* no partition exceeded a limit: `days` is a lower bound, with the requested confidence */
+    double partitions; /* partitions of a run, mean over the seeds */
+    double over;       /* partitions of a run that exceed a limit, mean over the seeds */
+    double over_most;  /* upper bound of `over`, with the requested confidence */
 };
-/* The horizon at the run's rate, which for a trace grows as the trace does. Where partitions grow for ever,
- * it is that of the largest. A window's rows grow with the rate, and its largest partition is taken for one
- * of the mean rate. */
+/* Returns the horizon at the run's rate, which for a trace grows as the trace does. If partitions never end,
+ * it is the horizon of the largest one. The rows of a window grow with the rate, and its largest partition is
+ * assumed to have the mean rate. */
 struct tune_horizon tune_horizon_of(const struct tune_contest *contest, const struct tune_entrant *entrant);
-/* The same of a run, whose only seed is all that is known: adds the metrics horizon.* to its strategies. Of a
- * trace of four weeks or more the file is read for its growth. */
+/* Adds the metrics horizon.* to the strategies of a single run. For a trace of four weeks or more, the file
+ * is read to determine its growth. */
 bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *result,
                        struct sim_error *error);
 
@@ -131,14 +135,14 @@ bool tune_horizons_add(const struct lab_scenario *scenario, struct lab_result *r
 
 enum tune_axis {
     TUNE_AXIS_COUNTER, /* the price of a counter increment, in inserts */
-    TUNE_AXIS_READS,   /* so many times the reads of the scenario */
+    TUNE_AXIS_READS,   /* a factor of the scenario's rate of reads */
     TUNE_AXIS_COUNT
 };
 struct tune_flip {
     double at;      /* NaN: nowhere */
-    size_t entrant; /* of another kind, which is as cheap there; SIZE_MAX: none */
+    size_t entrant; /* of another kind, which costs the same at `at`; SIZE_MAX if there is none */
 };
-/* The scenario's own value on this axis. */
+/* Returns the scenario's own value on this axis. */
 double tune_axis_now(const struct tune_contest *contest, enum tune_axis axis);
 /* The nearest place, upwards or downwards from there, where a setting of another kind that stays within the
  * limits costs as little as the recommended one's kind. With a recommendation. */

@@ -4,7 +4,7 @@
  * A setting must meet demands: the share of its partitions above a limit is at most the risk; the scenario
  * may also limit the share of tiny partitions and the partitions per read. Settings are compared by four
  * objectives; less is better. After the third seed, and after each later one, a setting is dropped when
- *  - it fails: the interval of a share lies above what is allowed; or
+ *  - it fails: the interval of a share is above the allowed share; or
  *  - it is dominated: another setting of its kind, with no further requirement, was shown to meet the
  * demands, and over the same seeds is better on at least one objective and, on each of the others, better or
  * equal on every seed. A missing figure counts as worse than any value. So the best of a kind depends neither

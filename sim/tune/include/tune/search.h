@@ -63,7 +63,7 @@ struct tune_found {
     struct tune_candidate *candidates; /* all pairs in the order of fits, then of thresholds, up to the list's
                                           length */
     size_t candidate_count;
-    uint64_t left_out; /* pairs that hold and are not listed; UINT64_MAX for so many or more */
+    uint64_t left_out; /* pairs that hold and are not listed; limited to UINT64_MAX */
     bool is_counted;   /* false: more chances hold than fits_max, and left_out does not count theirs */
     struct tune_candidate recommended; /* fewest increments, then least risk; of no meaning without a fit */
     bool has_rarer;                    /* some chance considered is too rare to hold */

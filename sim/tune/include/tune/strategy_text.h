@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strategy as a scenario would say it: one element of `strategies`, in YAML's flow style, to paste or to
- * lay over a scenario. Read again it is the same strategy. Changes (`then`) are left out. */
+/* Writes a strategy as in a scenario: one element of `strategies` in YAML's flow style, to paste into a
+ * scenario or to pass as an override. Parsing it gives the same strategy. Changes (`then`) are left out. */
 #ifndef TUNE_STRATEGY_TEXT_H
 #define TUNE_STRATEGY_TEXT_H
 
