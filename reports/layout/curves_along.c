@@ -66,7 +66,7 @@ size_t report_curves_stations(const struct report_curves_plot *plot, size_t line
 }
 
 /* The length in pixels of the level start of a line. Many lines coincide there, so that a name or a marker
- * would not tell them apart. */
+ * would not distinguish them. */
 static double level_of(const struct report_curves_plot *plot, size_t line)
 {
     const struct report_line *data = &plot->chart->lines[line];

@@ -407,8 +407,8 @@ static int by_settings(const void *a, const void *b)
     return one->index > other->index ? 1 : -1;
 }
 
-/* Refuses two equal points: the results would be correct, but the same jobs would run twice, which nobody
- * intends. */
+/* Refuses two equal points: the results would be correct, but the same jobs would run twice, which is
+ * certainly not intended. */
 static bool refuse_same_points(struct build *build)
 {
     const struct lab_sweep *sweep = build->sweep;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Divides a key's rows into stretches. They are cut where the rate changes, at reads, where rows become too
- * old to exist at the end, and where there are so many rows that progress would not be visible. */
+ * old to exist at the end, and where a stretch is so long that progress would not be visible. */
 #include <stdio.h>
 
 #include "kernel/time.h"

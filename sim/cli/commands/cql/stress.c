@@ -217,7 +217,7 @@ static void write_columns(FILE *stream, const struct profile *profile)
         write_name(stream, column->name);
         fputc('\n', stream);
         if (column->feed == LAB_FEED_KEY) {
-            /* So many that two seeds hardly ever write to the same partition. */
+            /* The range is so large that two seeds hardly ever write to the same partition. */
             fputs("    size: fixed(12)\n    population: uniform(1..100B)\n", stream);
         } else if (column->feed == LAB_FEED_BUCKET) {
             write_range(stream, "population", 0, (uint64_t)fmax(buckets, 1) - 1);

@@ -8,7 +8,7 @@
 #include "cli/execute.h"
 #include "lab/drift.h"
 
-/* What is asked, as the command line and the database say it. */
+/* The request, according to the command line and the database. */
 struct watch {
     const char *database;
     const char *path;    /* of a file; NULL: a command's output */

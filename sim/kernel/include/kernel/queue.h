@@ -170,7 +170,7 @@ static inline uint64_t sim_queue_pushed(const struct sim_queue *queue)
     return queue->sequence;
 }
 
-/* From here on: inside. */
+/* The rest of this header is internal. */
 
 #define SIM_QUEUE_SLOT_BITS 24
 #define SIM_QUEUE_SLOT_MASK ((UINT64_C(1) << SIM_QUEUE_SLOT_BITS) - 1)
