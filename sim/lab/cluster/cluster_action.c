@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An agent's action as Cassandra's statement, and Cassandra's reply as the action's outcome. */
+/* Converts an agent's action to a Cassandra statement, and Cassandra's reply to the outcome of the action. */
 #include <assert.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "cluster_run.h"
 #include "cluster_view.h"
 
-/* A write that leaves bucket and change times as they were is an increment; else it rolls or resets. Of a
- * plain write nothing says how they were: it has them in its mask when they change, and when it is the key's
- * first. */
+/* Counts a write of the state. A write that does not change the bucket and the change times is an increment;
+ * otherwise it rolls or resets. For a plain write the previous values are unknown, but its mask includes them
+ * if they change, or if it is the key's first write. */
 void lab_action_count(struct lab_cluster_run *run, const struct bk_action *action)
 {
     struct lab_tally *tally = &run->tally;
@@ -48,7 +48,7 @@ void lab_action_statement(const struct lab_cluster_run *run, const struct bk_act
                           struct cass_statement *out)
 {
     const struct lab_consistency *level = &run->scenario->consistency;
-    memset(out, 0, offsetof(struct cass_statement, named)); /* no action has named columns */
+    memset(out, 0, offsetof(struct cass_statement, named)); /* no action uses named columns */
     out->key = action->key;
     out->timestamp_us = INT64_MIN;
     out->consistency = level->state;
@@ -139,7 +139,8 @@ void lab_reply_add(struct lab_cluster_run *run, struct lab_host_operation *opera
     } else if (reply->result == CASS_UNAVAILABLE && !is_conditional) {
         outcome->kind = outcome->kind == BK_OUTCOME_UNKNOWN ? BK_OUTCOME_UNKNOWN : BK_OUTCOME_REFUSED;
     } else {
-        /* Also Unavailable of a conditional update: its commit can say so after the value was decided. */
+        /* This includes Unavailable for a conditional update, whose commit may fail in this way after the
+         * value was decided. */
         outcome->kind = BK_OUTCOME_UNKNOWN;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings that change while agents run. A date that all agents know ahead is in their history from the
- * start. A deploy is an event for each agent: it then takes the new settings, dated by its own clock, or
- * forgets the old ones. */
+/* Settings that change while agents run. A change at a date that all agents know in advance is in their
+ * history from the start. A deployment is an event for each agent, which then adopts the new settings, dated
+ * by its own clock, or forgets the old ones. */
 #include <assert.h>
 
 #include "cluster_agents.h"
@@ -18,7 +18,7 @@ static bool is_deployed(const struct lab_change *change)
     return change->rollout_ns > 0 || !change->keeps_old;
 }
 
-/* A clock that was set back may show a time before the last change: then the new settings hold from just
+/* If a clock was set back, it may show a time before the last change. The new settings then apply from just
  * after that change. */
 static void add(struct bk_history *history, int64_t from_ns, const struct bk_strategy *strategy)
 {
@@ -28,7 +28,7 @@ static void add(struct bk_history *history, int64_t from_ns, const struct bk_str
     (void)status;
 }
 
-/* The later changes that are known by their date. */
+/* Adds the later changes whose dates are known in advance. */
 static void add_dated(const struct lab_cluster_run *run, uint32_t change, struct bk_history *history)
 {
     const struct lab_change *changes = run->strategy->settings.changes;
@@ -80,7 +80,7 @@ void lab_deploy(struct lab_cluster_run *run, uint32_t number, uint32_t index)
         (void)status;
         lab_twin_changed(run, number);
     }
-    /* Readers now begin at the new numbers, which may be below those of old rows. */
+    /* Readers now begin at the new bucket numbers, which may be below those of old rows. */
     bool forgets = !change->keeps_old && number == 0 && !lab_keeps_state(run);
     for (uint32_t key = 0; forgets && run->oracles.is_linked && key < run->key_count; key++)
         lab_findable_lowered(run, key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clients that delete rows: each some time after it was acknowledged, from the bucket that it was put into,
- * by whichever agent is up; again when that was refused or nobody knows, as often as rows are retried. */
+/* Clients that delete rows: each row is deleted some time after its acknowledgement, from the bucket that it
+ * was put into, by any agent that is up. A delete that is refused or whose outcome is unknown is repeated as
+ * often as a row. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 #include "lab/gone.h"
 #include "oracles.h"
 
-/* LAB_NO_DELETE when out of memory. */
+/* Returns LAB_NO_DELETE when out of memory. */
 static uint32_t take_slot(struct lab_cluster_run *run)
 {
     struct lab_deletes_open *deletes = &run->deletes;
@@ -56,7 +57,7 @@ void lab_delete_plan(struct lab_cluster_run *run, const struct lab_host_operatio
     lab_push(run, now_ns + after_ns, LAB_EVENT_DELETE, slot);
 }
 
-/* reply: what ended the delete; NULL: it is given up. */
+/* Frees the slot of a delete. reply: the reply that ended it, or NULL if it was given up. */
 static void give_slot(struct lab_cluster_run *run, uint32_t slot, const struct cass_reply *reply)
 {
     lab_delete_ended(run, &run->deletes.items[slot], reply);

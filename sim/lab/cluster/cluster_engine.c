@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All strategies of a scenario by the cluster engine: each thread, and each other rank, takes one after the
- * other. */
+/* Runs all strategies of a scenario with the cluster engine: each thread, and each other rank, takes one
+ * strategy after the other. */
 #include "lab/cluster_engine.h"
 #include "cluster_loop.h"
 #include "cluster_result.h"
@@ -16,8 +16,8 @@ struct crew {
     const struct lab_scenario *scenario;
     const struct lab_rows *rows;
     const struct lab_run_context *context;
-    struct lab_cluster_run **runs; /* one a strategy, made by whoever takes it, */
-    struct lab_result **far;       /* or what another rank made of it */
+    struct lab_cluster_run **runs; /* one per strategy, created by the thread that takes it, */
+    struct lab_result **far;       /* or the result from another rank */
     struct sim_error *errors;
     _Atomic size_t next;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event trace: gives each event of a cluster run that is asked for to whoever listens. */
+/* The event trace: passes each requested event of a cluster run to the observer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,9 +11,10 @@
 
 static const char *const column_names[BK_COLUMN_COUNT] = {"bucket", "counter", "last_change", "next_change"};
 static const char *const guarded_names[BK_COLUMN_COUNT] = {"bucket", "before", "start", "until"};
-/* Of rows that are counted: how many, and the place of the last of them. */
+/* The columns of strategies that count rows: how many were counted, and the place of the last one. */
 static const char *const sum_names[BK_COLUMN_COUNT] = {"bucket", "counted", "last_time", "last_id"};
-/* How many numbers were given, and the first of the bucket of the last of them. */
+/* The columns of strategies that number rows: how many numbers were given, and the first number of the newest
+ * bucket. */
 static const char *const number_names[BK_COLUMN_COUNT] = {"bucket", "counter", "first", "next_change"};
 static const char *const lock_names[] = {"owner", "until"};
 
@@ -75,8 +76,8 @@ void lab_event_trace_lost(struct lab_cluster_run *run, uint32_t agent, uint32_t 
                         "%s", "");
 }
 
-/* "bucket = 3, next_change = 12.5 s", "owner = agent 4": times since the start of the run, and the agents'
- * numbers as everywhere else; 0 is none. */
+/* Writes "bucket = 3, next_change = 12.5 s" or "owner = agent 4". Times are since the start of the run,
+ * agents are numbered as elsewhere, and 0 means none. */
 static void columns_text(const struct lab_cluster_run *run, bool is_lock, const int64_t *columns,
                          uint32_t mask, char *buffer, size_t size)
 {
@@ -119,7 +120,8 @@ static void columns_text(const struct lab_cluster_run *run, bool is_lock, const 
     }
 }
 
-/* A request begins, unless the agent only tells that a row is acknowledged, or ends what it did. */
+/* Describes an action. It is the beginning of a request unless the agent only acknowledges a row or ends an
+ * operation. */
 static struct lab_told told_of(const struct lab_host_operation *operation, uint32_t agent,
                                const struct bk_action *action)
 {

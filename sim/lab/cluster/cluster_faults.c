@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Faults, on a timetable or at random. Every fault has a stream of its own, so one more moves no other; all
- * strategies meet the same faults at the same times. Where two overlap, the thing is well again when both
- * have ended. */
+/* Faults, at fixed times or at random. Every fault has its own stream of random numbers, so adding a fault
+ * does not change the others. All strategies have the same faults at the same times. If two faults of a
+ * component overlap, it is healthy again when both have ended. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,17 +17,17 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-/* In nanoseconds; what is drawn to last longer never ends. */
+/* In nanoseconds. A fault that is drawn to last longer never ends. */
 #define LASTS_MAX 0x1p62
-/* Faults on top of each other; nothing that runs would be seen to end beyond. */
+/* The greatest factor of overlapping faults. With a larger one, no operation would end within a run. */
 #define FACTOR_MAX 1e6
 #define FACTOR_MIN 1e-6
-/* Of faults at random, as lab_read_faults() has it for others. */
+/* The defaults of random faults, as lab_read_faults() has them for others. */
 #define LATE_CHANCE    0.01
 #define LATE_BY_NS     SIM_MINUTE
 #define SYNC_PERIOD_NS (10 * SIM_SECOND)
 
-/* The next of a fault that comes at random. */
+/* Schedules the next occurrence of a random fault. */
 static void come_again(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_fault *fault = &run->scenario->faults[number];
@@ -58,7 +58,7 @@ void lab_faults_begin(struct lab_cluster_run *run)
     }
 }
 
-/* Nothing was kept of a key whose row is lost. */
+/* Deletes the key's state row, or restores it from the backup, depending on the kind of fault. */
 static void lose_state(struct lab_cluster_run *run, const struct lab_active_fault *made)
 {
     const struct lab_backup *backup = &run->backups[made->fault];
@@ -130,8 +130,8 @@ static void change_network_partition(struct lab_cluster_run *run, const struct l
     cass_change_network_partition(run->cluster, run->places[0], run->places[1], is_separated);
 }
 
-/* Ends the network partition `ended` (NULL: one begins), and separates again what others still separate.
- * Nobody notices what is joined in between: a process that was believed to be gone stays so. */
+/* Ends the network partition `ended`, if it is not NULL, and applies all current network partitions again.
+ * Processes do not notice the moment between: a node that was believed to be down stays so. */
 static void apply_network_partitions(struct lab_cluster_run *run, const struct lab_active_fault *ended)
 {
     if (ended != NULL)
@@ -154,7 +154,7 @@ static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind 
     return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
 }
 
-/* A message is lost unless every cause spares it. */
+/* Returns the combined probability: a message is lost unless every cause spares it. */
 static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind kind, double normal)
 {
     double spared = 1 - normal;
@@ -165,7 +165,7 @@ static double chance_of(const struct lab_cluster_run *run, enum lab_fault_kind k
     return 1 - spared;
 }
 
-/* By how much a late message is late: of several causes the longest. */
+/* Returns the delay of a late message: the longest of all causes. */
 static int64_t latest_of(const struct lab_cluster_run *run)
 {
     int64_t by_ns = 0;
@@ -190,7 +190,7 @@ static void apply(struct lab_cluster_run *run, const struct lab_active_fault *fa
 {
     const struct cass_cluster_config *config = &run->scenario->network;
     if (run->replay != NULL && fault->kind != LAB_FAULT_AGENT_PAUSE)
-        return; /* what came of it is in the history */
+        return; /* its effects are in the history */
     switch (fault->kind) {
     case LAB_FAULT_NODE_DOWN:
         cass_set_down(run->cluster, fault->target, is_active(run, LAB_FAULT_NODE_DOWN, fault->target));
@@ -242,8 +242,9 @@ static void begin(struct lab_cluster_run *run, const struct lab_active_fault *ma
         lab_push(run, now_ns + lasts_ns, LAB_EVENT_FAULT_END, (uint32_t)place);
 }
 
-/* A clock that jumped is wrong until another jump takes it back, and what it wrote until that time has come.
- * Each jump ends a time in which the clock was wrong, so the latest end of all jumps counts. */
+/* A clock that jumped is wrong until another jump sets it back, and its effects last until the times that it
+ * wrote have passed. Each jump ends a span in which the clock was wrong, so the latest end over all jumps
+ * counts. */
 static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int64_t by_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue);
@@ -268,7 +269,7 @@ static void jump(struct lab_cluster_run *run, struct lab_host_agent *agent, int6
                              lab_until(run->oracles.jumps_until_ns, lab_aftermath_ns(run)));
 }
 
-/* What happens at a moment, or ends by itself; all else begins. */
+/* Applies faults that happen at one moment or end by themselves. Others begin and end by events. */
 static void strike_at_once(struct lab_cluster_run *run, const struct lab_active_fault *made, int64_t lasts_ns,
                            bool is_kept)
 {
@@ -332,7 +333,7 @@ static uint32_t draw_target(const struct lab_cluster_run *run, enum lab_fault_ki
     return (uint32_t)sim_random_below(draws, count);
 }
 
-/* A group as the scenario names it. */
+/* Writes a group as in the scenario. */
 static void group_text(const struct lab_cluster_run *run, const struct lab_group *group, char *buffer,
                        size_t size)
 {
@@ -390,7 +391,7 @@ void lab_fault_strike(struct lab_cluster_run *run, uint32_t number)
         lasts_ns = drawn_ns < LASTS_MAX ? 1 + (int64_t)drawn_ns : INT64_MAX;
         made.by_ns = (int64_t)((2 * sim_random_unit(draws) - 1) * (double)made.by_ns);
         if (made.kind == LAB_FAULT_NETWORK_PARTITION) {
-            /* Drawn: one node is separated from all agents. */
+            /* A random network partition separates one node from all agents. */
             made.between[0] = (struct lab_group){LAB_GROUP_NODE, made.target};
             made.between[1] = (struct lab_group){LAB_GROUP_AGENTS, 0};
         }
@@ -434,7 +435,7 @@ void lab_fault_end(struct lab_cluster_run *run, uint32_t place)
     lab_record_fault_end(run, place);
     run->active[place].is_used = false;
     lab_health_fault(run, false);
-    /* What it delayed last is still on its way. */
+    /* The last delayed message is still in flight. */
     if (ended.kind == LAB_FAULT_LATE_MESSAGE)
         lab_health_pulse(run, lab_until(sim_queue_now(&run->queue), ended.by_ns));
     tell(run, &ended, LAB_EVENT_ENDS);

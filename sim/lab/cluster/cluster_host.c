@@ -17,7 +17,7 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-/* A tag: agent, operation, serial. */
+/* A tag consists of the agent, the operation and a serial number. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 /* Bytes of all agents' memory from which it uses large pages. */
 #define LARGE_CACHES ((size_t)4 << 20)
@@ -43,7 +43,7 @@ static uint32_t remember_keys(const struct lab_cluster_run *run)
     return (uint32_t)(asked < enough ? asked : enough);
 }
 
-/* Those that have not begun yet. */
+/* Clears the operations that were not used before. */
 static void clear_operations(struct lab_host_agent *agent, uint32_t count)
 {
     for (; agent->operations_met < count; agent->operations_met++)
@@ -86,7 +86,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     agent->operations = malloc(run->operation_count * sizeof *agent->operations);
     if (agent->operations == NULL)
         return sim_fail_memory(error);
-    if (run->replay != NULL) /* a history may name any of them */
+    if (run->replay != NULL) /* a history may use any operation number */
         lab_agent_clear_operations(run, number);
     agent->history = run->config.history;
     agent->jumped_ns = agent->disturbed_ns = agent->deployed_ns = INT64_MIN;

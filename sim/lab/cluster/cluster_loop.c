@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The run of one strategy: an event queue with agents, network, nodes, clocks and faults in it. */
+/* The run of one strategy: the event loop for agents, network, nodes, clocks and faults. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <stdio.h>
@@ -30,13 +30,14 @@
 #define KEYS_A_LOOK     4096u
 #define BYTES_A_LOOK    ((size_t)4 << 20)
 
-/* Ten years at either end of the range of times. */
+/* The margin, ten years, at both ends of the range of times. */
 #define MARGIN_NS      (3650 * SIM_DAY)
-#define QUEUE_CAPACITY 256u /* at first */
-/* So many that what is known of them does not stay in the caches. */
+#define QUEUE_CAPACITY 256u /* initial capacity */
+/* From this number of keys on, their data does not stay in the processor's caches. */
 #define MANY_KEYS 4096u
 
-/* Clocks, timeouts, locks and faults reach before the first row and behind the last one. */
+/* Checks that there is a margin before the first row and after the last one for clocks, timeouts, locks and
+ * faults. */
 static bool check_times(const struct lab_scenario *scenario, int64_t start_ns, int64_t end_ns,
                         struct sim_error *error)
 {
@@ -47,7 +48,8 @@ static bool check_times(const struct lab_scenario *scenario, int64_t start_ns, i
                     scenario->trace_path == NULL ? "'start' or 'duration'" : "the times of the trace");
 }
 
-/* Clocks may be wrong by their bound on either side; one that jumps further makes its agent's reads fail. */
+/* Clocks may be wrong by their bound in either direction. If a clock jumps further, the reads of its agent
+ * fail. */
 bool lab_cluster_rows(const struct lab_scenario *scenario, const struct lab_run_context *context,
                       struct lab_rows **out, struct sim_error *error)
 {
@@ -77,11 +79,11 @@ static void finish(struct lab_cluster_run *run)
 {
     lab_cluster_tally(run);
     run->is_over = true;
-    if (run->events.events >= pause_events(run)) /* what takes no time may be done again */
+    if (run->events.events >= pause_events(run)) /* a shorter run is simply repeated */
         lab_cluster_keep_end(run);
 }
 
-/* A run that was stopped while it took memory did not lack it. */
+/* An allocation that failed because the run was stopped is not reported as out of memory. */
 static bool fail_memory(const struct lab_cluster_run *run, struct sim_error *error)
 {
     return lab_run_is_stopped(run->context) ? lab_fail_stopped(error) : sim_fail_memory(error);
@@ -165,7 +167,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     } else {
         run->start_ns = scenario->workload.start_ns;
         run->end_ns = run->start_ns + scenario->workload.duration_ns;
-        config.named_columns = scenario->agents.count + 1; /* of locks: a client's column has its number */
+        config.named_columns =
+            scenario->agents.count + 1; /* for locks: a client's column has the client's number */
     }
     lab_row_stamps_init(&run->stamps, &scenario->row_cost, run->start_ns);
     run->fault_draws = calloc(scenario->fault_count + 1, sizeof *run->fault_draws);
@@ -204,7 +207,8 @@ static bool begin(struct lab_cluster_run *run, struct sim_error *error)
     return true;
 }
 
-/* A safe point: between two events, every so many of them. */
+/* A safe point between two events, which occurs at intervals of a number of events. Returns false if the run
+ * must stop. */
 static bool pause(struct lab_cluster_run *run, struct sim_error *error)
 {
     run->pause_at = run->events.events + pause_events(run);
@@ -233,7 +237,7 @@ static void arrive(struct lab_cluster_run *run, uint32_t index)
 
 static void dispatch(struct lab_cluster_run *run, const struct sim_event *event)
 {
-    /* What is under way in the cluster bears tags, too. */
+    /* Requests that are in flight in the cluster of a loaded run have tags, which must be valid. */
     if (run->is_resumed && event->kind == CASS_EVENT_REPLY && !lab_is_possible_tag(run, event->a)) {
         run->is_damaged = true;
         return;
@@ -306,8 +310,8 @@ static const char *event_name(uint32_t kind)
     return name != NULL ? name : "unknown";
 }
 
-/* Folds the event into the digest, and leaves a mark now and then; when the marks are full, every other goes.
- */
+/* Adds the event to the digest, and records a mark at intervals. When the marks are full, every other one is
+ * removed and the interval is doubled. */
 static void log_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
 {
     struct lab_event_log *log = &run->events;
@@ -358,13 +362,14 @@ static bool loop(struct lab_cluster_run *run, struct sim_error *error)
     if (!run->is_over)
         lab_agents_leave(run);
     if (run->views.key == NULL)
-        run->views.count = 0; /* no change was seen: nothing to show */
+        run->views.count = 0; /* no change was seen, so there is nothing to show */
     if (run->context->progress != NULL)
         atomic_fetch_add_explicit(&run->context->progress->done, 1, memory_order_relaxed);
     return true;
 }
 
-/* All but what the result takes: strategies that are done make room for those to come. */
+/* Frees everything that the result does not need, so that completed strategies leave their memory to the
+ * remaining ones. */
 static void release(struct lab_cluster_run *run)
 {
     for (uint32_t i = 0; run->keys != NULL && i < run->key_count; i++) {
@@ -460,12 +465,13 @@ uint64_t lab_push(struct lab_cluster_run *run, int64_t time_ns, enum lab_event k
 uint64_t lab_push_event(struct lab_cluster_run *run, int64_t time_ns, const struct sim_event *event)
 {
     if (run->replay != NULL)
-        return 0; /* what comes is in the history */
+        return 0; /* what happens is in the history */
     if (run->is_resumed && (time_ns < sim_queue_now(&run->queue) || time_ns > SIM_QUEUE_TIME_MAX)) {
         run->is_damaged = true;
         return 0;
     }
-    /* One for each key is always on its way, and nearly all timeouts, of equal length, are cancelled. */
+    /* Each key always has one pending arrival. Nearly all timeouts, which have equal lengths, are
+     * cancelled. */
     uint64_t handle;
     if (event->kind == LAB_EVENT_TIMEOUT || event->kind == LAB_EVENT_DELETE_TIMEOUT)
         handle = sim_queue_push_after(&run->queue, time_ns - sim_queue_now(&run->queue), event);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Agents that are paused, and agents that restart from a checkpoint.
- *
- * A paused agent takes one more event, with its clock as it is then, and stops before it acts: its actions
- * are sent when the pause is over. Later events wait until then, in order, and the load balancer sends the
- * agent no more rows and reads. A checkpoint is taken when the agent has nothing under way, so it restores
- * knowledge alone. */
+/* Agents that are paused, and agents that restart from a checkpoint. A paused agent handles one more event,
+ * with its clock at that time, and stops before it acts: its actions are sent after the pause. Later events
+ * wait until then, in order, and the load balancer sends the agent no more rows and reads. A checkpoint is
+ * taken when the agent has no operations, so it restores only knowledge. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -32,7 +30,7 @@ void lab_agent_resume(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
     if (!agent->is_paused || sim_queue_now(&run->queue) < agent->pause_until_ns)
-        return; /* the agent has restarted, or another pause is not over */
+        return; /* the agent has restarted, or another pause still lasts */
     run->oracles.verdict.probes[LAB_PROBE_PAUSED_ACT] += agent->has_heard;
     agent->is_paused = agent->has_heard = false;
     agent->disturbed_ns = sim_queue_now(&run->queue);
@@ -86,7 +84,7 @@ void lab_agent_keep(struct lab_cluster_run *run, uint32_t number)
     agent->wants_checkpoint = false;
 }
 
-/* A checkpoint that was made with other settings does not count. */
+/* A checkpoint that was made with different settings is not used. */
 bool lab_agent_go_back(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];

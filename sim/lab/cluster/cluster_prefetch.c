@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* With many keys nothing of a key is in the processor's caches when its row arrives, and each thing that the
- * row meets costs a miss. The queue tells of arrivals before they come; what they need is fetched meanwhile,
- * in three steps, since where the one thing lies stands in the other. With 10^5 keys that saves a third of
- * the time. */
+/* With many keys, the data of a key is not in the processor's caches when its row arrives, and each access
+ * causes a cache miss. The queue announces arrivals in advance, so that their data can be prefetched, in
+ * three steps, because the addresses depend on each other. With 10^5 keys this saves a third of the time. */
 #include "cluster_agents.h"
 #include "cluster_loop.h"
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "evidence.h"
 
-/* What has been fetched of the key says nothing yet. */
+/* Prefetches the data of the key whose address does not depend on other data. */
 static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)
 {
     const char *lines = (const char *)&run->keys[key];
@@ -20,7 +19,7 @@ static void prefetch_key(const struct lab_cluster_run *run, uint32_t key)
         __builtin_prefetch(lines + i);
 }
 
-/* The agent that will take the row, if all stay up. */
+/* Prefetches the data of the agent that will take the row if all agents stay up. */
 static void prefetch_agent(const struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t agent = lab_choose_agent_of_row(run, key, run->keys[key].rows);

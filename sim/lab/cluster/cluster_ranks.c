@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Strategies of a cluster run on other ranks: for each of their threads one of ours, which takes a strategy,
- * has it run there, and waits. */
+/* Runs strategies on other ranks: for each of their threads, a thread of this process takes a strategy, has
+ * it run there, and waits for the result. */
 #include "lab/cluster_ranks.h"
 #include "cluster_loop.h"
 #include "cluster_result.h"
@@ -33,7 +33,7 @@ static bool ask(const struct lab_far_strategies *far, uint32_t rank, size_t inde
 {
     const struct lab_order order = lab_order_of(far->scenario);
     struct lab_team_call call = {.rank = rank, .service = LAB_SERVICE_STRATEGY};
-    char *overrides; /* ours already */
+    char *overrides; /* this rank has the overrides already */
     bool is_fine = lab_team_result(far->team, &call, &order, index, far->progress, out, &overrides, error);
     free(overrides);
     return is_fine;
@@ -57,7 +57,7 @@ struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *s
                                                     struct sim_error *errors)
 {
     const struct lab_team *team = lab_team_for(scenario, context);
-    size_t most = scenario->strategy_count - 1; /* one is for this rank */
+    size_t most = scenario->strategy_count - 1; /* one strategy is for this rank */
     struct lab_far_strategies *far = team == NULL ? NULL : calloc(1, sizeof *far);
     if (far == NULL)
         return NULL;
@@ -68,7 +68,8 @@ struct lab_far_strategies *lab_far_strategies_begin(const struct lab_scenario *s
                                        .results = results,
                                        .errors = errors,
                                        .hands = calloc(most + 1, sizeof *far->hands)};
-    /* The first thread of each rank, then the second: strategies may be fewer than threads. */
+    /* First uses one thread of each rank, then a second one, because there may be fewer strategies than
+     * threads. */
     bool is_more = far->hands != NULL;
     for (uint32_t nth = 0; is_more; nth++) {
         is_more = false;
@@ -96,7 +97,7 @@ void lab_far_strategies_end(struct lab_far_strategies *far)
     free(far);
 }
 
-/* The strategy that the request names, in its place of a result that has no other; the digest is none. */
+/* Runs the strategy that the request names. The result has no other strategy and no digest. */
 static bool run_part(const struct lab_scenario *scenario, const struct lab_request *request,
                      struct lab_progress *progress, struct lab_result **out, struct sim_error *error)
 {

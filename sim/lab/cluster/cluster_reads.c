@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The readers of a cluster run: when they come, which agent they ask, and what they got, compared with what
- * had been acknowledged before they began. */
+/* The readers of a cluster run: when they come, which agent they use, and what they found, compared with the
+ * rows that were acknowledged before they began. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -61,7 +61,8 @@ void lab_reads_begin(struct lab_cluster_run *run, uint32_t key)
     }
 }
 
-/* What was acknowledged before the read began; of a range, by the times that the rows' agents gave them. */
+/* Returns the number of rows that were acknowledged before the read began; for a range, those whose times, as
+ * given by their agents, are in the range. */
 static uint64_t acknowledged_rows(const struct lab_cluster_run *run, uint32_t key, enum lab_read_kind kind,
                                   const struct bk_query *query)
 {
@@ -97,7 +98,8 @@ void lab_read_take(struct lab_cluster_run *run, uint32_t chosen, uint32_t key_in
         status = bk_agent_read(run->agents[chosen].agent, now_ns, key_index, newest, &query, &number);
         lab_twin_read(run, chosen, now_ns, key_index, &query, status, number);
     }
-    if (status == BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped further than windows can be walked over */
+    if (status ==
+        BK_ERROR_WALK_TOO_LONG) { /* a clock has jumped so far that there are too many windows to query */
         run->tally.reads_failed++;
         lab_event_trace_add(run, LAB_TOLD(READS, key_index, chosen),
                             "agent %u would have to walk too far, and does not read", chosen);
@@ -134,7 +136,8 @@ void lab_reads_acknowledged(struct lab_cluster_run *run, const struct lab_host_o
         return;
     const struct lab_read *range = &run->scenario->reads.kinds[LAB_READ_RANGE];
     struct sim_times *times = &run->acknowledged[operation->key];
-    /* No clock may be further behind than its bound, save after a jump, whose readers are then due fewer. */
+    /* A clock is behind by at most its bound, except after a jump. After a jump, readers need to find fewer
+     * rows. */
     int64_t oldest_ns = lab_before(lab_before(sim_queue_now(&run->queue), range->age_ns), range->span_ns);
     oldest_ns = lab_before(oldest_ns, 2 * run->scenario->agents.clock_bound_ns);
     sim_times_drop(times, oldest_ns);
@@ -157,8 +160,8 @@ void lab_read_step_done(struct lab_host_operation *operation)
     operation->done.scanned += operation->step_scanned;
 }
 
-/* That the read surely finds: of those, less what anybody has asked to delete by now. Of which times the
- * deleted and the expired ones were nobody keeps. */
+/* Returns the number of these rows that the read must find: without those that a client has started to delete
+ * by now. The times of deleted and expired rows are not recorded. */
 static uint64_t left_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                         uint64_t excused)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a cluster run leaves behind: partitions as they are stored, loads, and where every row went. */
+/* The results of a cluster run: the stored partitions, loads, and the outcome of every row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static bool add_run(struct lab_result *result, const struct lab_scenario *scenar
     return true;
 }
 
-/* The same of a run that another rank made. */
+/* Moves the results of a run on another rank. */
 static void take_over(struct lab_result *result, size_t index, struct lab_result *from)
 {
     struct lab_strategy_result *strategy = &result->strategies[index];
@@ -56,7 +56,7 @@ static void take_over(struct lab_result *result, size_t index, struct lab_result
 bool lab_cluster_result(const struct lab_scenario *scenario, struct lab_cluster_run **runs,
                         struct lab_result **far, struct lab_result **out)
 {
-    /* All runs saw the same rows. */
+    /* All runs had the same rows. */
     struct lab_result *result = far[0] != NULL ? lab_result_begin(scenario, far[0]->rows, far[0]->keys,
                                                                   far[0]->start_ns, far[0]->end_ns)
                                                : begin_by(scenario, runs[0]);
@@ -104,7 +104,7 @@ bool lab_cluster_result_of(const struct lab_scenario *scenario, size_t index, st
     return true;
 }
 
-/* The rows that were written and what stands around them, and a tombstone for each that was deleted. */
+/* Returns the size of a partition: its rows, its overhead, and a tombstone for each deleted row. */
 static struct cass_partition weigh(const struct lab_cluster_run *run, const struct cass_partition_view *view)
 {
     const struct lab_row_cost *cost = &run->scenario->row_cost;
@@ -121,7 +121,7 @@ static void tally_partitions(struct lab_cluster_run *run)
     struct lab_tally *tally = &run->tally;
     const struct lab_limits *limits = &run->scenario->limits;
     struct cass_partition *keys =
-        calloc(run->key_count, sizeof *keys); /* the rows of each, wherever they stand */
+        calloc(run->key_count, sizeof *keys); /* the rows of each key in all partitions */
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {
         struct cass_partition_view view;
         cass_partition_at(run->cluster, i, &view);
@@ -192,7 +192,7 @@ bool lab_metrics_of_oracles(const struct lab_verdict *verdict, struct lab_metric
     return ok;
 }
 
-/* The tombstones that readers met, and where they met too many. */
+/* Adds the metrics of the tombstones that reads scanned, and of reads that scanned too many. */
 static bool add_tombstones(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     const struct lab_tally *tally = &run->tally;
@@ -228,7 +228,7 @@ static bool add_lost(const struct lab_cluster_run *run, struct lab_metrics *out)
 bool lab_cluster_metrics(const struct lab_cluster_run *run, struct lab_metrics *out)
 {
     bool has_rows = run->idgen == NULL;
-    if (run->context->only_judges) /* availability is among the verdicts */
+    if (run->context->only_judges) /* the verdicts include availability */
         return !has_rows || add_lost(run, out);
     if (!has_rows)
         return lab_idgen_metrics(run, out);

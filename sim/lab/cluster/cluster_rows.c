@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of the cluster engine: a synthetic workload is drawn as it is asked for; a trace is held whole,
- * key by key, since rows must come in time order over all keys. */
+/* The rows of the cluster engine: those of a synthetic workload are drawn when they are needed. A trace is
+ * loaded completely, key by key, because rows of all keys must come in the order of their times. */
 #include "lab/cluster_rows.h"
 
 #include <assert.h>
@@ -14,10 +14,10 @@
 #include "lab/runnable.h"
 #include "workload/trace.h"
 
-/* Of a trace, held in memory: 32 GiB. */
+/* The most rows of a trace in memory: 32 GiB. */
 #define ROWS_MAX (UINT64_C(1) << 30)
 
-/* From one look for a stop to the next. */
+/* The number of rows between two checks for a stop. */
 #define ROWS_A_LOOK 65536u
 
 struct trace_key {

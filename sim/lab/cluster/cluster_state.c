@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A key's state as it is stored: what a reader of all replicas would find, followed as the replicas change.
- * By it the run knows which bucket is current, since when rows belong to it, and whether a row went astray.
- */
+/* A key's state as it is stored: what a read of all replicas would find. It is updated when replicas change.
+ * From it the run knows which bucket is current, since when rows belong to it, and whether a row was put into
+ * a wrong bucket. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* No row is counted twice, and none that is not there. */
+/* Judges that no row is counted twice, and only rows that are stored. */
 static void judge_sum(struct lab_cluster_run *run, uint32_t key, const int64_t *columns)
 {
     uint32_t index = lab_partition_find(&run->oracles, key, columns[BK_BUCKET]);
@@ -30,13 +30,13 @@ int64_t lab_state_start(const struct lab_cluster_run *run, const int64_t *column
     return columns[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE];
 }
 
-/* The first time that belongs to the state's bucket. */
+/* Returns the first time that belongs to the state's bucket. */
 static int64_t change_of(const struct lab_cluster_run *run, const int64_t *columns)
 {
     if (run->config.coordination == BK_GUARDED)
         return columns[BK_GUARDED_START];
     int64_t start_ns = lab_state_start(run, columns);
-    /* The row that rolled a key at once still belongs to the old bucket, but at a line. */
+    /* A row that rolls a key immediately still belongs to the old bucket, except at a line. */
     return start_ns + (run->config.coordination != BK_THREE_STATE && !lab_is_line(run, start_ns));
 }
 
@@ -55,7 +55,7 @@ static bool keep_change(struct lab_cluster_run *run, uint32_t key_index, const i
         key->change_count = bucket + 1;
     }
     key->changes[bucket] = change_of(run, columns);
-    /* Beyond more than one line two buckets begin. */
+    /* A row beyond more than one line begins two buckets. */
     if (run->oracles.verdict.is_judged[LAB_ORACLE_LINES] && run->config.coordination == BK_THREE_STATE &&
         bucket > 1 && key->changes[bucket - 1] == 0)
         key->changes[bucket - 1] = columns[BK_LAST_CHANGE];
@@ -126,7 +126,7 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
     uint32_t top = run->oracles.keys[key_index].top;
-    /* Numbers of a lease may be far beyond any row: what counts is where rows are. */
+    /* The numbers of a lease may be far beyond those of any row, so the bucket of the newest row is used. */
     if (run->config.source == BK_SOURCE_LEASE && top != LAB_NO_PARTITION)
         return run->oracles.partitions[top].bucket;
     if (run->config.source != BK_SOURCE_EXTERNAL)
@@ -142,7 +142,7 @@ int64_t lab_current_bucket(const struct lab_cluster_run *run, uint32_t key_index
     case BK_WEIGHTED:
         return lab_state_bucket_at(run, key_index, time_ns);
     default: {
-        /* none and hash: all of an era are open until the next */
+        /* unbucketed and hash: all buckets of an era are open until the next era */
         const struct bk_history *history = lab_settings_at(run, time_ns);
         return run->strategy->settings.change_count == 0
                    ? INT64_MIN

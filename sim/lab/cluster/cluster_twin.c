@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* restored: an agent that was restored from its own checkpoint asks for the same as one that never stopped.
- *
- * Each agent has a twin that is told the same at the same times by the same clock, and whose
- * actions nobody carries out. After a drawn share of the agent's steps, and of its actions, the twin is saved
- * and loaded in its own place. An agent depends on nothing but what it is told, so the twin has the same
- * answers, actions and deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ
- * as soon as that field matters. The agent itself is never restored, so what the twin has once lost stays
- * lost. */
+/* restored: an agent that was restored from its own checkpoint makes the same requests as one that never
+ * stopped. Each agent has a twin that gets the same inputs at the same times by the same clock, and whose
+ * actions are not executed. After a random share of the agent's steps, and of its actions, the twin is saved
+ * and loaded again. An agent depends only on its inputs, so the twin has the same answers, actions and
+ * deadlines. If the checkpoint leaves out a field, or loads it wrongly, the two differ as soon as that field
+ * matters. The agent itself is never restored, so what the twin has once lost stays lost. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +15,12 @@
 
 static void part(struct lab_cluster_run *run, uint32_t number, uint32_t key, const char *why)
 {
-    run->agents[number].twin = NULL; /* reported once: all that follows would differ too */
+    run->agents[number].twin = NULL; /* reported once, because everything that follows would differ, too */
     lab_violate(run, LAB_ORACLE_RESTORED, key, 1, "agent %u: restored from its checkpoint it %s", number,
                 why);
 }
 
-/* The agent's checkpoint, into the twin's place. */
+/* Saves `from` into the agent's buffer for checkpoints. */
 static bool save(struct lab_host_agent *agent, const struct bk_agent *from, size_t *size)
 {
     *size = bk_agent_state_size(from);
@@ -125,15 +123,14 @@ void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct b
     struct bk_action other;
     struct bk_agent *twin = run->agents[number].twin;
     if (twin != NULL && is_due(run, number)) {
-        restore(run, number, twin); /* with what it has still to ask */
+        restore(run, number, twin); /* with the actions that it has not taken yet */
         twin = run->agents[number].twin;
     }
     if (twin == NULL)
         return;
     if (!bk_agent_next(twin, &other))
         part(run, number, (uint32_t)action->key, "asks for nothing");
-    else if (memcmp(&other, action, sizeof other) !=
-             0) /* zeroed, so the bytes between its members are alike */
+    else if (memcmp(&other, action, sizeof other) != 0) /* zeroed, so padding bytes are equal */
         part(run, number, (uint32_t)action->key, "asks for something else");
 }
 

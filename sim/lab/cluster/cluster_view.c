@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run tells of itself: an agent's clock and strategy, the settings that hold by the scenario's dates,
- * and the registers and counters of a key. */
+/* Queries of a run: an agent's clock and strategy, the settings that apply at the scenario's dates, and the
+ * registers and counters of a key. */
 #include <assert.h>
 
 #include "cluster_view.h"
 #include "kernel/time.h"
 #include "lab/change.h"
 
-/* However often a clock jumps, leads and times to live can still be added to what it shows. */
+/* A limit on clocks, so that leads and times to live can be added to their readings without overflow, however
+ * often they jump. */
 #define CLOCK_MAX (INT64_MAX / 8 * 7)
-/* Of guarded, each bucket's start is a register, and each bucket has a counter: (key, bucket) in one number.
- * No run has the rows for 2^40 buckets. */
+/* With guarded, the start of each bucket is a register, and each bucket has a counter; (key, bucket) is
+ * packed into one number. No run has enough rows for 2^40 buckets. */
 #define BUCKET_BITS 40
 #define START_BIT   (UINT64_C(1) << 63)
 static_assert(LAB_CLUSTER_KEYS_MAX <= UINT64_C(1) << (62 - BUCKET_BITS), "a key and a bucket fit");
 
-/* Offset and drift are disciplined so that what is shown, rounded down, stays within the bound; a jump leaves
+/* Offset and drift are limited so that the reading, rounded down, stays within the bound. Only a jump exceeds
  * it. */
 int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t number, int64_t now_ns)
 {
@@ -23,7 +24,8 @@ int64_t lab_agent_shows_at(const struct lab_cluster_run *run, uint32_t number, i
     const struct lab_host_agent *agent = &run->agents[number];
     int64_t bound_ns = run->scenario->agents.clock_bound_ns;
     int64_t since_ns = now_ns - run->start_ns, drifted = 0;
-    /* The product as seconds and the rest of one, so that no division is wide. */
+    /* The product is computed for whole seconds and for the remainder, so that no 128-bit division is
+     * needed. */
     if (agent->drift_ppb != 0)
         drifted =
             since_ns / SIM_SECOND * agent->drift_ppb + since_ns % SIM_SECOND * agent->drift_ppb / 1000000000;
@@ -75,7 +77,7 @@ const struct bk_strategy *lab_era_settings(const struct lab_cluster_run *run, ui
 
 bool lab_is_misplaced(const struct lab_cluster_run *run, int64_t time_ns, int64_t bucket)
 {
-    /* For a count only the key's state says. */
+    /* With BK_COUNT, only the key's state determines this. */
     if (run->strategy->settings.change_count == 0 || run->config.strategy.kind == BK_COUNT)
         return false;
     const struct bk_history *history = lab_settings_at(run, time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the agents believe of one key's bucket around its first change: looked at now and then, without
- * touching them, until the change is over. What was seen before the change is kept in the same list and
- * thinned out when it grows. */
+/* Records what the agents believe to be one key's current bucket around its first change. They are observed
+ * at intervals, without affecting them, until the change is over. The observations before the change are kept
+ * in the same list, which is thinned out when it grows. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 

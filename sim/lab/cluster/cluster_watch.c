@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the agents ask and hear, watched from outside: which rare paths a run has walked, and what happened in
- * it that a guarantee may exclude. Nothing here changes what the agents do. */
+/* Observes the requests and outcomes of agents: which rare paths a run has taken, and which events occurred
+ * that a guarantee may exclude. Nothing here affects the agents. */
 #include "cluster_watch.h"
 #include "cluster_run.h"
 #include "evidence.h"
@@ -10,7 +10,7 @@ _Static_assert((int)LAB_PROBE_ROLL_NODE_DOWN == (int)LAB_FAULT_NODE_DOWN &&
                    (int)LAB_PROBE_ROLL_PAXOS_LOSS == (int)LAB_FAULT_PAXOS_LOSS,
                "the first probes are the faults during a roll, in their order");
 
-/* What is failing while a roll is asked for. */
+/* Records which faults are active while a roll is requested. */
 static void watch_roll(struct lab_cluster_run *run)
 {
     struct lab_verdict *verdict = &run->oracles.verdict;
@@ -26,8 +26,9 @@ static void watch_roll(struct lab_cluster_run *run)
     }
 }
 
-/* A write that is more than a count. Of two at once, with plain writes, the later one does not know of the
- * other: another was under way when this was asked, or has changed the state since it was read for this. */
+/* Observes a write of the state that is more than an increment. Two concurrent plain writes do not know of
+ * each other: another one was pending when this one was requested, or changed the state after it was read for
+ * this one. */
 static void watch_state_write(struct lab_cluster_run *run, struct lab_host_operation *operation,
                               const struct bk_action *action)
 {
@@ -49,7 +50,8 @@ static void watch_state_write(struct lab_cluster_run *run, struct lab_host_opera
     ledger->writes_open++;
     operation->changes_state = true;
     lab_filled_changing(run, operation);
-    /* A condition stands in for a fresh read: the date was set just now, or what it went by had changed. */
+    /* The condition of an update replaces a fresh read: if the state has changed since it was read, the
+     * update is not applied. */
     if (!is_plain)
         operation->state_read_ns = sim_queue_now(&run->queue);
     int64_t before = is_plain || action->if_mask == 0 ? 0 : action->expected[BK_BUCKET];
@@ -132,8 +134,8 @@ void lab_watch_outcome(struct lab_cluster_run *run, struct lab_host_operation *o
     }
 }
 
-/* A write of unknown outcome has lowered the state below rows, and no reader begins high enough for them
- * before the state names their bucket again. */
+/* Returns whether a write of unknown outcome has lowered the state below the bucket of some rows. Readers do
+ * not begin high enough for these rows until the state names their bucket again. */
 static bool is_below_rows(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[key];
@@ -152,10 +154,10 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
     uint32_t key = operation->key;
     int64_t now_ns = sim_queue_now(&run->queue), over_ns = lab_until(now_ns, lab_aftermath_ns(run));
     int64_t asked_ns = operation->asked_ns, read_ns = operation->state_read_ns;
-    /* Two at once disagree until both have ended, and their caches with them. */
+    /* Two concurrent writes may disagree until both have ended and the cached states have expired. */
     if (--run->oracles.keys[key].writes_open == 0)
         lab_condition_closes(run, LAB_CONDITION_CHANGES_AT_ONCE, key, INT64_MAX, over_ns);
-    /* What is not known may take effect until the next write that is. */
+    /* A write of unknown outcome may take effect until the next write that is known to be applied. */
     if (outcome == BK_OUTCOME_APPLIED) {
         if (!is_below_rows(run, key))
             lab_condition_closes(run, LAB_CONDITION_UNKNOWN_WRITE, key, asked_ns, over_ns);
@@ -167,15 +169,15 @@ void lab_state_write_ended(struct lab_cluster_run *run, struct lab_host_operatio
     }
     if (run->config.coordination != BK_THREE_STATE || outcome == BK_OUTCOME_REFUSED)
         return;
-    /* From the read that it goes by until it is known to hold. */
+    /* The time from the read on which the write is based until the write is known to be applied. */
     int64_t left_ns = run->config.lead_ns - run->config.cache_ttl_ns - run->oracles.tolerance_ns;
     if (outcome == BK_OUTCOME_UNKNOWN || now_ns - read_ns > left_ns)
         lab_condition_of_key(run, LAB_CONDITION_LATE_STATE_WRITE, key, read_ns,
                              outcome == BK_OUTCOME_UNKNOWN ? LAB_OPEN_ENDED : over_ns);
 }
 
-/* A write of unknown outcome has taken effect after all, where there was one: whoever coordinates it may have
- * stood still meanwhile, and its time is then later than that of all others. */
+/* If there was a write of unknown outcome, it has taken effect late. Its coordinator may have been paused
+ * meanwhile, so its timestamp may be later than those of all others. */
 void lab_watch_late_effect(struct lab_cluster_run *run, uint32_t key)
 {
     uint32_t met = lab_conditions_at(run, key, INT64_MIN, INT64_MAX);

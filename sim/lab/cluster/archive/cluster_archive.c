@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A cluster run as bytes: its queue, its cluster, its agents, keys and oracles, each in a file of its own,
- * and what is counted. What follows from the scenario is not kept, since the run has begun when it is loaded.
- */
+/* Saves and loads a cluster run: its queue, its cluster, its agents, keys and oracles, each in its own source
+ * file, and its counts. Data that follows from the scenario is not archived, because the run has been begun
+ * when it is loaded. */
 #include "cluster_archive.h"
 
 #include <stdlib.h>
@@ -72,18 +72,19 @@ static void views(struct lab_cluster_run *run, struct sim_archive *archive)
     sim_archive_bool(archive, &run->views_done);
     sim_archive_i64(archive, &run->views_until_ns);
     sim_archive_i64(archive, &run->views_next_ns);
-    /* As many agents as are looked at come at a time, and by that the list is thinned out. */
+    /* Observations come in groups of as many agents as are observed, and the list is thinned out by
+     * groups. */
     if (archive->is_loading && sim_archive_is_fine(archive))
         sim_archive_check(archive,
                           views->agents == 0 ? views->count == 0 : views->count % views->agents == 0);
 }
 
-/* Of a run that is over, what its result is made of. */
+/* Archives the data from which the result of a completed run is made. */
 static void results(struct lab_cluster_run *run, struct sim_archive *archive)
 {
     if (run->idgen != NULL)
         lab_archive_idgen(run, archive);
-    else if (archive->is_loading) /* as when it was tallied */
+    else if (archive->is_loading) /* as when the result was tallied */
         lab_slices_begin(&run->tally.slices, run->start_ns, run->end_ns);
     counts(run, archive);
     lab_archive_verdict(archive, &run->oracles.verdict);
@@ -145,7 +146,8 @@ static void faults(struct lab_cluster_run *run, struct sim_archive *archive)
         fault_of(run, archive, &run->active[i]);
 }
 
-/* The free slots in the order in which they were given back, which says which will be taken next. */
+/* Archives the free slots in the order in which they were freed, which determines which one will be taken
+ * next. */
 static void deletes(struct lab_cluster_run *run, struct sim_archive *archive)
 {
     struct lab_deletes_open *open = &run->deletes;
@@ -185,7 +187,7 @@ void lab_cluster_archive(struct lab_cluster_run *run, struct sim_archive *archiv
         return;
     }
     sim_queue_archive(&run->queue, archive);
-    if (archive->is_loading && sim_archive_is_fine(archive)) /* times are compared with now */
+    if (archive->is_loading && sim_archive_is_fine(archive)) /* times are compared with the current time */
         sim_archive_check(archive, sim_queue_now(&run->queue) >= run->start_ns);
     if (sim_archive_is_fine(archive))
         cass_cluster_archive(run->cluster, archive);

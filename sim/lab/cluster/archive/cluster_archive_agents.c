@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The agents of a run as bytes: the core's own checkpoint of each that is up, and the host's side. */
+/* Saves and loads the agents of a run: the core's checkpoint of each agent that is up, and the data of the
+ * host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "cluster_archive.h"
 #include "oracles.h"
 
-/* No era begins so late that another could not begin after it. */
+/* The latest start of an era, after which another one can still begin. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 560, "operations have other fields: archive them");
@@ -18,7 +19,7 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                       272,
                   "agents have other fields: archive them");
 
-/* Made of the agent, which it is alike. */
+/* The twin is restored from the agent, because both are equal. */
 static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -38,7 +39,7 @@ static void count_parked(struct lab_host_agent *agent)
         agent->parked += agent->operations[i].is_active && agent->operations[i].is_parked;
 }
 
-/* Each kind's figures stand in a union of numbers without gaps that anybody reads. */
+/* The figures of all kinds are in a union of integers; padding in it is never read. */
 static void strategy_of(struct sim_archive *archive, struct bk_strategy *strategy)
 {
     SIM_ARCHIVE_ENUM(archive, strategy->kind, BK_KIND_COUNT);
@@ -92,7 +93,7 @@ static void history_of(const struct lab_cluster_run *run, struct sim_archive *ar
         *history = read;
 }
 
-/* An agent that is down has none: it begins again. */
+/* An agent that is down has no checkpoint, because it restarts without knowledge. */
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -174,7 +175,7 @@ static void walk_of(struct sim_archive *archive, struct lab_walk *walk)
     sim_archive_bool(archive, &walk->is_overtaken);
 }
 
-/* One that is free has a serial alone, by which late replies are known. */
+/* A free operation has only a serial number, by which late replies are recognised. */
 static void operation_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                          struct lab_host_operation *operation)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether what was loaded of a run fits together: each event is for somebody who waits for it, and what is
- * counted as under way is. The run follows its own numbers without looking. */
+/* Checks that a loaded run is consistent: each event has an object that waits for it, and counts of pending
+ * objects are correct. The run uses these numbers without further checks. */
 #include <stdlib.h>
 
 #include "cluster_archive.h"
@@ -10,9 +10,9 @@
 
 struct tally {
     uint64_t arrivals, ends;
-    uint8_t *deletes; /* of each slot: 1 it is free, 2 it has an event */
-    uint8_t *faults;  /* of each active one: it has an event that ends it */
-    uint8_t *deploys; /* of each agent: a bit for each change that is still to come */
+    uint8_t *deletes; /* for each slot: 1 if it is free, 2 if it has an event */
+    uint8_t *faults;  /* for each active fault: whether it has an event that ends it */
+    uint8_t *deploys; /* for each agent: a bit for each future change */
 };
 
 static bool agent_event_fits(const struct lab_cluster_run *run, const struct sim_pending *pending,
@@ -49,7 +49,7 @@ static bool take(uint8_t *marks, size_t at, uint8_t mark)
     return is_first;
 }
 
-/* A slot that is not free waits for its moment, or for an answer. */
+/* A slot that is not free waits for its time or for an answer. */
 static bool delete_event_fits(const struct lab_cluster_run *run, const struct sim_event *event,
                               struct tally *tally)
 {
@@ -129,7 +129,7 @@ static bool counts_fit(const struct lab_cluster_run *run, const struct tally *ta
            failing == run->oracles.health.active;
 }
 
-/* There is room for the changes that are still to come. */
+/* Checks that histories have room for the future changes. */
 static bool histories_fit(const struct lab_cluster_run *run, const struct tally *tally)
 {
     for (uint32_t i = 0; run->idgen == NULL && i < run->agent_count; i++) {
@@ -142,7 +142,7 @@ static bool histories_fit(const struct lab_cluster_run *run, const struct tally 
     return true;
 }
 
-/* Whoever hears of a row looks its key up. */
+/* The observers of stored rows look up the keys of partitions, so these must exist. */
 static bool partitions_fit(const struct lab_cluster_run *run)
 {
     for (size_t i = 0; i < cass_partition_count(run->cluster); i++) {

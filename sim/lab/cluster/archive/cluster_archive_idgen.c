@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Clients of identifiers as bytes, and which identifiers were given. */
+/* Saves and loads the clients of identifiers, and the identifiers that were given. */
 #include <stdlib.h>
 
 #include "cluster_archive.h"
@@ -24,7 +24,7 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
         return;
     struct bk_idgen_config config = lab_idgen_config(run, number);
     bool is_sound = bk_idgen_load(&config, state, size, idgen) == BK_OK;
-    /* Columns are numbered by client. */
+    /* Columns have the numbers of their clients. */
     for (uint32_t i = 0; is_sound && i < idgen->column_count; i++)
         is_sound = idgen->columns[i].client >= 1 && idgen->columns[i].client <= run->agent_count;
     sim_archive_check(archive, is_sound);

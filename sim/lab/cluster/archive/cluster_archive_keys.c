@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The keys of a run as bytes: the rows that are still to come, the readers, and what was stored of each. */
+/* Saves and loads the keys of a run: the source of their future rows, their readers, and their stored
+ * state. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,11 @@ static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *ar
         sim_archive_check(archive, arrival->late_ns >= 0 && arrival->late_ns <= most_ns);
 }
 
-/* Of a synthetic workload the streams, of a trace how far it was read. */
+/* For a synthetic workload, archives the random streams; for a trace, the position. */
 static void cursor_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                       struct lab_cursor *cursor)
 {
-    assert(cursor->is_open); /* when the run begins */
+    assert(cursor->is_open); /* opened when the run begins */
     sim_archive_bool(archive, &cursor->is_open);
     sim_archive_u64(archive, &cursor->next);
     sim_archive_u32_below(archive, &cursor->ahead_end, LAB_ROWS_AHEAD + 1);
@@ -83,7 +84,7 @@ static void readers_of(struct lab_cluster_run *run, struct sim_archive *archive,
         sim_archive_i64(archive, &clock->next_ns);
         if (archive->is_loading)
             sim_archive_check(archive, clock->next_ns >= run->start_ns);
-        if (clock->next_ns < INT64_MAX) /* else nobody draws any more */
+        if (clock->next_ns < INT64_MAX) /* otherwise there are no further draws */
             lab_archive_random(archive, &clock->draws);
     }
     if (run->acknowledged != NULL)

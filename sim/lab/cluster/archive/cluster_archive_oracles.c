@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ledger and the oracles of a run as bytes. Tables are made again; what they hold stands in an order of
- * its own, so that equal states are equal bytes. */
+/* Saves and loads the ledger and the oracles of a run. Hash tables are built again, and their contents are
+ * archived in a fixed order, so that equal states give equal bytes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_span) == 32 && sizeof(struct lab_doubt) == 24,
                   "spans or doubts have other fields: archive them");
 
-/* Times of rows, which a clock that jumps may take anywhere; negated ones among them. */
+/* Archives times of rows, some of them negated. A clock that jumps may give any time, so these are not
+ * checked. */
 static void extreme_of(struct sim_archive *archive, struct lab_extreme *extreme)
 {
     for (int i = 0; i < 2; i++) {
@@ -81,7 +82,7 @@ static void partitions_of(struct lab_cluster_run *run, struct sim_archive *archi
         partition_of(run, archive, &oracles->partitions[i]);
 }
 
-/* A ring, kept as a list. */
+/* Archives a ring buffer as a list. */
 static void window_of(struct sim_archive *archive, struct lab_window *window)
 {
     sim_archive_u32_below(archive, &window->count, UINT32_MAX / 4);
@@ -266,7 +267,7 @@ static void health_of(const struct lab_cluster_run *run, struct sim_archive *arc
     sim_archive_bool(archive, &health->is_unhealthy);
 }
 
-/* Times of rows are among them, so they are what they are. */
+/* Spans may have times of rows, so their times are not checked. */
 static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
 {
     struct lab_oracles *oracles = &run->oracles;
@@ -287,7 +288,7 @@ static void excuses_of(struct lab_cluster_run *run, struct sim_archive *archive)
     doubts->count = (uint32_t)doubt_count;
 }
 
-/* A span's next is older, so each list ends. */
+/* Checks that the next span of each span is older, so that each list ends. */
 static bool spans_fit(const struct lab_oracles *oracles)
 {
     const struct lab_spans *spans = &oracles->spans;
@@ -301,7 +302,8 @@ static bool spans_fit(const struct lab_oracles *oracles)
     return is_fine;
 }
 
-/* Buckets rise along the links of a key, from none to its top; without links each stands alone. */
+/* Checks that buckets increase along the links of a key up to its top, and that there are no links if
+ * partitions are not linked. */
 static bool links_fit(const struct lab_oracles *oracles)
 {
     uint32_t count = oracles->partition_count, none = LAB_NO_PARTITION;
@@ -343,7 +345,8 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
 {
     struct lab_oracles *oracles = &run->oracles;
     sim_archive_mark(archive, 0x6f726163);
-    if (archive->is_loading) /* when rows expire is left out: from then on nobody knows */
+    if (archive->is_loading) /* the times at which rows expire are not archived, so they are not judged after
+                                loading */
         lab_lives_destroy(oracles);
     partitions_of(run, archive);
     for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A strategy's run is a part of its own (lab/snapshot.h): its state is kept between two events, and once more
- * when it is over what its result is made of, so that a run that goes on does again what came after the last
- * state and nothing else. */
+/* The run of a strategy is one part of a snapshot (lab/snapshot.h). Its state is saved between two events,
+ * and the data of its result when it is complete, so a resumed run repeats only what came after the last
+ * saved state. */
 #include "cluster_snapshot.h"
 #include "cluster_archive.h"
 #include "lab/snapshot.h"

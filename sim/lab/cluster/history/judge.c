@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Judges histories: finds the strategies that they tell of, runs each over again, and makes a result of it.
- */
+/* Judges histories: finds the strategies in them, replays each one, and makes a result of it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lines of several files in the order of their times. A line ends with a full stop; a process that was
- * killed may leave one that does not, which is left out when the next line of its file says that an agent is
- * back, or when there is none. */
+/* Merges the lines of several files in the order of their times. A line ends with a full stop. A process that
+ * was killed may leave an incomplete line, which is skipped if the next line of its file says that an agent
+ * is back, or if there is no next line. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,13 +18,14 @@ struct file {
     char *text;
     size_t room;
     struct lab_history_line line;
-    uint64_t torn; /* number of a line without its end, to which the next one has to belong; 0: none */
+    uint64_t torn; /* number of an incomplete line, after which an agent must be back; 0 if there is none */
     bool has_line;
 };
 
 struct lab_history {
     size_t count;
-    struct file *taken; /* whose line was given last, and is to be read on; NULL: none */
+    struct file *taken; /* the file whose line was returned last, and from which the next line must be read;
+                           NULL if none */
     struct file files[];
 };
 
@@ -67,7 +68,7 @@ bool lab_history_number(const char **at, int64_t *out)
     return true;
 }
 
-/* "   12.000000345 s  " */
+/* Parses " 12.000000345 s ". */
 static bool read_time(const char **at, int64_t *out_ns)
 {
     const char *next = *at + strspn(*at, " ");
@@ -87,7 +88,7 @@ static bool read_time(const char **at, int64_t *out_ns)
     return true;
 }
 
-/* "key-12: " */
+/* Parses "key-12: ". */
 static bool read_key(const char **at, struct lab_history_line *line)
 {
     const char *next = *at;
@@ -134,7 +135,7 @@ static bool split(struct file *file, struct sim_error *error)
     return true;
 }
 
-/* The next line that is whole. */
+/* Reads the next complete line of the file. */
 static bool advance(struct file *file, struct sim_error *error)
 {
     ssize_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes a history: a line for each thing that an agent is told, for each fault, and for each effect on what
- * is stored. What agents do follows from that. */
+/* Writes a history: a line for each input of an agent, for each fault, and for each change of what is stored.
+ * The actions of agents follow from these. */
 #include "cluster_view.h"
 #include "history.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What took effect and no line of the history tells of, since its author was killed before it heard, or never
- * heard. Of rows the tables tell that were read back: such a row is stored when its agent asks for it, so
- * that nobody counts it before it is there. Of counters each read tells, as far as it finds more than is
- * known. */
+/* Effects that the history has no line for, because their author was killed before it got the outcome, or
+ * never got it. For rows, the tables that were read back show them: such a row counts as stored from its
+ * request on, so that it is not counted before it is stored. For counters, each read shows them, if it finds
+ * more than is known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +11,12 @@
 
 struct untold_row {
     uint32_t key;
-    bool is_done; /* told of, or stored by now */
+    bool is_done; /* the history has it, or it is stored by now */
     int64_t bucket, row;
 };
 
 struct lab_untold {
-    struct untold_row *rows; /* sorted, once all are known */
+    struct untold_row *rows; /* sorted when all are known */
     size_t count, capacity;
 };
 
@@ -42,7 +42,7 @@ static bool take_row(void *context, const struct lab_history_line *line, const s
     struct lab_untold *untold = context;
     (void)line;
     if (found->kind != LAB_TABLES_ROW || found->key < 0 || found->key > UINT32_MAX)
-        return true; /* the reader of all tables says what is wrong with it */
+        return true; /* the reader of all tables reports the error */
     if (!sim_grow(&untold->rows, &untold->capacity, untold->count + 1, sizeof *untold->rows))
         return sim_fail_memory(error);
     untold->rows[untold->count++] = (struct untold_row){
@@ -50,7 +50,7 @@ static bool take_row(void *context, const struct lab_history_line *line, const s
     return true;
 }
 
-/* "row N is stored in bucket B ..." */
+/* Handles "row N is stored in bucket B ...". */
 static void mark_told(struct lab_untold *untold, const struct lab_history_line *line)
 {
     const char *at = line->text;
@@ -103,7 +103,7 @@ void lab_untold_asked(struct lab_cluster_run *run, const struct bk_action *actio
                      (int64_t)action->row.id, CASS_EVERY_REPLICA);
 }
 
-/* An agent that is up may still hear of it. */
+/* Returns whether an agent that is up may still get the outcome. */
 static bool is_under_way(const struct lab_cluster_run *run, const struct lab_increment *increment)
 {
     for (uint32_t i = 0; i < run->agent_count; i++) {

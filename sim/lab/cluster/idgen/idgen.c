@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clients' host: gives the core's bk_idgen its events, carries out what it asks over the mock cluster,
- * and takes identifiers from it, one after the other. */
+/* The host of clients of identifiers: passes events to the core's bk_idgen, executes its actions on the mock
+ * cluster, and takes identifiers from it, one after the other. */
 #include "idgen.h"
 #include "cluster_agents.h"
 #include "cluster_event_trace.h"
@@ -17,7 +17,7 @@
 #include "lab/metrics.h"
 #include "oracles.h"
 
-/* A tag: client, serial. */
+/* A tag consists of the client and a serial number. */
 #define TAG(client, serial) ((uint64_t)(client) << 32 | (serial))
 
 bool lab_idgen_create(struct lab_cluster_run *run, struct sim_error *error)
@@ -58,14 +58,14 @@ void lab_idgen_destroy(struct lab_cluster_run *run)
     run->idgen = NULL;
 }
 
-/* The client takes an identifier after that time, unless it dies. */
+/* Schedules that the client takes an identifier at that time, unless it crashes before. */
 static void want(struct lab_cluster_run *run, uint32_t number, int64_t after_ns)
 {
     struct sim_event event = {LAB_EVENT_TAKE, number, run->idgen->clients[number].serial_of_life, 0};
     lab_push_event(run, lab_until(sim_queue_now(&run->queue), after_ns), &event);
 }
 
-/* A life of a client: it knows nothing of an earlier one, but has its number. */
+/* Starts a client. After a restart it has no knowledge, but the same number. */
 static void start(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
@@ -82,13 +82,13 @@ static void start(struct lab_cluster_run *run, uint32_t number)
 
 void lab_idgen_begin(struct lab_cluster_run *run)
 {
-    run->arrivals_pending = 1; /* until the end of the run */
+    run->arrivals_pending = 1; /* stays 1 until the end of the run */
     lab_push(run, run->end_ns, LAB_EVENT_IDS_END, 0);
     for (uint32_t i = 0; i < run->agent_count; i++)
         start(run, i);
 }
 
-/* A client has all that it wanted. */
+/* A client has taken all its identifiers. */
 static void finish(struct lab_cluster_run *run)
 {
     if (++run->idgen->done < run->agent_count)
@@ -97,7 +97,7 @@ static void finish(struct lab_cluster_run *run)
     run->idgen->is_over = true;
 }
 
-/* Identifiers of one stripe that follow each other, from first to last. */
+/* Records consecutive identifiers of one stripe, from first to last. */
 static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, int64_t last)
 {
     struct lab_idgen *idgen = run->idgen;
@@ -131,7 +131,8 @@ static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_id
         lab_push_event(run, lab_until(client->asked_ns, run->scenario->agents.timeout_ns), &event);
 }
 
-/* After the end no client begins a new operation; those under way go on until they have heard every reply. */
+/* After the end no client begins a new operation. Current operations continue until they have received every
+ * reply. */
 static void set_tick(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_host_agent *agent = &run->agents[number];
@@ -177,8 +178,8 @@ static void pump(struct lab_cluster_run *run, uint32_t number)
     lab_id_rests(run, number);
 }
 
-/* The next identifier, when the last one was used. In no time at all it takes those in hand, all of a stripe.
- */
+/* Takes the next identifier after the last one was used. If identifiers are used in no time, takes all that
+ * the client has, which are of one stripe. */
 static void take(struct lab_cluster_run *run, uint32_t number)
 {
     struct lab_id_client *client = &run->idgen->clients[number];
@@ -292,7 +293,7 @@ bool lab_idgen_dispatch(struct lab_cluster_run *run, const struct sim_event *eve
     }
 }
 
-/* Nobody is left to hear the answer. */
+/* The client crashed, so its reply will be ignored. */
 static void orphan(struct lab_cluster_run *run, struct lab_id_client *client)
 {
     if (!client->is_asking)

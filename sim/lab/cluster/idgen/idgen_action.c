@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A client's action as Cassandra's statement, Cassandra's reply as its outcome; and what is counted of them.
- */
+/* Converts a client's action to a Cassandra statement, and Cassandra's reply to its outcome, and counts
+ * them. */
 #include <assert.h>
 #include <string.h>
 
 #include "cluster_event_trace.h"
 #include "idgen_private.h"
 
-/* Of each stripe a row with the last identifier, and a row for the lock. */
+/* Each stripe has a row with the last identifier and a row for the lock. */
 #define LAST_KEY(stripe) ((uint64_t)(stripe)*2)
 #define LOCK_KEY(stripe) ((uint64_t)(stripe)*2 + 1)
 
@@ -72,7 +72,8 @@ void lab_idgen_outcome(struct lab_cluster_run *run, enum bk_idgen_action_kind ki
     memcpy(out->values, reply.columns, sizeof out->values);
     if (reply.result == CASS_OK)
         out->kind = is_conditional && !reply.applied ? BK_IDGEN_NOT_APPLIED : BK_IDGEN_APPLIED;
-    else /* Unavailable of a conditional update: its commit can say so after the value was decided. */
+    else /* Unavailable for a conditional update, whose commit may fail in this way after the value was
+            decided. */
         out->kind = reply.result == CASS_UNAVAILABLE && !is_conditional ? BK_IDGEN_REFUSED : BK_IDGEN_UNKNOWN;
 }
 
@@ -93,8 +94,8 @@ static bool is_release(const struct bk_idgen_action *action)
            (action->kind == BK_IDGEN_CAS_LOCK && action->set[0] == 0);
 }
 
-/* An attempt begins with the first action that asks for the lock, and ends with the first one that needs it,
- * or that gives it up. */
+/* An attempt begins with the first request for the lock, and ends with the first action under the lock or
+ * with its release. */
 static void watch_lock(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)
 {
     struct lab_idgen *idgen = run->idgen;

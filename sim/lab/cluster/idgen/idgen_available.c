@@ -47,7 +47,8 @@ static int64_t end_of(const struct bk_idgen_action *action)
     return action->kind == BK_IDGEN_CAS_LOCK ? action->set[1] : action->columns[0].until_ns;
 }
 
-/* Its clock has jumped, or it stood still, since it heard: then it is not known by what clock it decided. */
+/* Returns whether the client's clock jumped, or the client was paused, since its last outcome; then the clock
+ * reading of its decision is unknown. */
 static bool is_disturbed(const struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_host_agent *host = &run->agents[number];
@@ -63,7 +64,8 @@ void lab_id_begins(struct lab_cluster_run *run, uint32_t number)
     watch->clock_ns = lab_agent_clock(run, number);
 }
 
-/* Of columns: the own one is there, and all others have run out by the clock at which the attempt began. */
+/* For columns: returns whether the client's own column exists and all others had expired when the attempt
+ * began. */
 static bool is_alone(const struct lab_idgen *idgen, uint32_t number, const struct bk_idgen_outcome *outcome)
 {
     const struct lab_id_watch *watch = &idgen->clients[number].watch;
@@ -118,7 +120,7 @@ void lab_id_heard(struct lab_cluster_run *run, uint32_t number, const struct bk_
         watch->is_holder = is_alone(run->idgen, number, outcome);
 }
 
-/* The longest wait after the nth attempt of a lease; of random ones the first is at most the base. */
+/* Returns the longest wait after the nth attempt of a lease. A random first wait is at most the base. */
 static int64_t longest_wait_ns(const struct bk_idgen_config *config, uint32_t nth)
 {
     if (config->backoff == BK_IDGEN_CONSTANT)
@@ -129,7 +131,7 @@ static int64_t longest_wait_ns(const struct bk_idgen_config *config, uint32_t nt
     return config->backoff_cap_ns != 0 && wait_ns > config->backoff_cap_ns ? config->backoff_cap_ns : wait_ns;
 }
 
-/* Since the last attempt was in vain; the nth random wait is n times the first one of the lease. */
+/* Judges the wait after a failed attempt. The nth random wait is n times the first one of the lease. */
 static bool is_wait_right(const struct lab_cluster_run *run, uint32_t number, struct lab_id_watch *watch,
                           int64_t waited_ns)
 {
@@ -174,7 +176,7 @@ static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t 
     watch->is_blurred = !is_known;
 }
 
-/* Under the lock a request has its tries only while the lease lasts. */
+/* Under the lock, a request is repeated only while the lease lasts. */
 static bool may_stop_trying(const struct lab_cluster_run *run, const struct lab_id_client *client)
 {
     const struct lab_id_watch *watch = &client->watch;
@@ -215,7 +217,8 @@ static void release(struct lab_cluster_run *run, uint32_t number, const struct b
     watch->owes = watch->is_holder = false;
 }
 
-/* A batch follows the last identifier, or begins the stripe; its last ones may not fit. */
+/* Judges a batch: it follows the last identifier or begins the stripe, and may be shorter at the end of the
+ * range. */
 static void judge_batch(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *next)
 {
     struct lab_id_watch *watch = &run->idgen->clients[number].watch;

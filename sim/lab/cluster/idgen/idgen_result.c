@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run of identifiers leaves behind, as metrics. */
+/* The metrics of a run of identifiers. */
 #include <stdio.h>
 
 #include "cluster_result.h"
@@ -8,7 +8,7 @@
 #include "idgen_private.h"
 #include "lab/metrics.h"
 
-/* As a reader of all replicas finds it: what was leased and is in nobody's hand was lost. */
+/* Uses what a read of all replicas finds: leased identifiers that no client has or took are lost. */
 void lab_idgen_tally(struct lab_cluster_run *run)
 {
     struct lab_idgen *idgen = run->idgen;

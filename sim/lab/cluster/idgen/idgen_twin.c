@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* restored, of identifiers: a client that was restored from its own checkpoint gives and asks for the same as
- * one that never stopped. Twins of clients are those of agents; cluster_twin.c says how they are judged. */
+/* restored, for identifiers: a client that was restored from its own checkpoint gives the same identifiers
+ * and makes the same requests as one that never stopped. Twins of clients work like those of agents, see
+ * cluster_twin.c. */
 #include <string.h>
 
 #include "cluster_agents.h"
@@ -9,12 +10,13 @@
 
 static void part(struct lab_cluster_run *run, uint32_t number, const char *why)
 {
-    run->idgen->clients[number].has_twin = false; /* reported once: all that follows would differ too */
+    run->idgen->clients[number].has_twin =
+        false; /* reported once, because everything that follows would differ, too */
     lab_violate(run, LAB_ORACLE_RESTORED, LAB_NO_KEY, 1, "client %u: restored from its checkpoint it %s",
                 number, why);
 }
 
-/* The checkpoint of `from`, into the twin's place. */
+/* Loads a checkpoint of `from` into the twin. */
 static void restore(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen *from)
 {
     struct bk_idgen *twin = &run->idgen->clients[number].twin;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which oracle is told of what an operation does. Most steps of a row concern few oracles, and which ones
- * follows from the strategy, what was asked last and what is asked now. So that is worked out once, when a
- * run begins, and a step costs an oracle that it does not concern nothing. With the context's `tells_all`
- * each is told of everything; a test compares the two. */
+/* Determines which oracles are notified of an operation's steps. Most steps of a row concern few oracles, and
+ * which ones depends on the strategy, the previous request and the next one. This is computed once, when a
+ * run begins, so a step costs nothing for oracles that it does not concern. With `tells_all` of the context,
+ * every oracle is notified of everything; a test compares both. */
 #include <string.h>
 
 #include "cluster_run.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Conditions that guarantees may except, as far as the scenario tells them, or the whole run does. Those that
- * happen at a moment are noted where they happen. */
+/* The conditions under which guarantees need not hold, as far as they follow from the scenario or from the
+ * whole run. Conditions that occur at one moment are recorded where they occur. */
 #include "cluster_run.h"
 #include "evidence.h"
 #include "kernel/time.h"
 #include "oracles.h"
 
-/* Paxos sleeps up to 99 ms between the rounds of a contended update, each of eight trips. */
+/* Paxos sleeps up to 99 ms between the rounds of a contended update, each of which takes eight trips. */
 #define UPDATE_LEAST_NS SIM_SECOND
 #define UPDATE_TRIPS    64
 #define PAUSES_LONGEST  28
@@ -31,8 +31,8 @@ static uint32_t replicas_of(const struct lab_scenario *scenario, enum cass_consi
     }
 }
 
-/* Where all agents and replicas stand in one datacenter; else which replicas a reader asks depends on where
- * it stands. */
+/* Returns the number of replicas that a read queries; 0 if there are several datacenters, because the queried
+ * replicas then depend on the place of the reader. */
 uint32_t lab_read_replicas(const struct lab_scenario *scenario)
 {
     if (scenario->network.datacenter_count > 1)
@@ -40,7 +40,8 @@ uint32_t lab_read_replicas(const struct lab_scenario *scenario)
     return replicas_of(scenario, scenario->consistency.read);
 }
 
-/* Of several datacenters, levels that count one alone need not meet in another. */
+/* With several datacenters, levels that count the replicas of only one of them may have no replica in
+ * common. */
 static bool is_of_one_of_several(const struct lab_scenario *scenario, enum cass_consistency level)
 {
     uint32_t with_replicas = 0;
@@ -86,8 +87,8 @@ static bool state_levels_are_weak(const struct lab_cluster_run *run)
            (is_serial && is_of_one_of_several(scenario, levels->serial));
 }
 
-/* Where rows are not counted by reads, only who looks for rows depends on the levels of rows; and, where rows
- * have numbers, on that of the state, by which a reader finds the newest bucket. */
+/* Unless rows are counted by reads, only readers of rows depend on the consistency levels of rows. If rows
+ * have numbers, they also depend on the level of the state, from which a reader finds the newest bucket. */
 static void note_levels(struct lab_cluster_run *run)
 {
     enum bk_source source = run->config.source;
@@ -102,7 +103,7 @@ static void note_levels(struct lab_cluster_run *run)
     }
 }
 
-/* A node's pauses are exponential, so one in 10^12 is this many times the mean. */
+/* The lengths of a node's pauses are exponential, so one in 10^12 exceeds this multiple of the mean. */
 static int64_t longest_pause_ns(const struct lab_cluster_run *run)
 {
     const struct cass_cluster_config *network = &run->scenario->network;
@@ -115,15 +116,15 @@ static int64_t contended_ns(const struct lab_cluster_run *run)
     return UPDATE_LEAST_NS + UPDATE_TRIPS * lab_longest_trip_ns(run->scenario);
 }
 
-/* Every row's conditional update of its key's state contends with all others, and rows wait for it: for their
- * numbers, or for the roll at a line. */
+/* Returns whether each row makes a conditional update of its key's state that contends with those of other
+ * rows, and waits for it: for its number, or for the roll at a line. */
 static bool contends_by_row(const struct lab_cluster_run *run)
 {
     bool has_lines = run->config.strategy.max_age_ns != 0 && run->config.coordination != BK_GUARDED;
     return run->config.source == BK_SOURCE_LWT || (has_lines && run->config.counter == BK_COUNTER_LWT);
 }
 
-/* Where agents contend for what a row needs, each of them may be ahead. */
+/* If agents contend for an update that a row needs, each of the others may be first. */
 static bool timeouts_are_short(const struct lab_cluster_run *run, uint64_t contenders)
 {
     const struct cass_cluster_config *network = &run->scenario->network;
@@ -148,7 +149,7 @@ void lab_conditions_begin(struct lab_cluster_run *run)
     lab_excuses_begin(run);
     struct lab_verdict *verdict = &run->oracles.verdict;
     const struct lab_agents *agents = &run->scenario->agents;
-    /* Routed by key, each has one, until that one is down. */
+    /* If rows are routed by key, each key has one agent, until that agent is down. */
     if (agents->count > 1 && !agents->by_key)
         lab_condition_set(run, LAB_CONDITION_MANY_AGENTS);
     note_levels(run);
@@ -171,7 +172,7 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         verdict->is_judged[LAB_ORACLE_UNIQUE] = verdict->is_judged[LAB_ORACLE_AVAILABLE] = true;
         verdict->is_judged[LAB_ORACLE_RESTORED] = agents->twin_share > 0;
     }
-    /* It may run out before its roll is written. */
+    /* The lock may expire before the roll is written. */
     if (run->config.coordination == BK_LOCKED &&
         run->config.lock_lasts_ns <= lab_until(longest_pause_ns(run), contended_ns(run)))
         lab_condition_set(run, LAB_CONDITION_SHORT_LEASE);
@@ -180,7 +181,7 @@ void lab_conditions_begin(struct lab_cluster_run *run)
         lab_condition_set(run, LAB_CONDITION_SHORT_GRANT);
 }
 
-/* On average, one way. */
+/* Returns the mean one-way latency of the slowest path. */
 int64_t lab_longest_trip_ns(const struct lab_scenario *scenario)
 {
     const struct cass_cluster_config *network = &scenario->network;
@@ -189,7 +190,8 @@ int64_t lab_longest_trip_ns(const struct lab_scenario *scenario)
     return (int64_t)(network->datacenter_count > 1 && far_ns > near_ns ? far_ns : near_ns);
 }
 
-/* The key fills its partitions faster than the cluster can agree on the next, all bursts aside. */
+/* Returns whether the key, even without bursts, fills its partitions faster than the cluster can agree on the
+ * next one. */
 static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct bk_strategy *strategy = &run->config.strategy;
@@ -198,7 +200,7 @@ static bool outruns_updates(const struct lab_cluster_run *run, uint32_t key)
     return closed * (double)contended_ns(run) > (double)(run->end_ns - run->start_ns);
 }
 
-/* Each row of an agent contends with all of the key's that have come. */
+/* Each row of an agent contends with all rows of the key that have arrived. */
 static void note_crowded_keys(struct lab_cluster_run *run)
 {
     for (uint32_t key = 0; contends_by_row(run) && key < run->key_count; key++) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Excuses: which violations a guarantee does not cover. A condition is kept with the key and the span of time
- * in which it can have an effect. A violation has a key and a span too: from the moment at which it can have
- * been caused until it was seen. It is excused by the conditions of its guarantee's list that overlap both.
+/* Excuses: which violations a guarantee does not cover. A condition is recorded with its key and the span of
+ * time in which it may have an effect. A violation has a key and a span, too: from the earliest time of its
+ * cause until it was detected. It is excused by those conditions on its guarantee's list that overlap with
+ * both.
  *
- * Some conditions are known only after their effect: that nobody heard what became of a write is known when
- * its client gives up. So a violation that nothing excuses yet stays in doubt, and is judged again at the
- * end.
+ * Some conditions become known only after their effect: that the outcome of a write is unknown is known only
+ * when its client gives up. So a violation without an excuse remains in doubt and is judged again at the end.
  *
- * Memory is bounded by key. A key has a few spans of each condition; with more, neighbours are united, which
- * excuses more, never less. There is room for a number of doubts; a run that has more of them has broken its
- * guarantee unless all of these are excused, and then what else came is not judged. */
+ * Memory is bounded per key. A key has a few spans of each condition. Further spans are merged with their
+ * neighbours, which may excuse more but never less. The number of doubts is bounded, too. A run with more
+ * doubts has violated its guarantee, unless all recorded ones are excused; then the others are not judged. */
 
 #include "cluster_run.h"
 #include "evidence.h"
 #include "kernel/grow.h"
 
-#define SPANS_MAX  8u /* of a key, before two of one condition are united */
+#define SPANS_MAX  8u /* of a key, before two spans of one condition are merged */
 #define DOUBTS_MAX 1024u
 
 static uint32_t *first_of(struct lab_oracles *oracles, uint32_t key)
@@ -68,7 +68,7 @@ void lab_condition_closes(struct lab_cluster_run *run, enum lab_condition condit
     }
 }
 
-/* The conditions of one list of spans that overlap this one. */
+/* Returns the conditions of a list's spans that overlap the given span. */
 static uint32_t overlapping(const struct lab_spans *spans, uint32_t first, int64_t from_ns, int64_t to_ns)
 {
     uint32_t mask = 0;
@@ -94,7 +94,8 @@ uint32_t lab_conditions_met(const struct lab_cluster_run *run, uint32_t key)
     return lab_conditions_at(run, key, INT64_MIN, sim_queue_now(&run->queue));
 }
 
-/* Of two sets of excuses of which one holds the other, the smaller one says all. */
+/* If one set of excuses contains another, only the smaller one is kept, because it is the stronger
+ * statement. */
 static void add_set(struct lab_violation *violation, uint32_t set)
 {
     uint32_t kept = 0;

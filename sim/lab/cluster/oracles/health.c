@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* When anything fails, and when all has been well for long enough: a fault is over when what it delayed has
- * ended too, which a client's patience bounds. */
+/* Tracks when something fails, and when everything has been healthy for long enough. A fault is over when the
+ * operations that it delayed have ended, too; the patience of clients bounds this. */
 #include "cluster_run.h"
 #include "evidence.h"
 
@@ -8,7 +8,7 @@ void lab_health_begin(struct lab_cluster_run *run)
 {
     run->oracles.health.settle_ns = run->scenario->agents.timeout_ns;
     run->oracles.health.until_ns = run->start_ns;
-    /* A network that loses messages of its own is never well. */
+    /* A network that loses messages without faults is never healthy. */
     if (run->scenario->network.loss > 0)
         lab_health_fault(run, true);
 }
@@ -24,7 +24,7 @@ static void mark_unhealthy(struct lab_health *health, int64_t now_ns, int64_t un
         health->since_ns = now_ns;
         health->stretch++;
     }
-    health->until_ns = until_ns; /* never less than it was: what ended before has settled before */
+    health->until_ns = until_ns; /* never decreases: what ended before has settled before */
 }
 
 void lab_health_fault(struct lab_cluster_run *run, bool begins)

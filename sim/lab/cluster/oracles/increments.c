@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Increments of counter columns, which cannot be undone nor safely repeated: which were made once, which
- * never and which twice, by the row that asked for them, and what they were to add. Those that were surely
- * made are forgotten. */
+/* Increments of counter columns, which can be neither undone nor safely repeated. Records for each row's
+ * increment whether it was applied once, never or twice, and its value. Increments that were certainly
+ * applied once are forgotten. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static size_t slot_of(const struct lab_increments *increments, uint64_t counter,
            (increments->capacity - 1);
 }
 
-/* Its slot, or the free one where it would stand. */
+/* Returns the slot of an increment, or the free slot where it would be inserted. */
 static struct lab_increment *find(struct lab_increments *increments, uint64_t counter, uint64_t row)
 {
     size_t at = slot_of(increments, counter, row);
@@ -58,7 +58,7 @@ void lab_increment_asked(struct lab_cluster_run *run, uint64_t counter, uint64_t
     increment->asked++;
 }
 
-/* By partition with guarded, whose buckets have counters; else by key. */
+/* The sums, per partition with guarded, whose buckets have counters, and otherwise per key. */
 struct books {
     uint32_t key;
     uint64_t *doubled, *added; /* NULL: it is nobody's */
@@ -99,8 +99,8 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
     int64_t total = operation->outcome.counter;
     if (books.added == NULL)
         return;
-    /* Cassandra acknowledges an increment whose level failed, when it waited for that as long as for a write.
-     */
+    /* Cassandra acknowledges an increment whose consistency level failed after it had waited for the write
+     * timeout. */
     bool is_at_level =
         sim_queue_now(&run->queue) - operation->asked_ns < run->scenario->network.timeout_write_ns;
     if (operation->action == BK_ACT_ADD_COUNTER)
@@ -116,7 +116,7 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
 {
     struct lab_increments *increments = &run->oracles.increments;
     struct lab_increment *increment = increments->capacity == 0 ? NULL : find(increments, counter, row);
-    /* One that is forgotten was made once already: a message came twice. */
+    /* A forgotten increment was applied once before: its message arrived twice. */
     if (increment != NULL && increment->is_used) {
         increment->applied++;
     } else {
@@ -126,7 +126,7 @@ void lab_increment_applied(struct lab_cluster_run *run, uint64_t counter, uint64
     }
 }
 
-/* What stood behind it moves up, so that searches need no marks of what is gone. */
+/* Moves later entries up, so that the table needs no markers of removed entries. */
 static void forget(struct lab_increments *increments, struct lab_increment *increment)
 {
     size_t mask = increments->capacity - 1, hole = (size_t)(increment - increments->slots);
@@ -148,7 +148,7 @@ void lab_increment_ended(struct lab_cluster_run *run, const struct lab_host_oper
     increments->due++;
     increments->amount_due += operation->weight;
     if (!operation->has_counted) {
-        increments->lost++; /* it never came to asking */
+        increments->lost++; /* it was never requested */
         increments->amount_lost += operation->weight;
         return;
     }
@@ -166,7 +166,7 @@ bool lab_increment_restore(struct lab_increments *increments, const struct lab_i
     return true;
 }
 
-/* What is left was of unknown outcome. */
+/* The remaining increments had an unknown outcome. */
 void lab_increments_end(struct lab_cluster_run *run)
 {
     struct lab_increments *increments = &run->oracles.increments;

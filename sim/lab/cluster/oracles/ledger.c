@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ledger: what was placed, stored and acknowledged, by key and partition. */
+/* The ledger: which rows were placed, stored and acknowledged, per key and partition. */
 #include "cluster_event_trace.h"
 #include "cluster_view.h"
 #include "evidence.h"
@@ -18,11 +18,11 @@
 #include "kernel/memory.h"
 #include "kernel/time.h"
 
-#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips, and a contended update */
+#define LAG_OWN_NS  (2 * SIM_SECOND) /* a few round trips and a contended update */
 #define LAG_TRIPS   20
 #define TABLE_SLOTS 64u
 
-/* Between its neighbours; mostly it is the key's highest. */
+/* Links a partition between its neighbours. Usually it is the key's highest one. */
 static void link_partition(struct lab_oracles *oracles, uint32_t index)
 {
     struct lab_partition *partition = &oracles->partitions[index];
@@ -53,7 +53,7 @@ static uint32_t hash_of(uint32_t key, int64_t bucket)
     return (uint32_t)(sim_mix64((uint64_t)bucket * UINT64_C(0x9e3779b97f4a7c15) + key) >> 32);
 }
 
-/* Two slots a partition at least, so that searches are short. */
+/* There are at least two slots per partition, so that searches are short. */
 static bool table_grow(struct lab_oracles *oracles)
 {
     size_t slots = 2 * ((size_t)oracles->table_mask + 1);
@@ -126,7 +126,8 @@ static void copies_fall_due(struct lab_oracles *oracles, struct lab_partition *p
     partition->copies_balance += sim_mix64(row + 1) * (replicas * replicas);
 }
 
-/* Behind the last row that was counted, or in a bucket that is full already: no count will meet it. */
+/* Returns whether no count will include the row, because it is before the last counted row or in a bucket
+ * that is full already. */
 static bool is_never_counted(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, int64_t time_ns,
                              int64_t order)
 {
@@ -240,7 +241,7 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
                       run->config.grant_ns * (INT64_C(1) << BK_GRANT_DOUBLINGS_MAX) +
                       2 * run->config.lock_lasts_ns;
     bool is_aged = run->config.strategy.max_age_ns != 0;
-    /* A change that would come within a lead of a line comes at the line. */
+    /* A change that would be within a lead of a line is made at the line. */
     if (is_aged && run->config.coordination == BK_THREE_STATE)
         oracles->lag_ns = lab_until(oracles->lag_ns, run->config.lead_ns);
     oracles->available_ns = lab_available_bound_ns(run);
@@ -248,16 +249,16 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     lab_health_begin(run);
     lab_conditions_begin(run);
     for (int i = 0; i < LAB_ORACLE_COUNT; i++)
-        oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* of identifiers alone */
+        oracles->verdict.is_judged[i] = i != LAB_ORACLE_UNIQUE; /* only for identifiers */
     bool is_counted = lab_rows_fire(run) || kind == BK_COUNT;
     oracles->verdict.is_judged[LAB_ORACLE_NEWEST] = oracles->is_linked;
     oracles->verdict.is_judged[LAB_ORACLE_AGREEMENT] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_MONOTONE] = oracles->is_ordered;
     oracles->verdict.is_judged[LAB_ORACLE_LINES] = is_aged;
-    /* A bucket is begun by a row that may never be stored, and ends at its line all the same. */
+    /* A bucket may be begun by a row that is never stored, and still ends at its line. */
     oracles->verdict.is_judged[LAB_ORACLE_NO_GAPS] = is_counted && !is_aged;
     oracles->verdict.is_judged[LAB_ORACLE_BOUNDED] = is_counted && kind != BK_WEIGHTED;
-    /* Two may read one total of a counter, and a number is then left out. */
+    /* Two operations may read the same total of a counter; then a number is skipped. */
     oracles->verdict.is_judged[LAB_ORACLE_FILLED] =
         is_counted && kind != BK_WEIGHTED && run->config.source != BK_SOURCE_COUNTER;
     oracles->verdict.is_judged[LAB_ORACLE_LIVE] = lab_rows_fire(run);
@@ -271,8 +272,8 @@ bool lab_oracles_begin(struct lab_cluster_run *run)
     return true;
 }
 
-/* The digest takes rows in the order of their numbers: those that are ready wait for the first that is not.
- */
+/* Rows are added to the digest in the order of their numbers, so rows whose bucket is known wait for the
+ * first one whose bucket is not. */
 static void window_set(struct lab_cluster_run *run, uint32_t key, uint64_t row, int64_t bucket)
 {
     struct lab_window *window = &run->oracles.keys[key].window;
@@ -292,7 +293,7 @@ void lab_oracles_end(struct lab_cluster_run *run)
     struct lab_oracles *oracles = &run->oracles;
     for (uint32_t i = 0; i < oracles->key_count; i++) {
         struct lab_window *window = &oracles->keys[i].window;
-        while (window->count > 0) /* still under way: as good as refused */
+        while (window->count > 0) /* still in progress: counts as refused */
             window_set(run, i, window->placement.rows, LAB_UNPLACED);
         run->tally.placement_digest += sim_placement_finish(&window->placement, i);
     }
@@ -362,7 +363,7 @@ void lab_oracles_prefetch_partition(const struct lab_cluster_run *run, uint32_t 
         __builtin_prefetch(lines + i);
 }
 
-/* The row's time is the first of its bucket, or the first beyond a grant. */
+/* Returns whether the row's time is the first of its bucket or the first beyond a grant. */
 static bool is_on_edge(const struct lab_cluster_run *run, uint32_t key_index, int64_t time_ns, int64_t bucket)
 {
     const struct lab_cluster_key *key = &run->keys[key_index];
@@ -402,7 +403,7 @@ static void judge_order(struct lab_cluster_run *run, struct lab_partition *parti
 {
     struct lab_oracles *oracles = &run->oracles;
     struct lab_extreme higher = {{-INT64_MAX, -INT64_MAX}, {UINT32_MAX, UINT32_MAX}};
-    /* In the highest bucket, and newer than all rows of lower ones: most are. */
+    /* Most rows are in the highest bucket and newer than all rows of lower buckets. */
     if (partition->higher == LAB_NO_PARTITION && partition->below.time_ns[0] < time_ns &&
         !run->context->tells_all)
         return;
@@ -480,7 +481,7 @@ void lab_oracles_write_ended(struct lab_cluster_run *run, const struct lab_host_
                              bool is_counted, bool is_refused)
 {
     struct lab_oracles *oracles = &run->oracles;
-    /* A number is taken before the row, and whatever becomes of that. */
+    /* A number is taken before the row is put, whether the row is stored or not. */
     bool is_number = run->config.source == BK_SOURCE_COUNTER;
     if (is_number && operation->has_counted)
         lab_increment_ended(run, operation, is_counted);
@@ -527,7 +528,7 @@ uint32_t lab_partition_search(const struct lab_oracles *oracles, uint32_t key, i
 
 bool lab_partitions_enter(struct lab_oracles *oracles)
 {
-    /* What it grows from is thrown away. */
+    /* The old contents are not needed when the table grows. */
     while (oracles->partition_capacity > oracles->table_mask && oracles->table_mask < UINT32_MAX / 2)
         oracles->table_mask = 2 * oracles->table_mask + 1;
     return table_grow(oracles);
@@ -627,7 +628,7 @@ bool lab_open_add(struct lab_open_rows *rows, const struct lab_host_operation *o
     return true;
 }
 
-/* The same of a row that is stored after the run. */
+/* Observes a row that is stored after the run. */
 static void row_stored_late(void *context, uint64_t key, int64_t bucket, uint64_t row, int64_t time_ns,
                             int64_t order)
 {

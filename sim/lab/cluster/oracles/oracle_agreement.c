@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* agreement: no two agents place the same row time of a key in different buckets. Seen by what they did: an
- * agent that puts a row into a lower bucket than another agent put an earlier one disagrees with it about all
- * times between the two. Clocks are excused within their declared bound: twice that, from one to the other.
- */
+/* agreement: no two agents place the same row time of a key in different buckets. This is judged by their
+ * actions: an agent that puts a row into a lower bucket than another agent put an earlier row disagrees with
+ * it about all times between the two. Differences of clocks are tolerated up to twice the clock bound, the
+ * greatest difference between two agents. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -14,7 +14,7 @@ static int64_t of_another(const struct lab_extreme *extreme, uint32_t agent)
     return extreme->time_ns[extreme->agent[0] == agent];
 }
 
-/* Of times that may be further apart than a difference can say. */
+/* Returns whether two times differ by more than a tolerance. Their difference may exceed int64_t. */
 static bool is_beyond(int64_t later_ns, int64_t earlier_ns, int64_t tolerance_ns)
 {
     return later_ns > earlier_ns && (uint64_t)later_ns - (uint64_t)earlier_ns > (uint64_t)tolerance_ns;

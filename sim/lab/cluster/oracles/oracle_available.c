@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available: a row that comes while all is well, and has been for a grace period, is acknowledged, and within
- * the bound of its protocol; and an operation always ends, faults or not. The bound adds up the steps that
- * the protocol takes before it acknowledges, each with all of its retries (docs/oracles.md has the formula).
- * What overlaps a fault may be refused, but not before each of its retries was used. An operation that is
- * still under way when a run has been left its ten minutes, or that its agent has forgotten, so that nothing
- * of it will ever happen, hangs. */
+/* available: a row that arrives while everything has been healthy for a grace period is acknowledged within
+ * the bound of its protocol; and every operation ends, with or without faults. The bound is the sum of the
+ * steps that the protocol takes before the acknowledgement, each with all its retries (docs/oracles.md has
+ * the formula). An operation that overlaps a fault may be refused, but only after all its retries. An
+ * operation hangs if it has not ended ten minutes after the end of the run, or if its agent has forgotten it,
+ * so that it can never continue. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -13,13 +13,13 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-/* Where others may win the update that a row waits for, each of which costs it a round trip and a pause. Of
- * 178,000 such rows in 4,500 drawn clusters the slowest took 4.0 steps, and with one agent 1.1
- * (docs/oracles.md); this is three times as many. */
+/* The steps of an update for which agents contend: each lost update costs a round trip and a wait. Of 178,000
+ * such rows in 4,500 random clusters, the slowest took 4.0 steps, and with one agent 1.1 (docs/oracles.md);
+ * this is three times as many. */
 #define STEPS_OF_CONTEST 12
 #define STEPS_ALONE      4
 
-/* Of an action with all of its retries. */
+/* Returns the greatest duration of an action with all its retries. */
 static int64_t step_ns(const struct lab_cluster_run *run)
 {
     const struct lab_agents *agents = &run->scenario->agents;
@@ -32,9 +32,9 @@ bool lab_contends_for_rows(const struct lab_cluster_run *run)
     return lab_takes_numbers(run) || run->config.coordination == BK_GUARDED;
 }
 
-/* Actions before the row is acknowledged: the put, what it needs to know, and what rows contend for: a grant,
- * a lease of numbers or the roll at a line with other agents, a single number with any other row of the key.
- */
+/* Returns the number of actions before a row is acknowledged: the put, the reads that it needs, and contended
+ * updates: a grant, a lease of numbers or the roll at a line, for which agents contend, or a single number,
+ * for which all rows of the key contend. */
 static int64_t steps_before(const struct lab_cluster_run *run)
 {
     if (lab_contends_for_rows(run) || run->config.strategy.max_age_ns != 0)
@@ -47,8 +47,8 @@ int64_t lab_available_bound_ns(const struct lab_cluster_run *run)
     return lab_times(steps_before(run), step_ns(run));
 }
 
-/* All was well for the operation's whole life, and for the grace before it: what failed earlier, and what was
- * parked behind that, has ended by then. */
+/* Returns whether everything was healthy during the operation and for the grace period before it. Operations
+ * that failed earlier, and operations that were parked because of them, have ended by then. */
 static bool is_judged(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     int64_t spent_ns = sim_queue_now(&run->queue) - operation->begun_ns;
@@ -68,7 +68,7 @@ void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_ho
                        operation->row, (double)spent_ns / 1e9, (double)run->oracles.available_ns / 1e9);
 }
 
-/* Where numbers come from a counter column its own retries hold too. */
+/* If numbers come from a counter column, its separate number of retries applies, too. */
 static uint32_t tries_of(const struct lab_cluster_run *run)
 {
     const struct lab_agents *agents = &run->scenario->agents;
@@ -76,7 +76,7 @@ static uint32_t tries_of(const struct lab_cluster_run *run)
     return (is_less ? agents->counter_retries : agents->retries) + 1;
 }
 
-/* Its last request failed, and it might have been tried again. */
+/* Returns whether the operation gives up after a failed request that should have been repeated. */
 static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     return operation->failures < tries_of(run) && operation->failures > 0 &&
@@ -107,8 +107,8 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
 {
     int64_t now_ns = sim_queue_now(&run->queue), spent_ns = now_ns - operation->begun_ns;
     bool is_forgotten = run->replay != NULL ? run->replay->is_exhausted : sim_queue_count(&run->queue) == 0;
-    /* All retries of a few steps may take longer than a run is left, and so may those of the operations that
-     * one after another asked for a parked one. */
+    /* All retries of a few steps may take longer than the drain of a run, and so may those of several
+     * operations for which a parked one waited in turn. */
     bool is_early = operation->is_parked || spent_ns < LAB_DRAIN_NS ||
                     now_ns - operation->turn_ns <= lab_times(8, step_ns(run));
     if (!is_forgotten && is_early)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bounded: no partition outgrows its distribution by more than its lag explains. A partition that closes at
- * its threshold-th increment holds more than n rows with a probability of at most 10^-12, where n is the
- * least number for which Chernoff's bound on P(Binomial(n, p) < threshold) is that small (a little above
- * the quantile itself). Each increment that was or may have been lost raises the threshold by one. In
- * addition the partition may grow until the key's roll takes effect: during the lag, and for as long as
- * anything was failing, at the key's highest rate. That rate is the most rows in any whole second; a span
- * of s seconds touches s + 1 of them. Protocols that count rows now and then add the rows that their agents
- * have not counted yet. */
+/* bounded: no partition exceeds the bound of its distribution by more than its lag explains. A partition that
+ * closes at its threshold-th increment holds more than n rows with a probability of at most 10^-12, where n
+ * is the least number for which Chernoff's bound on P(Binomial(n, p) < threshold) is that small (a little
+ * above the quantile itself). Each increment that was or may have been lost raises the threshold by one. In
+ * addition, the partition may grow until the key's roll takes effect: at the key's highest rate during the
+ * lag and as long as anything failed. That rate is the greatest number of rows in any whole second; a span of
+ * s seconds overlaps s + 1 of them. For protocols that count rows at intervals, the rows that agents have not
+ * counted yet are added. */
 #include <inttypes.h>
 
 #include "cluster_run.h"

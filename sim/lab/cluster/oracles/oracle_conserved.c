@@ -15,14 +15,14 @@
 #include "lab/gone.h"
 #include "oracles.h"
 
-#define EVENTS_A_LOOK  4096 /* between two looks at whether the run is to stop */
+#define EVENTS_A_LOOK  4096 /* between two checks for a stop of the run */
 #define HINTS_A_PAGE   128
 #define PAGE_TRIPS     64
 #define LOOKS_AT_HINTS 2
-#define PAUSES_LONGEST 28  /* times their mean; one in 10^12 is longer */
-#define LOSS_DELIVERED 0.3 /* a network that loses more of its own need not deliver in time */
+#define PAUSES_LONGEST 28  /* times the mean; one in 10^12 is longer */
+#define LOSS_DELIVERED 0.3 /* a network that loses more messages need not deliver in time */
 
-/* Rows of unknown outcome that did take effect count as if they had been acknowledged. */
+/* Rows of unknown outcome that took effect count as acknowledged. */
 static void subtract_open(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
@@ -91,7 +91,8 @@ static void judge_counters(struct lab_cluster_run *run)
                     wanted);
 }
 
-/* At ANY a hint acknowledges a row, and may hold it alone until it is delivered. */
+/* With ANY, a hint is enough to acknowledge a row, and the row may exist only in hints until they are
+ * delivered. */
 static bool hints_may_hold_rows(const struct lab_cluster_run *run)
 {
     return run->scenario->consistency.write == CASS_ANY;
@@ -110,7 +111,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
         judge_counters(run);
 }
 
-/* A node that is slow begins what takes it long, and ends that in its own time, though it is slow no more. */
+/* A request that a slow node has begun takes the longer time even if the node is not slow any more. */
 static int64_t served_by_ns(const struct lab_cluster_run *run)
 {
     int64_t latest_ns = sim_queue_now(&run->queue);
@@ -144,7 +145,8 @@ static int64_t delivered_by_ns(const struct lab_cluster_run *run)
                      lab_times(copies / HINTS_A_PAGE + 1, page_ns) + lab_times(copies, config->write_ns));
 }
 
-/* Without faults, and without agents. False: it was stopped, or has no memory. */
+/* Lets the cluster deliver messages and hints, without faults and agents. Returns false if it was stopped or
+ * out of memory. */
 static bool deliver(struct lab_cluster_run *run)
 {
     struct lab_oracles *oracles = &run->oracles;
@@ -154,7 +156,7 @@ static bool deliver(struct lab_cluster_run *run)
     if (run->replay != NULL)
         return lab_replay_rest(run);
     cass_heal(run->cluster);
-    bool waits_for_all = hints_may_hold_rows(run); /* rows that no replica holds yet are no copies due */
+    bool waits_for_all = hints_may_hold_rows(run); /* copies are due only for rows that a replica has */
     for (uint64_t i = 1; oracles->copies_due > 0 || waits_for_all; i++) {
         if (!sim_queue_pop(&run->queue, &time_ns, &event) || time_ns > until_ns)
             break;
@@ -172,7 +174,8 @@ void lab_conserved_delivered(struct lab_cluster_run *run)
     const struct lab_oracles *oracles = &run->oracles;
     const struct cass_cluster_config *config = &run->scenario->network;
     int64_t behind_ns = served_by_ns(run) - sim_queue_now(&run->queue);
-    /* Who was gone for longer than hints are kept, or is so far behind, need not get them. */
+    /* A node that was down for longer than hints are kept, or whose queue is longer than that, need not get
+     * them. */
     if (oracles->hints_may_be_lost ||
         lab_until(lab_health_unhealthy_ns(run), behind_ns) > config->hint_window_ns ||
         config->loss > LOSS_DELIVERED || !deliver(run))

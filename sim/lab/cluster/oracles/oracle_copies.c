@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, copies of states: a row or a read that asks for no state first goes by a copy that its agent has
- * asked for within the cache's time to live, by the agent's own clock.
- *
- * A copy is no younger than the last question about the key that its agent has an answer to, so that question
- * is kept: of each agent's latest keys, in a table that a key may push another out of. A key that is not in
- * it is not judged. Snapshots leave the table out, so a run that is resumed begins with an empty one. */
+/* available, copies of states: a row or a read that does not request the state first uses a copy that its
+ * agent requested within the cache's time to live, by the agent's own clock. A copy is at least as old as the
+ * agent's last answered request for the key. The time of that request is recorded for each agent's latest
+ * keys, in a table of limited size in which a key may replace another one. Keys that are not in it are not
+ * judged. Snapshots omit the table, so a resumed run begins with an empty one. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -18,7 +17,8 @@ static struct lab_copy *place_of(struct lab_host_agent *agent, uint32_t key)
     return &agent->copies[key % LAB_COPIES];
 }
 
-/* Whether a copy that has run out is asked for again. Numbers are taken, and grants read, at any age. */
+/* Returns whether an expired copy must be requested again. Numbers and grants are valid at any age of the
+ * copy. */
 bool lab_copies_run_out(const struct lab_cluster_run *run)
 {
     enum bk_source source = run->config.source;
@@ -32,7 +32,8 @@ bool lab_copies_run_out(const struct lab_cluster_run *run)
 void lab_copies_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     enum bk_outcome_kind outcome = operation->outcome.kind;
-    /* A plain write tells no more than the copy that it went by; of a count it writes all that matters. */
+    /* A plain write proves no more than the copy on which it was based, except that a write of a count
+     * contains everything relevant. */
     bool is_write = operation->action == BK_ACT_WRITE_STATE && run->config.strategy.kind == BK_COUNT;
     bool is_told =
         operation->action == BK_ACT_READ_STATE || is_write || operation->action == BK_ACT_CAS_STATE;
@@ -56,8 +57,8 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     const struct lab_copy *copy = place_of(host, operation->key);
     bool is_first =
         operation->action == BK_ACT_DONE && (next->kind == BK_ACT_PUT_ROW || next->kind == BK_ACT_READ_ROWS);
-    /* Across a jump of the clock nobody knows a copy's age, and after a jump back one from before it goes on
-     * being the youngest. */
+    /* After a jump of the clock the age of a copy is unknown, and after a jump back, a copy from before
+     * remains the newest one. */
     bool has_jumped = host->jumped_ns != INT64_MIN;
     if (!is_first || !copy->is_known || copy->key != operation->key || has_jumped || !lab_copies_run_out(run))
         return;

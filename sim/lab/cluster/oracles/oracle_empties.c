@@ -13,7 +13,7 @@
 #include "oracles.h"
 
 #define WINDOWS_MOST (1u << 14)
-/* Of a long stretch that is left out, so many windows from its newest. */
+/* Of a long stretch of skipped windows, at most this many are judged, from the newest on. */
 #define JUDGED_MOST 256
 
 void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_known)
@@ -24,7 +24,7 @@ void lab_empties_forgotten(struct lab_cluster_run *run, uint32_t agent, bool is_
     host->empties.is_unknown = !is_known;
 }
 
-/* Whether it is empty now, of one that was found empty once; else NULL. */
+/* Returns the flag of a window that was once found empty: 1 if it still is. NULL for other windows. */
 static uint64_t *find(const struct lab_host_agent *host, uint32_t key, int64_t window)
 {
     const uint64_t tuple[LAB_TUPLE_WORDS] = {key, (uint64_t)window};
@@ -68,12 +68,12 @@ void lab_empties_heard(struct lab_cluster_run *run, uint32_t agent,
     struct bk_query query;
     lab_read_query(run->scenario, run->strategy, operation->read, operation->walk.now_ns,
                    operation->walk.birth_ns, &query);
-    /* Windows that had ended, and their late rows come; by a clock that jumped meanwhile, nobody knows. */
+    /* Windows that had ended at least `late` ago. If the clock jumped meanwhile, this is unknown. */
     int64_t clock_ns = lab_agent_clock_at(run, agent, operation->asked_ns);
     bool is_known = host->disturbed_ns < operation->begun_ns;
     int64_t low = INT64_MIN,
             end = is_known ? window_at(run, clock_ns - run->config.late_ns).bucket : INT64_MAX;
-    if (query.kind == BK_QUERY_RANGE) { /* asked from their beginning to their end */
+    if (query.kind == BK_QUERY_RANGE) { /* only windows that were queried completely */
         struct bk_route first = window_at(run, query.from_ns), last = window_at(run, query.until_ns);
         low = first.bucket + (query.from_ns > first.from_ns);
         end = last.bucket < end ? last.bucket : end;

@@ -16,7 +16,7 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-/* Nothing is said of a read that takes longer. */
+/* A read that takes longer is not judged. */
 #define READ_LASTS_S 60
 
 struct second {
@@ -25,9 +25,9 @@ struct second {
 };
 
 struct lab_lives {
-    struct second *seconds; /* rising */
+    struct second *seconds; /* in ascending order */
     size_t count, capacity;
-    struct second before; /* of all older ones together */
+    struct second before; /* the sum of all older seconds */
 };
 
 bool lab_lives_begin(struct lab_cluster_run *run)
@@ -58,13 +58,14 @@ static int64_t now_s(const struct lab_cluster_run *run)
     return sim_queue_now(&run->queue) / SIM_SECOND;
 }
 
-/* What began in this second, or before it, has expired by that one. */
+/* Returns the second by which rows that began in this second or earlier have expired. */
 static int64_t gone_by(const struct lab_cluster_run *run, int64_t second)
 {
     return second - (run->scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
 }
 
-/* Half of the seconds or more have expired, and reads of then have ended: they become one. */
+/* Merges the expired seconds into one, if they are at least half of all and the reads of that time have
+ * ended. */
 static void compact(const struct lab_cluster_run *run, struct lab_lives *lives)
 {
     size_t gone = 0;
@@ -81,7 +82,8 @@ static void compact(const struct lab_cluster_run *run, struct lab_lives *lives)
     lives->count -= gone;
 }
 
-/* NULL: nothing is kept, or there is no memory. Mostly it is the last one. */
+/* Returns the record of a second, usually the last one. Returns NULL if nothing is recorded, or when out of
+ * memory. */
 static struct second *second_of(struct lab_cluster_run *run, uint32_t key, int64_t time_ns)
 {
     if (run->oracles.lives == NULL)
@@ -127,7 +129,7 @@ void lab_lives_stored(struct lab_cluster_run *run, uint32_t key)
         second->stored++;
 }
 
-/* Of the seconds that lie a time to live before this one, and of earlier ones; or of all others. */
+/* Returns the sum over the seconds at least one time to live before this one, or over all others. */
 static struct second sum_of(const struct lab_cluster_run *run, uint32_t key, int64_t by_s, bool is_gone)
 {
     const struct lab_lives *lives = &run->oracles.lives[key];

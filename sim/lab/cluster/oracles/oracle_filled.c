@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* filled: no partition closes before its threshold is reached. This is exact: each increment is of a row that
- * fires and stands in the partition, so one that closes holds a threshold of them at least, and a count of
- * rows finds no more than there are. It is judged as the state names a later bucket: rows that come after
- * that prove nothing. One that ends at a line is closed by that. Partitions of rows that bear numbers are
- * judged at the end: each number is of one row.
- *
- * Increments that were made twice may stand for as many rows: of guarded in the bucket whose counter it is,
- * else in any of the key's. Who counts in the state row may take a count over into the next bucket, when it
- * counts while the key rolls; that is a condition, from the roll that may have done so to the one that closes
- * too early. */
+ * fires and is in the partition, so a partition that closes has at least as many of them as the threshold,
+ * and a count of rows does not exceed the rows that exist. It is judged when the state names a later bucket,
+ * because later rows prove nothing. A partition that ends at a line may close earlier. Partitions of numbered
+ * rows are judged at the end, because each number belongs to one row. An increment that was applied twice may
+ * replace a row: with guarded in the bucket of the counter, otherwise in any bucket of the key. An operation
+ * that counts in the state row while the key rolls may carry its count into the next bucket. That is a
+ * condition, which lasts from the roll that may have caused it to the roll that is too early. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -17,13 +15,14 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* Each row that fires adds to what the state row says, or to a counter that it has the base of. */
+/* Returns whether rows that fire are counted in the state row, or in a counter whose base is in the state
+ * row. */
 static bool counts_in_state(const struct lab_cluster_run *run)
 {
     return lab_rows_fire(run) && run->config.coordination != BK_GUARDED;
 }
 
-/* For as long as what was asked may take effect; in a fault that is anybody's guess. */
+/* Records the condition for as long as the request may take effect, which is unknown during a fault. */
 static void note(struct lab_cluster_run *run, uint32_t key, int64_t from_ns)
 {
     int64_t over_ns = lab_until(sim_queue_now(&run->queue), lab_aftermath_ns(run));
@@ -40,7 +39,8 @@ void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_parti
     int64_t now_ns = sim_queue_now(&run->queue);
     if (ledger->counting > 0)
         ledger->at_once_ns = now_ns;
-    /* A counter column gets the increments of older buckets too; until a change's date it is theirs. */
+    /* A counter column also gets the increments of older buckets, and until the date of a change it counts
+     * the old bucket. */
     bool is_of_older = run->config.counter == BK_COUNTER_COLUMN && operation->fires &&
                        partition->bucket < ledger->state_bucket &&
                        run->keys[operation->key].state[BK_NEXT_CHANGE] == 0;
@@ -51,7 +51,8 @@ void lab_filled_acknowledged(struct lab_cluster_run *run, const struct lab_parti
 void lab_filled_changing(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[operation->key];
-    /* Who changes it counts too, except for a row at a line, which is not put yet. */
+    /* The operation that changes the state counts a row itself, except for a row at a line, which is not put
+     * yet. */
     uint64_t own = operation->is_acknowledged;
     if (counts_in_state(run) && (ledger->counting > own || ledger->at_once_ns >= operation->begun_ns))
         note(run, operation->key, sim_queue_now(&run->queue));
@@ -63,7 +64,7 @@ void lab_filled_unknown(struct lab_cluster_run *run, const struct lab_host_opera
         note(run, operation->key, operation->asked_ns);
 }
 
-/* Increments of unknown outcome that were made more than once by now. */
+/* Returns the number of increments of unknown outcome that were applied more than once so far. */
 static uint64_t doubled_by_now(const struct lab_cluster_run *run, uint32_t key, int64_t bucket)
 {
     const struct lab_increments *increments = &run->oracles.increments;
@@ -81,7 +82,8 @@ static uint64_t doubled_by_now(const struct lab_cluster_run *run, uint32_t key, 
     return doubled;
 }
 
-/* What a closing partition must have of rows, and has. Who counts in memory counts what it puts. */
+/* Determines how many rows a closing partition must have, and how many it has. With counts in memory, rows
+ * count when they are put. */
 static bool is_filled(const struct lab_cluster_run *run, uint32_t key, int64_t bucket, uint64_t *has,
                       uint64_t *wants)
 {
@@ -117,7 +119,7 @@ void lab_filled_rolled(struct lab_cluster_run *run, uint32_t key, int64_t before
     ledger->rolled_ns = now_ns;
 }
 
-/* Numbers below the key's newest that perhaps no row has got. */
+/* Returns the count of numbers below the key's newest one that may not have been given to a row. */
 static uint64_t numbers_missed(const struct lab_cluster_run *run, uint32_t key)
 {
     const struct lab_key_ledger *ledger = &run->oracles.keys[key];
@@ -127,7 +129,7 @@ static uint64_t numbers_missed(const struct lab_cluster_run *run, uint32_t key)
     return missed;
 }
 
-/* All numbers of the bucket have been given. */
+/* Returns whether all numbers of the bucket have been given. */
 static bool is_numbered(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     uint64_t rows = run->config.strategy.of.count.rows;
@@ -143,7 +145,7 @@ void lab_filled_end(struct lab_cluster_run *run)
     bool has_numbers = run->config.strategy.kind == BK_COUNT && source <= BK_SOURCE_LEASE;
     if (!oracles->verdict.is_judged[LAB_ORACLE_FILLED] || !has_numbers)
         return;
-    uint64_t *missing = calloc(run->key_count, sizeof *missing); /* by key, in all its partitions so far */
+    uint64_t *missing = calloc(run->key_count, sizeof *missing); /* per key, in all its partitions so far */
     if (missing == NULL) {
         run->out_of_memory = true;
         return;

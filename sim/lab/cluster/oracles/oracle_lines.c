@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* lines: with a greatest age no row is put into a bucket that has a row from before a line. A row that was
- * overtaken proves nothing: before it was put, its key had a row from beyond its own next line, so it stands
- * with newer rows, as one does that comes late.
- *
- * available, at a line: a row that is counted in the state row goes by the line of the state that its agent
- * was told. From beyond it, it writes the next bucket first, and what it writes follows from that state. */
+/* lines: with a greatest age, no row is put into a bucket that has a row from before a line that is between
+ * them. A row that was overtaken proves nothing: before it was put, its key had a row from beyond the row's
+ * own next line, so it is in a bucket with newer rows, like a late row. available, at a line: an operation
+ * whose row is counted in the state row uses the line according to the state that its agent received. If its
+ * row is beyond that line, it writes the next bucket first, and the values that it writes follow from that
+ * state. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int64_t line_of(const struct bk_strategy *strategy, int64_t time_ns)
     return lab_until(time_ns - into_ns, age_ns);
 }
 
-/* Of eras with ages of their own each has its lines within its dates alone. */
+/* If eras have different greatest ages, the lines of each are only within its dates. */
 int64_t lab_line_above(const struct lab_cluster_run *run, int64_t time_ns)
 {
     const struct bk_history *history = lab_settings_at(run, sim_queue_now(&run->queue));
@@ -67,7 +67,7 @@ bool lab_line_is_near(const struct lab_cluster_run *run, uint32_t key)
                lab_line_above(run, lab_state_start(run, run->keys[key].state));
 }
 
-/* What a row from beyond the line of a state writes; from is NULL where the key has none. */
+/* The write of the state by a row beyond the line. */
 struct crossing {
     uint32_t mask;
     int64_t columns[BK_COLUMN_COUNT];
@@ -76,7 +76,7 @@ struct crossing {
 static struct crossing crossing_of(const struct lab_cluster_run *run, const int64_t *from, int64_t time_ns,
                                    int64_t total)
 {
-    const struct bk_strategy *strategy = &run->config.strategy; /* its age is that of all settings */
+    const struct bk_strategy *strategy = &run->config.strategy; /* all settings have the same greatest age */
     int64_t own_ns = line_of(strategy, time_ns) - strategy->max_age_ns;
     struct crossing out = {.mask = LAB_ALL_COLUMNS, .columns = {[BK_LAST_CHANGE] = own_ns}};
     if (from == NULL)

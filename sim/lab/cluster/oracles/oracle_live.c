@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* live: once all faults are healed, full partitions close. Rows that fire are counted once no fault has
- * lasted for the lag; a partition is full when it has taken a little more than twice its threshold of them.
- * It may take more while the next bucket becomes known, for the lag at most; if it takes a row that fires
- * after that, as the key's newest partition, it does not close. A run whose faults do not end, or only just,
- * is not judged.
- */
+/* live: once all faults have ended, full partitions close. Rows that fire are counted when there has been no
+ * fault for the lag. A partition is full when it has got a little more than twice its threshold of them. It
+ * may get more for at most the lag, until the next bucket becomes known. If it gets a row that fires after
+ * that, as the key's newest partition, it does not close. A run whose faults do not end, or end just before
+ * its end, is not judged. */
 #include <inttypes.h>
 
 #include "cluster_run.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, the lock of `locked`. core's agent.h has the rules: whoever finds a count full asks for the
- * lock, is its holder once its own update was applied, or the row told its owner and end, reads the state
- * again, writes the next bucket before the lock's end by its own clock, and asks to release the lock before
- * it ends. Each operation is followed from its first CAS_LOCK to its end. A rule goes by what the agent was
- * told alone, so faults excuse nothing. */
+/* available, the lock of `locked`. core's agent.h has the rules: an operation that finds a bucket full
+ * requests the lock. It holds the lock once its own update was applied, or once the lock row has its owner
+ * and end. It then reads the state again, writes the next bucket before the lock's end by its own clock, and
+ * requests the release of the lock before the operation ends. Each operation is tracked from its first
+ * CAS_LOCK to its end. The rules depend only on what the agent received, so faults are no excuse. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -11,7 +11,7 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* A free lock that others were quicker to take so often may be left to them. */
+/* After losing a free lock to other agents this many times, an operation may give up. */
 #define RACES_ENOUGH 64u
 
 static void violate(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
@@ -26,7 +26,7 @@ static bool is_holder(const struct lab_host_operation *operation)
     return operation->lock.step == LAB_LOCK_HELD || operation->lock.step == LAB_LOCK_READ;
 }
 
-/* The lock row is not as the update that takes the lock expects it. */
+/* The lock row did not match the condition of the update that takes the lock. */
 static void denied(struct lab_host_operation *operation)
 {
     struct lab_lock_use *lock = &operation->lock;
@@ -60,7 +60,8 @@ void lab_lock_heard(const struct lab_cluster_run *run, uint32_t agent, struct la
         lock->step = LAB_LOCK_READ;
 }
 
-/* A failed try is made again as it was, or what it has stored could not be told from another's. */
+/* A failed request must be repeated unchanged; otherwise its effect could not be distinguished from that of
+ * another operation. */
 static bool is_same_try(const struct lab_host_operation *operation, const struct bk_action *next)
 {
     const struct lab_lock_use *lock = &operation->lock;
@@ -71,7 +72,7 @@ static bool is_same_try(const struct lab_host_operation *operation, const struct
     return is_same;
 }
 
-/* Two operations of one owner could not be told apart. */
+/* Two operations with the same owner could not be distinguished. */
 bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation)
 {
@@ -84,8 +85,8 @@ bool lab_lock_is_alone(const struct lab_cluster_run *run, uint32_t agent,
     return true;
 }
 
-/* The lock lasts from the moment at which the agent decides to ask for it: when it heard, or after the wait
- * for a lock that another holds. */
+/* The lock lasts from the moment at which the agent decides to request it: when it got the last outcome, or
+ * after the wait for a lock that another agent holds. */
 static bool is_end_right(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                          const struct bk_action *next, int64_t *begins_ns)
 {
@@ -102,8 +103,8 @@ static bool is_end_right(const struct lab_cluster_run *run, const struct lab_hos
     return is_bounded || (waits >= mean / 2 && waits <= mean + mean / 2 + (was_held ? 1 : 0));
 }
 
-/* Whether the condition says what the row told last, of a lock that is free, or has run out by then; of
- * another, or of none, it only asks whether there is one. */
+/* Returns whether the update's condition is right. For a lock that is free or has expired by then, it must
+ * name the last known row. Otherwise it must be that there is no lock row. */
 static bool is_condition_right(const struct lab_host_operation *operation, const struct bk_action *next,
                                int64_t begins_ns)
 {
@@ -163,7 +164,7 @@ static void releases(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     lock->step = LAB_LOCK_RETURNED;
 }
 
-/* By the clock by which it decided, or by which its wait after a refusal is over. */
+/* Uses the clock reading of the decision, or that of the end of the wait after a refusal. */
 static bool is_over(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                     bool is_again)
 {
@@ -172,7 +173,8 @@ static bool is_over(const struct lab_cluster_run *run, const struct lab_host_ope
     return operation->lock.until_ns - wait_ns <= operation->lock.clock_ns;
 }
 
-/* Of the key's state: it is read, and the next bucket written, under the lock alone. */
+/* Judges requests about the key's state: it is read again, and the next bucket is written, only under the
+ * lock. */
 static void uses_state(struct lab_cluster_run *run, uint32_t agent,
                        const struct lab_host_operation *operation, const struct bk_action *next)
 {
@@ -188,7 +190,7 @@ static void uses_state(struct lab_cluster_run *run, uint32_t agent,
         violate(run, agent, operation, "it changes the state when its lock is over");
 }
 
-/* What it asked for was denied, or failed: as often as it may be tried, or it ends too early. */
+/* Returns whether the operation ends after a denied or failed request that it should have repeated. */
 static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct lab_lock_use *lock = &operation->lock;

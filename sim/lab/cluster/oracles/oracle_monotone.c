@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* monotone: in the order of row times a key's buckets never go back, whoever placed the rows, and rows of one
- * time share a bucket: the edge of a grant, a date or a window belongs to one side. */
+/* monotone: in the order of row times, a key's buckets never decrease, whichever agents placed the rows, and
+ * rows with the same time share a bucket: the boundary of a grant, a date or a window belongs to one side. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 #include "evidence.h"
 #include "oracles.h"
 
-/* Either of them may be the one that went astray, and was not put before its time. */
+/* Either row may be the misplaced one, and neither was put before its time. */
 int64_t lab_order_cause_ns(const struct lab_cluster_run *run, int64_t time_ns, int64_t other_ns)
 {
     int64_t now_ns = sim_queue_now(&run->queue), least_ns = time_ns < other_ns ? time_ns : other_ns;
@@ -24,7 +24,7 @@ void lab_monotone_placed(struct lab_cluster_run *run, const struct lab_partition
         return;
     int64_t other_ns = is_early ? below_ns : above_ns;
     int64_t now_ns = sim_queue_now(&run->queue), from_ns = lab_order_cause_ns(run, time_ns, other_ns);
-    if (other_ns != time_ns) { /* of one time, those of higher buckets count as newer */
+    if (other_ns != time_ns) { /* of rows with the same time, those of higher buckets count as newer */
         run->oracles.keys[partition->key].misplaced_ns = now_ns;
         run->oracles.keys[partition->key].misplaced_from_ns = from_ns;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* newest: the newest n rows that a reader gets are the newest n. A reader walks down from the bucket that the
- * state names until it has n rows, and never sees what lies below; so a row of an older bucket that is newer
- * than one of those is missed. Judged after each row that is stored, by the true newest n, kept by time.
- * Of rows of one time those in higher buckets count as newer: a reader meets them first. */
+/* newest: the n rows that a reader of the newest rows gets are the newest n. A reader goes down from the
+ * bucket that the state names until it has n rows, and does not query lower buckets. So it misses a row of a
+ * lower bucket that is newer than one of the n. This is judged after each stored row, with a list of the true
+ * newest n in the order of their times. Of rows with the same time, those in higher buckets count as newer,
+ * because a reader gets them first. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,13 +19,13 @@ static struct lab_newest_row *at(const struct lab_oracles *oracles, const struct
     return &ledger->newest[place < oracles->newest_rows ? place : place - oracles->newest_rows];
 }
 
-/* Or of the same time, and no higher bucket. */
+/* Returns whether `row` is older than a row with this time and bucket, or equally old. */
 static bool is_older(const struct lab_newest_row *row, int64_t time_ns, int64_t bucket)
 {
     return row->time_ns < time_ns || (row->time_ns == time_ns && row->bucket <= bucket);
 }
 
-/* As the last one, in the place of the first when there are as many as are kept. */
+/* Appends a row to the ring, replacing the first one if the ring is full. */
 static void append(const struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket)
 {
@@ -35,8 +36,8 @@ static void append(const struct lab_oracles *oracles, struct lab_key_ledger *led
         ledger->newest_begin = ledger->newest_begin + 1 < oracles->newest_rows ? ledger->newest_begin + 1 : 0;
 }
 
-/* A row that is older than all of them changes nothing. newest_run: at least so many of the last are of one
- * bucket. */
+/* Inserts a row unless it is older than all others. newest_run: at least this many of the last rows are in
+ * the same bucket. */
 static void insert(struct lab_oracles *oracles, struct lab_key_ledger *ledger, int64_t time_ns,
                    int64_t bucket)
 {
@@ -70,11 +71,11 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
     int64_t from = lab_state_newest(run, key), last = INT64_MIN;
     const struct lab_newest_row *newest = at(oracles, ledger, count - 1);
     uint32_t top = ledger->top;
-    /* Mostly all of them stand in the highest partition. */
+    /* Usually all of them are in the highest partition. */
     if (ledger->newest_run >= count && newest->bucket <= from &&
         oracles->partitions[top].bucket == newest->bucket)
         return true;
-    /* The reader walks: `last` is the bucket in which it has enough, and takes `wanted` from there. */
+    /* Simulates the reader: `last` is the bucket in which it gets enough rows, of which it takes `wanted`. */
     uint64_t wanted = count;
     for (; top != LAB_NO_PARTITION; top = oracles->partitions[top].lower) {
         const struct lab_partition *partition = &oracles->partitions[top];
@@ -86,7 +87,8 @@ static bool reader_gets_them(const struct lab_cluster_run *run, uint32_t key)
         }
         wanted -= partition->stored;
     }
-    /* Whatever it takes else, it has room for exactly these when all of them are in its way. */
+    /* All newest rows must be in the queried buckets, and the reader must take at least as many rows from the
+     * last bucket as that has of them. */
     uint64_t in_last = 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t bucket = at(oracles, ledger, i)->bucket;
@@ -111,7 +113,8 @@ void lab_newest_stored(struct lab_cluster_run *run, uint32_t key, int64_t time_n
     insert(oracles, ledger, time_ns, bucket);
     if (reader_gets_them(run, key))
         return;
-    /* A reader that begins high enough is misled by rows out of order alone, and not always at once. */
+    /* A reader that begins high enough misses rows only if rows are out of order, and possibly later than
+     * that. */
     int64_t now_ns = sim_queue_now(&run->queue), from_ns = now_ns, to_ns = now_ns;
     const struct lab_newest_row *newest = at(oracles, ledger, ledger->newest_count - 1);
     if (newest->bucket <= lab_state_newest(run, key) && ledger->misplaced_ns != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* no_duplicates: a retried row is in one bucket only. A row that was put into several buckets is
- * remembered with each; it stands in that of which it was acknowledged, and wherever a replica holds it,
- * whenever that was. */
+/* no_duplicates: a retried row is in only one bucket. A row that was put into several buckets is recorded for
+ * each of them. It is in the bucket of its acknowledgement, and in each bucket in which a replica has stored
+ * it at any time. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static bool is_same_row(const struct lab_open_row *one, const struct lab_open_ro
     return one->key == other->key && one->row == other->row;
 }
 
-/* By row and bucket, each once. */
+/* Sorts by row and bucket, and removes duplicates. */
 static void sort(struct lab_open_rows *rows)
 {
     size_t kept = 0;

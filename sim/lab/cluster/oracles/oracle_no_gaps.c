@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* no_gaps: no bucket below the current one is empty, so that a reader need not go on behind an empty one. Of
- * a counted key, at each change of its state: a bucket of which all times are past must hold a row; of
- * external counts, at the end of the run. */
+/* no_gaps: no bucket below the current one is empty, so that a reader may stop at an empty one. For a counted
+ * key this is judged at each change of its state: a bucket whose times have all passed must have a row. With
+ * external counts it is judged at the end of the run. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -46,7 +46,7 @@ void lab_no_gaps_end(struct lab_cluster_run *run)
                         "the key ends in bucket %" PRId64 ", and bucket %" PRId64 " is empty", newest,
                         bucket);
         }
-        /* A bucket is empty when all of its rows were refused, so an excuse takes as many. */
+        /* A bucket is empty if all its rows were refused, so it is excused only by as many refused rows. */
         uint64_t each = run->strategy->settings.change_count == 0 ? run->config.strategy.of.count.rows : 1;
         if (empty > 0 && oracles->keys[key].missed / each >= empty)
             lab_condition_of_key(run, LAB_CONDITION_REFUSED_ROWS, key, INT64_MIN, LAB_OPEN_ENDED);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, operations that their agent has parked: of all of an agent's operations on a key one asks for
- * what the others wait for (a grant, a lease of numbers, a count). None may wait for what its agent knows
- * already, by its own view of the key, and none for nobody. Whatever an operation hears of a key that is
- * asked for is when this is looked at: with nothing parked, which is the rule, it costs one test. */
+/* available, operations that their agent has parked: of all operations of an agent on a key, one makes the
+ * request (for a grant, a lease of numbers, a count) that the others wait for. An operation must not be
+ * parked if its agent knows the answer already, according to its own view of the key, or if no operation
+ * makes the request. This is checked when an operation gets an outcome of such a request. If nothing is
+ * parked, which is the normal case, it costs one test. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -13,14 +14,15 @@
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     bool is_guarded = run->config.coordination == BK_GUARDED;
-    if (operation->action == BK_ACT_DONE) /* it has not yet asked anything */
+    if (operation->action == BK_ACT_DONE) /* it has made no request yet */
         return is_guarded || run->config.source == BK_SOURCE_LEASE || run->config.source == BK_SOURCE_MEMORY;
-    /* A count that could not be read is asked for again. */
+    /* A count that could not be read is requested again. */
     return is_guarded && operation->action == BK_ACT_READ_COUNTER &&
            operation->outcome.kind == BK_OUTCOME_APPLIED;
 }
 
-/* A put, a read of rows and the counting of a guarded row ask nothing that others wait for. */
+/* Returns whether other operations may wait for a request of this kind. They do not wait for puts, reads of
+ * rows and the counting of a guarded row. */
 bool lab_asks_for_key(enum bk_action_kind kind)
 {
     return kind == BK_ACT_READ_STATE || kind == BK_ACT_CAS_STATE || kind == BK_ACT_WRITE_STATE ||
@@ -63,7 +65,7 @@ void lab_parked_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
     }
 }
 
-/* A view tells where a row of now has room; one that waited may be of other settings. */
+/* The agent's view is about a row with the current time; a row that waited may belong to other settings. */
 static bool has_settings_of_now(const struct lab_cluster_run *run, uint32_t agent,
                                 const struct lab_host_operation *operation, int64_t now_ns)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, the steps of a read. core's read.h has the rules, and this says them once more: a read goes down
- * from its newest bucket, asks each bucket once, leaves out none but windows that its agent remembers as
- * empty, wants what it has not found yet, and ends when it has found enough, at its lowest bucket, at its
- * limit, or, in a range, where a bucket holds older rows alone. What it reports is the sum of its steps. */
+/* available, the steps of a read. core's read.h has the rules, which are implemented here a second time: a
+ * read goes down from its newest bucket, queries each bucket once, skips only windows that its agent
+ * remembers as empty, requests the rows that it still needs, and ends when it has found enough rows, at its
+ * lowest bucket, at its limit, or, for a range, where a bucket has only older rows. Its result is the sum of
+ * its steps. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 #include "evidence.h"
 #include "oracles.h"
 
-/* A read between two actions. */
+/* The state of a read between two actions. */
 struct place {
     struct lab_cluster_run *run;
     uint32_t agent;
@@ -26,7 +27,8 @@ static void demand(const struct place *place, bool is_fine, const char *otherwis
                          place->operation->walk.top, otherwise);
 }
 
-/* All agents have one set of settings for all of the run, so buckets follow each other without gaps. */
+/* Returns whether all agents have the same settings during the whole run, so that bucket numbers have no
+ * gaps. */
 static bool is_plain(const struct place *place)
 {
     return place->run->strategy->settings.change_count == 0;
@@ -51,7 +53,7 @@ static int64_t oldest_ns(const struct bk_query *query)
     return query->kind == BK_QUERY_RANGE && query->from_ns > birth_ns ? query->from_ns : birth_ns;
 }
 
-/* The windows that are left out between two steps, above the first, or below the last. */
+/* Judges the windows that are skipped between two steps, above the first step or below the last one. */
 static void judge_spared(const struct place *place, int64_t low, int64_t high)
 {
     if (place->run->config.remember_keys > 0)
@@ -77,7 +79,8 @@ static void judge_first(const struct place *place)
         demand(place, false, "begins above its newest bucket");
 }
 
-/* Each bucket of a hash is asked for as many rows as are wanted, unless they are asked one after another. */
+/* Each bucket of a hash is queried for the full number of rows, unless the buckets are queried one after the
+ * other. */
 static bool asks_each(const struct place *place)
 {
     return place->run->config.strategy.kind == BK_HASH && place->query.plan != BK_PLAN_LAZY;
@@ -97,7 +100,7 @@ static void judge_limit(const struct place *place)
            "asks for other times than its range");
 }
 
-/* A client that routes a retry again may store it where its agent does not know. */
+/* A client that routes a retry itself may store the row in a bucket that its agent does not know. */
 void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     struct lab_host_agent *host = &run->agents[agent];
@@ -108,7 +111,7 @@ void lab_reads_stored(struct lab_cluster_run *run, uint32_t agent, const struct 
         lab_empties_stored(run, agent, operation);
 }
 
-/* The row that the agent itself stored last is in a window that it leaves out. */
+/* Judges that a read does not skip the window of the row that its agent stored last. */
 static void judge_stored(const struct place *place)
 {
     struct lab_host_agent *host = &place->run->agents[place->agent];
@@ -120,7 +123,7 @@ static void judge_stored(const struct place *place)
         demand(place, bucket <= place->next->step.bucket_high,
                "leaves out a window as empty, and its agent has stored a row there");
     if (bucket <= place->next->step.bucket_high)
-        host->stored.is_known = false; /* it may learn that the row is gone */
+        host->stored.is_known = false; /* it may learn that the row does not exist any more */
 }
 
 static void judge_asked(const struct place *place)
@@ -143,8 +146,8 @@ static void judge_asked(const struct place *place)
     judge_limit(place);
 }
 
-/* What may leave two dates for one bucket: a state that went back is written again, and a date of three
- * states is planned by two at once, or is not the one that came to be stored. */
+/* Returns the conditions under which a bucket may have two dates: a state that went back is written again, or
+ * two operations plan a date with three states concurrently, or the planned date is not the stored one. */
 static uint32_t may_date_anew(const struct lab_cluster_run *run)
 {
     uint32_t causes = lab_may_go_back(run);
@@ -155,8 +158,8 @@ static uint32_t may_date_anew(const struct lab_cluster_run *run)
     return causes;
 }
 
-/* The start of the bucket that was asked last is known: all rows of lower buckets are older than the range.
- */
+/* Returns whether the known start of the last queried bucket shows that all rows of lower buckets are older
+ * than the range. */
 static bool starts_before_range(const struct place *place, int64_t bucket)
 {
     const struct lab_cluster_run *run = place->run;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conserved, the places of replicas: those of a partition are different nodes, in each datacenter as many as
- * its replication factor or, if it has fewer, its nodes; and in as many racks as there are, up to that
- * number. Source: Cassandra's NetworkTopologyStrategy. A datacenter's nodes stand in its racks in turn. */
+/* conserved, the places of replicas: the replicas of a partition are on different nodes; each datacenter has
+ * as many of them as its replication factor, or as its nodes if it has fewer; and they are in as many racks
+ * as possible. Source: Cassandra's NetworkTopologyStrategy. The nodes of a datacenter are assigned to its
+ * racks in turn. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
 #include "evidence.h"
 #include "oracles.h"
 
-/* Of one datacenter, whose nodes begin at `first`. */
+/* Judges one datacenter, whose nodes begin at `first`. */
 static bool are_right(const struct cass_datacenter *datacenter, uint32_t first, const uint32_t *replicas,
                       uint32_t count)
 {

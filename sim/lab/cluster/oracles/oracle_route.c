@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, where a row goes, and whether it counts, when settings and the row alone say so: a fixed window,
- * a sequence number, a number of hash buckets, or the bits of an id. core's strategy.h has the rules, and
- * this says them once more. Not judged where settings change. */
+/* available, the bucket of a row and whether it fires, if these depend only on the settings and the row: a
+ * fixed window, a sequence number, a number of hash buckets, or the bits of an id. core's strategy.h has the
+ * rules, which are implemented here a second time. This is not judged if settings change. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -13,7 +13,7 @@ static int64_t floor_of(int64_t dividend, int64_t divisor)
     return dividend / divisor - (dividend % divisor < 0);
 }
 
-/* Not judged of the times of a clock that has jumped to where a difference overflows. */
+/* Times that are so extreme, after a jump of the clock, that a difference overflows are not judged. */
 static bool is_window_right(const struct bk_strategy *strategy, int64_t time_ns, int64_t bucket)
 {
     int64_t since_ns;

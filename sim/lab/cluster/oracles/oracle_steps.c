@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, what an operation does next. core's agent.h says what each protocol asks for after what; this
- * says it once more, from that text, for each step by itself: what was asked, what was heard, and what comes
- * next. An action that failed is tried again just as often as is set. What is written follows from what was
- * read. No condition excuses a step, since each follows from what its agent was told; where that depends on
- * what the agent may have forgotten, or has learned from its other operations, nothing is judged. */
+/* available, the next action of an operation. core's agent.h specifies the sequence of actions of each
+ * protocol. This is a second implementation of that text, which judges each step separately: the last action,
+ * its outcome, and the next action. A failed action is repeated exactly as often as is set. The values that
+ * are written follow from the values that were read. No condition excuses a wrong step, because each step
+ * follows from what its agent received. If a step depends on what the agent may have forgotten, or has
+ * learned from its other operations, it is not judged. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,12 @@
 #include "evidence.h"
 #include "oracles.h"
 
-/* So often an operation begins again after a lost update, or for a key that was evicted. */
+/* An operation begins again at most this many times after a lost update, or for a key that was evicted. */
 #define ANEW_MAX    64u
 #define BIT(column) (UINT32_C(1) << (column))
 #define NOT_KNOWN   UINT64_MAX
 
-/* What an operation has heard, and what its agent does next. */
+/* A step: the outcome of an operation's last action, and the agent's next action. */
 struct step {
     struct lab_cluster_run *run;
     uint32_t agent;
@@ -60,7 +61,7 @@ static uint64_t threshold(const struct step *step)
     return bk_threshold(lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns));
 }
 
-/* New settings may have come between what was planned and now. */
+/* Returns whether new settings may have been deployed since the step was planned. */
 static bool is_deployed_since(const struct step *step, int64_t since_ns)
 {
     return step->run->agents[step->agent].deployed_ns >= since_ns;
@@ -88,7 +89,8 @@ static bool is_read_again(const struct lab_cluster_run *run, const struct lab_ho
                                       : is_cas || operation->action == BK_ACT_WRITE_STATE;
 }
 
-/* Retries of the action after this outcome; UINT32_MAX: something else than tries decides. */
+/* Returns the number of retries of the action after this outcome; UINT32_MAX if something other than the
+ * number of tries decides. */
 static uint32_t retries_of(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const struct lab_agents *agents = &run->scenario->agents;
@@ -98,7 +100,7 @@ static uint32_t retries_of(const struct lab_cluster_run *run, const struct lab_h
         return is_unknown ? agents->counter_retries : agents->retries;
     case BK_ACT_CAS_STATE:
         return lab_contends_for_rows(run) ? agents->retries : UINT32_MAX;
-    case BK_ACT_WRITE_STATE: /* under a lock its end may come first */
+    case BK_ACT_WRITE_STATE: /* under a lock, the end of the lock may come first */
         return run->config.coordination == BK_LOCKED ? UINT32_MAX : agents->retries;
     case BK_ACT_CAS_LOCK:
         return UINT32_MAX;
@@ -107,7 +109,7 @@ static uint32_t retries_of(const struct lab_cluster_run *run, const struct lab_h
     }
 }
 
-/* What a failed request ends with, when it is not made again. */
+/* Returns whether the operation ends in the right way after a failed request that is not repeated. */
 static bool is_end_right(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
@@ -119,8 +121,8 @@ static bool is_end_right(const struct step *step)
     return status == (operation->was_unknown ? BK_OPERATION_UNKNOWN : BK_OPERATION_REFUSED);
 }
 
-/* After its last try an operation ends. But who may have added to a counter for the row's number goes on to
- * read it, and who may have a lock gives it back. */
+/* After its last try an operation ends. But an operation that may have added to a counter for the row's
+ * number reads the counter next, and an operation that may hold a lock releases it. */
 static void judge_given_up(const struct step *step)
 {
     const struct lab_host_operation *operation = step->operation;
@@ -155,7 +157,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         return;
     if (operation->tried < retries)
         demand(&step, is_again, "gives up a request before its last try");
-    else if (operation->tried < run->scenario->agents.retries) /* beyond, oracle_waits.c counts the tries */
+    else if (operation->tried < run->scenario->agents.retries) /* for more, oracle_waits.c counts the tries */
         demand(&step, !is_again, "adds again, more often than is set");
 }
 
@@ -218,8 +220,8 @@ static void judge_begin(const struct step *step)
                "asks for rows, and no grant is known that reaches beyond all clocks");
 }
 
-/* With three states a row may have waited for so long that the state no longer tells where it belongs: by
- * more than a lead, and than the last change is later than it. */
+/* With three states, a row may have waited for so long that the state does not determine its bucket any more:
+ * for more than a lead, and by more than that it is older than the last change. */
 static bool is_forgotten(const struct step *step)
 {
     int64_t row_ns = lab_until(step->operation->row_time_ns, step->run->config.lead_ns);
@@ -228,7 +230,7 @@ static bool is_forgotten(const struct step *step)
             step->heard->columns[BK_LAST_CHANGE] > row_ns);
 }
 
-/* A row that has just read the state. */
+/* Judges a row whose operation has just read the state. */
 static void judge_forgotten(const struct step *step)
 {
     const struct lab_cluster_run *run = step->run;
@@ -248,7 +250,7 @@ static void judge_refusal(const struct step *step)
         demand(step, is_forgotten(step), "is refused, and the state tells where it belongs");
         return;
     }
-    /* A state row that is gone fails an update, too. */
+    /* An update also fails if the state row was lost. */
     if (operation->outcome.kind == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask == 0)
         return;
     violate(step, "is refused, and none of its requests failed");
@@ -273,9 +275,9 @@ static void judge_placed(const struct step *step)
         demand(step, next == BK_ACT_READ_STATE, "fires, and the state is not read before it is counted");
 }
 
-/* What is written of a row that fires. */
+/* The expected write for a row that fires. */
 struct count_written {
-    uint32_t mask; /* 0: nothing */
+    uint32_t mask; /* 0 if nothing is written */
     int64_t columns[BK_COLUMN_COUNT];
 };
 
@@ -293,7 +295,7 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
     memcpy(out.columns, state, sizeof out.columns);
     if (!is_newest && !is_waiting)
         return (struct count_written){0};
-    if (is_waiting && now_ns >= state[BK_NEXT_CHANGE]) { /* the change has come */
+    if (is_waiting && now_ns >= state[BK_NEXT_CHANGE]) { /* the date of the change has passed */
         count = is_newest ? (int64_t)operation->weight : 0;
         out.mask = BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE) | BIT(BK_NEXT_CHANGE);
         out.columns[BK_LAST_CHANGE] = state[BK_NEXT_CHANGE];
@@ -308,7 +310,7 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
     if (is_aged(step->run))
         line_ns = lab_line_above(step->run, start_ns);
     if (is_dated && lab_until(now_ns, lab_times(2, config->lead_ns)) > line_ns)
-        return out; /* the line comes first */
+        return out; /* the line is before the change */
     out.columns[BK_BUCKET]++;
     out.mask |= BIT(BK_BUCKET);
     if (is_dated) {
@@ -318,7 +320,7 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
         out.mask |= BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE);
         out.columns[BK_COUNTER] = is_column ? total : 0;
         out.columns[BK_LAST_CHANGE] = now_ns;
-        if (is_aged(step->run)) /* within the span of the bucket that is full */
+        if (is_aged(step->run)) /* within the times of the full bucket */
             out.columns[BK_LAST_CHANGE] = now_ns < start_ns  ? start_ns
                                           : now_ns < line_ns ? now_ns
                                                              : line_ns - 1;
@@ -326,7 +328,8 @@ static struct count_written count_of(const struct step *step, const int64_t *sta
     return out;
 }
 
-/* Of `locked`: who finds the count full asks for the lock, unless another operation of its agent does. */
+/* With `locked`: an operation that finds the bucket full requests the lock, unless another operation of its
+ * agent does. */
 static void judge_roll_begins(const struct step *step, int64_t count)
 {
     bool is_due = is_full(step, count);
@@ -346,7 +349,7 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     struct count_written due = count_of(step, state, total);
     const struct bk_action *next = step->next;
     bool is_write = next->kind == BK_ACT_WRITE_STATE || next->kind == BK_ACT_CAS_STATE;
-    /* What is planned goes by the clock at that time; a pause may have come between. */
+    /* The plan used the clock at that time; the agent may have been paused since. */
     if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
         return;
     if (is_first && is_aged(step->run)) {
@@ -387,7 +390,7 @@ static void judge_total(const struct step *step)
     judge_written(step, step->operation->state_told, !step->operation->is_state_told, step->heard->counter);
 }
 
-/* A conditional update names the state that it goes by. */
+/* The condition of an update names the state on which the update is based. */
 static void judge_conditional(const struct step *step)
 {
     static const int64_t none[BK_COLUMN_COUNT];
@@ -416,7 +419,7 @@ static void judge_guarded_total(const struct step *step)
     const struct lab_host_agent *host = &step->run->agents[step->agent];
     int64_t bucket;
     bool is_changing;
-    if (is_deployed_since(step, operation->heard_ns)) /* what is planned goes by the threshold at that time */
+    if (is_deployed_since(step, operation->heard_ns)) /* the plan used the threshold at that time */
         return;
     if (!is_full(step, step->heard->counter)) {
         demand(step, is_ended(step), "rolls its key before the threshold");
@@ -429,7 +432,7 @@ static void judge_guarded_total(const struct step *step)
            "reaches the threshold, and does not roll its key");
 }
 
-/* A grant that holds this time, and reaches beyond now, is cut at the next line. */
+/* Judges a grant: it contains this time and extends beyond the current time, but not beyond the next line. */
 static bool is_granted(const struct step *step, int64_t time_ns, int64_t until_ns)
 {
     const struct lab_cluster_run *run = step->run;
@@ -462,7 +465,8 @@ static void judge_grant(const struct step *step)
                is_roll ? "rolls its key, and lies before the line" : "extends a grant beyond a line");
     }
     bool is_long_enough = is_granted(step, is_roll && is_placed ? start_ns : row_ns, to[BK_GUARDED_UNTIL]);
-    /* One that waits for its next try was planned before it, and so was one that a pause has held up. */
+    /* A request that waits for its next try was planned before the wait, and so was one that a pause has
+     * delayed. */
     bool is_planned_now =
         !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
     demand(step, is_long_enough || !is_planned_now, "asks for a grant of another length than is set");
@@ -485,7 +489,7 @@ static void judge_grant(const struct step *step)
                "extends a grant, and moves its start");
 }
 
-/* The start of the bucket before the newest one, as the key's states told it. */
+/* Judges the start of the bucket before the newest one, as the key's states had it. */
 static void judge_start(const struct step *step)
 {
     const struct lab_cluster_run *run = step->run;
@@ -503,13 +507,13 @@ static void judge_start(const struct step *step)
 
 /* --- Numbers. */
 
-/* Rows of a bucket by the settings of the row's time. */
+/* Returns the rows of a bucket according to the settings of the row's time. */
 static uint64_t rows_at(const struct step *step)
 {
     return lab_agent_strategy(step->run, step->agent, step->operation->row_time_ns)->of.count.rows;
 }
 
-/* The first number of a bucket, as a state tells it. */
+/* Returns the first number of a bucket according to a state. */
 static int64_t first_number(const struct step *step, int64_t bucket, const int64_t *state)
 {
     const struct bk_history *history = &step->run->agents[step->agent].history;
@@ -517,7 +521,8 @@ static int64_t first_number(const struct step *step, int64_t bucket, const int64
     return state[BK_NUMBER_FIRST] != 0 ? state[BK_NUMBER_FIRST] : bucket * rows;
 }
 
-/* The newest bucket is filled up, if it is not full by now; then the next ones. */
+/* Judges an update that takes numbers: they fill up the newest bucket first, if it is not full, and then the
+ * next ones. */
 static void judge_take(const struct step *step)
 {
     static const int64_t none[BK_COLUMN_COUNT];
@@ -540,7 +545,7 @@ static void judge_take(const struct step *step)
            "takes numbers, and stores another bucket than that of the last one");
 }
 
-/* Where settings change, the numbers of a lease are of several buckets that its update does not name. */
+/* If settings change, the numbers of a lease may be of several buckets that the update does not name. */
 static void judge_taken(const struct step *step)
 {
     const struct lab_cluster_run *run = step->run;
@@ -566,7 +571,7 @@ static void judge_number(const struct step *step)
                "has read its number, and goes to another bucket");
 }
 
-/* --- Rows that are counted now and then. */
+/* --- Rows that are counted at intervals. */
 
 /* The agent's number of this key, by cluster_run.h. NULL once a fault has begun, since agents that crash, or
  * go back to a checkpoint, forget keys and count from a random number; and when out of memory. */
@@ -639,7 +644,7 @@ static void judge_rows(const struct step *step)
     }
 }
 
-/* After a count that was enough. */
+/* Judges the action after a count that reached the number of rows of a bucket. */
 static void judge_raise(const struct step *step)
 {
     const struct bk_action *next = step->next;
@@ -663,7 +668,7 @@ static void judge_raised(const struct step *step)
     *found = 0;
 }
 
-/* --- What is known of the state. */
+/* --- Knowledge of the state. */
 
 /* With three states an answer that is newer may have a change dated later. */
 struct lab_known_bucket lab_known_bucket(const struct lab_cluster_run *run, uint32_t agent,
@@ -691,7 +696,7 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
                          agent, before->bucket, after.bucket);
 }
 
-/* Grants and numbers go by a state that nobody can have overtaken. */
+/* Grants and numbers must be based on a state that was read at SERIAL. */
 static void judge_level(const struct step *step)
 {
     const struct bk_agent_config *config = &step->run->config;
@@ -703,7 +708,7 @@ static void judge_level(const struct step *step)
         demand(step, step->next->serial, "reads the state at another level than SERIAL");
 }
 
-/* --- All of them. */
+/* --- All steps. */
 
 static void judge_answer(const struct step *step)
 {
@@ -715,7 +720,8 @@ static void judge_answer(const struct step *step)
     switch (operation->action) {
     case BK_ACT_PUT_ROW:
         judge_placed(step);
-        if (is_count && source == BK_SOURCE_SCAN) /* an incremental count forgets its key when it fails */
+        if (is_count &&
+            source == BK_SOURCE_SCAN) /* after a failed incremental count, the agent forgets the key */
             judge_uncounted(step);
         return;
     case BK_ACT_READ_STATE:

@@ -5,7 +5,7 @@
 #include "id_spans.h"
 #include "kernel/grow.h"
 
-/* The first span that does not end before this. */
+/* Returns the first span that does not end before `first`. */
 static size_t find(const struct lab_id_spans *spans, int64_t first)
 {
     size_t low = 0, high = spans->count;
@@ -40,7 +40,7 @@ bool lab_id_spans_add(struct lab_id_spans *spans, int64_t first, int64_t end, ui
     for (; at + count < spans->count && spans->items[at + count].first <= end; count++) {
         const struct lab_id_span *met = &spans->items[at + count];
         int64_t low = met->first > first ? met->first : first, high = met->end < end ? met->end : end;
-        *twice += (uint64_t)(high - low); /* 0 of those that only touch */
+        *twice += (uint64_t)(high - low); /* 0 for spans that only adjoin */
         united.first = met->first < united.first ? met->first : united.first;
         united.end = met->end > united.end ? met->end : united.end;
     }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, how long an operation waits between hearing an outcome and its next action. core's agent.h has
- * the rule, and this judges by it: at once after an outcome that is no failure, and after a try of unknown
- * outcome; n times the back-off after the n-th refusal of an action; for grants and lock rows a random time
- * around a mean, and the waits of several contenders differ. By the agent's own
- * clock a wait is never shorter than the rule says. It may be longer, but only by the drift and the
- * resolution of that clock, since the host wakes the agent by the true time. Waits during a pause of the
- * agent or a jump of its clock are not judged. Random waits must differ: five of different agents and tries
- * that agree to a thousandth of their mean are a violation, which chance alone makes with probability 5e-12.
- */
+/* available, how long an operation waits between an outcome and its next action. core's agent.h has the rules
+ * that are judged here: there is no wait after an outcome that is not a failure, or after a try of unknown
+ * outcome; after the n-th refusal of an action, the wait is n times the back-off; for grants and lock rows it
+ * is a random time around a mean, and the waits of contenders differ. By the agent's own clock a wait is
+ * never shorter than the rule says. It may be longer, but only by the drift and the resolution of that clock,
+ * since the host wakes the agent by the true time. Waits during a pause of the agent or a jump of its clock
+ * are not judged. Random waits must differ: five waits, of different agents and tries, that agree within a
+ * thousandth of their mean are a violation, whose probability by chance is 5e-12. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -16,13 +15,13 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
-#define DOUBLINGS_MAX 6u /* of the waits for a grant, as core's agent.h has it */
+#define DOUBLINGS_MAX 6u /* of the waits for a grant, as in core's agent.h */
 #define ALIKE_WAITS   5
 #define ALIKE_PPM     1000
 
 struct wait {
     int64_t least_ns, most_ns;
-    int64_t mean_ns; /* of a random wait; else 0 */
+    int64_t mean_ns; /* of a random wait; otherwise 0 */
 };
 
 static bool is_of_state(enum bk_action_kind kind)
@@ -37,7 +36,7 @@ static bool is_of_grant(const struct lab_cluster_run *run, enum bk_action_kind k
            (is_of_state(kind) || kind == BK_ACT_READ_START || kind == BK_ACT_WRITE_START);
 }
 
-/* Read and update of a number, or of a grant, are tries of one action. */
+/* The read and the update for a number, or for a grant, are tries of the same action. */
 static bool is_same_action(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                            const struct bk_action *next)
 {
@@ -47,8 +46,8 @@ static bool is_same_action(const struct lab_cluster_run *run, const struct lab_h
            (lab_contends_for_rows(run) && is_of_state(operation->action) && is_of_state(next->kind));
 }
 
-/* Of two updates that both took effect at one microsecond, the row holds cells of either: it is none that an
- * update can have written. */
+/* If two updates took effect at the same microsecond, the row has cells of both, and no update can have
+ * written it. */
 static bool is_mixed(const struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     const int64_t *state = operation->outcome.columns;
@@ -82,8 +81,8 @@ static struct wait random_around(int64_t mean_ns)
     return (struct wait){mean_ns / 2, lab_until(mean_ns, mean_ns / 2 + 1), mean_ns};
 }
 
-/* Half to one and a half of 2^n back-offs; after one of unknown outcome of the time that the try took, up to
- * the longest grant, when that is longer. */
+/* The wait for a grant is between 0.5 and 1.5 times 2^n back-offs. After a try of unknown outcome it is based
+ * on the duration of the try, up to the longest grant, if that is longer. */
 static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t agent,
                                  const struct lab_host_operation *operation)
 {
@@ -96,7 +95,7 @@ static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t age
     int64_t spent_ns = lab_agent_clock_at(run, agent, operation->heard_ns) -
                        lab_agent_clock_at(run, agent, operation->asked_ns);
     struct wait spent = random_around(spent_ns < 0 ? 0 : spent_ns < longest_ns ? spent_ns : longest_ns);
-    /* By an agent that stood still, or whose clock jumped, the try took another time. */
+    /* If the agent was paused or its clock jumped, it measured a different duration of the try. */
     if (host->disturbed_ns >= operation->asked_ns)
         return (struct wait){wait.least_ns, SIM_QUEUE_TIME_MAX, 0};
     if (spent.least_ns > wait.least_ns)
@@ -107,7 +106,8 @@ static struct wait wait_of_grant(const struct lab_cluster_run *run, uint32_t age
     return wait;
 }
 
-/* The lock row told of an owner whose time is not over; and it is not this operation, by an earlier try. */
+/* Returns whether the lock row has an owner whose lock has not expired, other than this operation by an
+ * earlier try. */
 static bool is_locked_out(const struct lab_cluster_run *run, uint32_t agent,
                           const struct lab_host_operation *operation)
 {
@@ -136,7 +136,7 @@ static struct wait wait_of(const struct lab_cluster_run *run, uint32_t agent,
     return (struct wait){wait_ns, wait_ns, 0};
 }
 
-/* Failures of the action as it stands: what is begun again has none. */
+/* Returns the number of failures of the current action, which is 0 for an operation that began again. */
 static uint32_t tried(const struct lab_cluster_run *run, const struct lab_host_operation *operation,
                       const struct bk_action *next)
 {
@@ -159,7 +159,7 @@ static void violate(struct lab_cluster_run *run, uint32_t agent, const struct la
                      (double)wait->most_ns / 1e9);
 }
 
-/* Whoever contends for the same waits another time, or they meet again. */
+/* Contenders must wait for different times; otherwise they contend again. */
 static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
                          const struct lab_host_operation *operation, int64_t waited_ns, int64_t mean_ns)
 {
@@ -177,7 +177,7 @@ static void judge_spread(struct lab_cluster_run *run, uint32_t agent,
                          (double)share_ppm / 1e6);
 }
 
-/* After the first: an increment has retries of its own. */
+/* Returns the most tries after the first one. Increments have their own number of retries. */
 static uint32_t most_tries(const struct lab_cluster_run *run, enum bk_action_kind kind)
 {
     const struct lab_agents *agents = &run->scenario->agents;
