@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A write of a row whose coordinator is its only replica, while nothing fails: what the other files do in
- * many steps, a message to itself among them, in one step for each event. The state after each event, the
- * draws and the events are the same, so either way may take an operation over from the other between two
- * events. */
+/* A shortcut for the write of a row whose coordinator is its only replica, while nothing fails. It does in
+ * one step per event what the general code does in many, such as sending a message to itself. The state after
+ * each event, the random draws and the events are the same, so the shortcut and the general code may continue
+ * each other's operations between two events. */
 #include "coordination.h"
 #include "data.h"
 #include "state.h"
 #include "traffic.h"
 
-/* Which one replica meets, in one datacenter. */
+/* The consistency levels for which one replica in a single datacenter is enough. */
 #define LEVELS                                                                                               \
     (1u << CASS_ONE | 1u << CASS_QUORUM | 1u << CASS_ALL | 1u << CASS_LOCAL_ONE | 1u << CASS_LOCAL_QUORUM)
 
@@ -37,7 +37,7 @@ bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request)
     operation->counted = operation->required = operation->asked = 1;
     operation->round++;
     node->stats.coordinated++;
-    /* A server that is free now will have served it in time, unless the node pauses. */
+    /* If a server is free now, the write will be served before its timeout, unless the node pauses. */
     const int64_t *free_at = cluster->free_at + (size_t)place * cluster->config.concurrency;
     if (*free_at > now_ns(cluster) || node->slow != 1.0 ||
         cluster->config.write_ns >= cluster->config.timeout_write_ns)

@@ -49,11 +49,12 @@ enum message_kind cass_write_kind(const struct cass_operation *operation);
 void cass_write_ack(struct cass_cluster *cluster, uint32_t operation, const struct message *message);
 void cass_write_timeout(struct cass_cluster *cluster, uint32_t operation);
 
-/* alone.c: the same at a row's only replica, from the request's arrival on, and when it is served; false, and
- * nothing is done, when it is something else. */
+/* alone.c: a shortcut for a write whose coordinator is the row's only replica: cass_alone_begin() when the
+ * request arrives, cass_alone_end() when the message is served. Both do nothing and return false if the
+ * shortcut does not apply. */
 bool cass_alone_begin(struct cass_cluster *cluster, uint32_t request);
 bool cass_alone_end(struct cass_cluster *cluster, uint32_t message);
-/* Those of the node that need a timer now. */
+/* Starts the timers of the node's operations that did not need one before the node paused. */
 void cass_alone_paused(struct cass_cluster *cluster, uint32_t node);
 
 /* coordinator_read.c */

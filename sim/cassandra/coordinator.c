@@ -150,7 +150,7 @@ void cass_operation_timer(struct cass_cluster *cluster, uint32_t index, int64_t 
     int64_t delay_ns = at_least(at_ns - now_ns(cluster), 0);
     if (operation->has_timer)
         sim_queue_cancel(cluster->queue, operation->timer);
-    /* Nearly all are cancelled, and most have one of a few lengths. */
+    /* Nearly all timers are cancelled, and most of them have one of a few durations. */
     operation->timer = sim_queue_push_after(
         cluster->queue, delay_ns,
         &(const struct sim_event){

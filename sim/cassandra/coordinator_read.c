@@ -133,7 +133,7 @@ static bool gather(struct cass_cluster *cluster, uint32_t index)
     if (operation->statement.kind != CASS_READ_COUNTER && (operation->asked & (operation->asked - 1)) == 0) {
         body->image = body_at(cluster, body->answers[first_bit(operation->asked)])->image;
         cass_named_gather(cluster, operation->gathered, operation->asked);
-        return false; /* one cannot differ */
+        return false; /* a single answer has no differences */
     }
     cass_image_clear(&body->image);
     cass_named_gather(cluster, operation->gathered, operation->asked);

@@ -56,11 +56,11 @@ void cass_partition_expire(struct cass_cluster *cluster, uint32_t partition);
 /* Finds or makes the record of a statement's row in the partition, and adds a reference for the caller. */
 uint32_t cass_row_need(struct cass_cluster *cluster, uint32_t partition,
                        const struct cass_statement *statement);
-/* Counts the records in the partition's list; enters them into the table when they are many. */
+/* Counts the records in the partition's list, and adds them to the hash table if there are many. */
 void cass_rows_enter(struct cass_cluster *cluster, uint32_t partition);
-/* The record of a written row; CASS_NONE when nothing about the row is open any more. */
+/* Returns the record of a written row; CASS_NONE if the row is not pending any more. */
 uint32_t cass_row_find(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id);
-void cass_row_settle(struct cass_cluster *cluster, uint32_t row); /* of which nobody holds a reference */
+void cass_row_settle(struct cass_cluster *cluster, uint32_t row); /* a record without references */
 static inline void cass_row_release(struct cass_cluster *cluster, uint32_t row)
 {
     if (row != CASS_NONE && --row_at(cluster, row)->references == 0)

@@ -472,7 +472,8 @@ static inline int64_t at_least(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Uniform in [0, n), as sim_random_below(); of one it takes a draw too, which decides nothing. */
+/* Returns a uniform number in [0, n), as sim_random_below() does. For n = 1 it also takes a draw, which has
+ * no effect on the result. */
 static inline uint32_t random_below(struct sim_random *random, uint32_t n)
 {
     if (n != 1)

@@ -7,7 +7,7 @@
 #include "data.h"
 #include "state.h"
 
-/* So many records of a partition are found one after the other; more are found by a table. */
+/* Up to this many records of a partition are searched one after the other; more are in a hash table. */
 #define RECORDS_LISTED 8u
 
 /* The partition key is (key bigint, bucket bigint). */

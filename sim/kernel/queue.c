@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The queue of pending events: a 4-ary heap, a sorted array while it would be small, and a calendar queue and
- * lists of equal delays for events that are far off. */
+/* The queue of pending events: a 4-ary heap, a sorted array instead of it while there are few events, and a
+ * calendar queue and lists of equal delays for events in the distant future. */
 #include "kernel/queue.h"
 
 #include <assert.h>
@@ -89,14 +89,14 @@ static void sink(struct sim_queue_item *heap, size_t end, size_t i)
     heap[i] = item;
 }
 
-/* The few are too many for an array: what is sorted is a heap. */
+/* There are too many items for the array. A sorted array is a heap. */
 void sim_queue_spill(struct sim_queue *queue)
 {
     while (queue->few_count > 0)
         queue->heap[queue->end++] = queue->few[queue->few_count--];
 }
 
-/* The heap is down to a few. */
+/* The heap has only a few items left, which become a sorted array. */
 void sim_queue_unspill(struct sim_queue *queue)
 {
     struct sim_queue_item items[SIM_QUEUE_FEW];
@@ -180,7 +180,7 @@ void sim_queue_renumber(struct sim_queue *queue)
     }
 }
 
-/* Takes cancelled items away until a pending one is the first. */
+/* Removes cancelled items from the front until the first one is pending. */
 void sim_queue_sweep_top(struct sim_queue *queue)
 {
     while (queue->stale > 0) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where the queue keeps events that were pushed for later: those with a common delay in a list for each
- * delay, the others in buckets of equal length, so that most pushes and cancellations cost a list's links,
- * and one heap of what comes next stays so small that it lies in the first cache level.
+/* The part of the queue for events that are pushed for a distant time: those with a common delay are in a
+ * list for each delay, the others in buckets of equal length. So most pushes and cancellations only change
+ * the links of a list, and the heap of the next events stays so small that it fits into the first-level
+ * cache.
  *
- * When all buckets are over, new ones are made: their length comes from the overflow list, of whose events at
- * least half get a bucket, one or two a bucket as a rule. So each event is looked at about twice, however the
- * times lie, and what is cancelled while it is in the overflow list costs nothing more. */
+ * When all buckets have passed, new ones are made. Their length is derived from the overflow list, so that at
+ * least half of its events get into a bucket, usually one or two per bucket. So each event is examined about
+ * twice, whatever the distribution of times, and an event that is cancelled in the overflow list causes no
+ * further cost. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "kernel/memory.h"
 #include "kernel/queue.h"
 
-/* Cancelled items that are left alone however few events are pending. */
+/* The number of cancelled items that are tolerated however few events are pending. */
 #define STALE_LEAST 64
 /* The number of buckets that are searched for the next events. */
 #define LOOK_AHEAD 32u
@@ -77,7 +79,8 @@ uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const st
     return handle;
 }
 
-/* Its list, which may be one of another delay that is empty by now; NULL: all are in use. */
+/* Returns the list of a delay. If there is none, an empty list is reused for it. Returns NULL if no list is
+ * empty. */
 static struct sim_queue_list *list_of(struct sim_queue *queue, int64_t delay_ns)
 {
     for (uint32_t i = 0; i < SIM_QUEUE_LISTS; i++) {
@@ -177,7 +180,7 @@ bool sim_queue_cancel(struct sim_queue *queue, uint64_t handle)
         return true;
     }
     queue->stale++;
-    /* Each purge is paid for by the cancellations since the last one. */
+    /* The cost of a purge is amortised by the cancellations since the last one. */
     uint32_t kept =
         queue->count - queue->calendar.overflow_count - queue->calendar.bucketed_count - queue->listed_count;
     if (queue->stale > kept && queue->stale - kept > STALE_LEAST)
@@ -284,7 +287,7 @@ static void into_heap(struct sim_queue *queue, uint32_t slot)
     sim_queue_place_item(queue, (struct sim_queue_item){place->time_ns, tie | slot});
 }
 
-/* Brings those of the lists that are not after the first item, or, when there is none, the first of all. */
+/* Moves the earliest events of the lists to the heap, unless they are after its first item. */
 static void bring_listed(struct sim_queue *queue)
 {
     const struct sim_queue_place *places = queue->calendar.places;

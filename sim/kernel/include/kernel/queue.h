@@ -3,10 +3,10 @@
  * where the sequence counts the pushes. An event that is pushed for the current time is dispatched after all
  * events that are already pending for it.
  *
- * A 4-ary heap of 16-byte items (time, tie and slot) lies over a pool of 32-byte slots that hold the events;
- * while there are only a few items, they are a sorted array in place of the heap. docs/performance.md says
- * what each choice bought. Events that are pushed for later wait in a calendar queue, those that are pushed
- * with a common delay in a list for that delay; both move into the heap when their time is near. All state is
+ * It is a 4-ary heap of 16-byte items (time, tie and slot), with a pool of 32-byte slots for the events. A
+ * few items are kept in a sorted array instead of the heap. docs/performance.md gives the benefit of each
+ * choice. Events that are pushed for a distant time wait in a calendar queue, and those that are pushed with
+ * a common delay in a list for that delay; both move to the heap when their time is near. All state is
  * indexed arrays and plain numbers. Push and pop take O(log n), cancel takes O(1) over many cancellations;
  * nothing is allocated while the pending events fit the capacity. Functions of the hot loop are inline. Only
  * the functions are the interface; the structs are visible for the compiler alone. */
@@ -134,8 +134,8 @@ static inline uint64_t sim_queue_push(struct sim_queue *queue, int64_t time_ns,
  * once. The order of events is the same as if it had been pushed. */
 uint64_t sim_queue_push_later(struct sim_queue *queue, int64_t time_ns, const struct sim_event *event);
 
-/* The same, for an event that comes after one of the few delays that many events have. Push and cancel take
- * O(1). */
+/* Like sim_queue_push_later(), for an event whose delay is one of a few that many events have. Push and
+ * cancel take O(1). */
 uint64_t sim_queue_push_after(struct sim_queue *queue, int64_t delay_ns, const struct sim_event *event);
 
 /* From now on soon() is called for most waiting events before they come, up to three times for each, so that
@@ -321,7 +321,8 @@ static inline void sim_queue_place_item(struct sim_queue *queue, struct sim_queu
     }
 }
 
-/* The first item, which may be a cancelled event's; none has the time "never". */
+/* Returns the first item, which may be that of a cancelled event; in an empty queue it has the time
+ * "never". */
 static inline const struct sim_queue_item *sim_queue_first(const struct sim_queue *queue)
 {
     return sim_queue_has_few(queue) ? &queue->few[queue->few_count] : &queue->heap[SIM_QUEUE_ROOT];
@@ -394,7 +395,7 @@ static inline bool sim_queue_pop(struct sim_queue *queue, int64_t *out_time_ns, 
         queue->few_count--;
         return true;
     }
-    /* The hole waits for the next push, which spares that event a way of its own. */
+    /* The hole is filled by the next push, which saves that push its own path through the heap. */
     queue->has_hole = true;
     if (queue->end <= SIM_QUEUE_ROOT + SIM_QUEUE_FEW / 4)
         sim_queue_unspill(queue);
