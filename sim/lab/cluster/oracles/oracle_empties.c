@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, windows that a reader leaves out. core's agent.h has the rule: an agent remembers a window of a
- * key as empty when it has asked the whole window for rows, `late` or more after its end by its own clock,
- * and found none; and it forgets that when it stores a row there itself. An answer that was under way then
- * may be older than the row, so nothing is learned from it. So each window that a read leaves out was found
- * empty so.
+/* available, windows that a read skips. core's agent.h has the rule: an agent remembers a window of a key as
+ * empty if it queried the whole window, `late` or more after its end by its own clock, and found no rows; and
+ * it forgets this when it stores a row there itself. An answer that was pending at that time may be older
+ * than the row, so nothing is learned from it. So each window that a read skips was found to be empty in this
+ * way.
  *
- * What each agent may leave out is kept for each life of it, in a table that only grows; of more than a few
- * thousand windows, of an agent that resumes from a checkpoint, and of a run that is resumed nothing is
- * judged. */
+ * The windows that an agent may skip are recorded from its start to its next crash, in a table that only
+ * grows. Beyond a few thousand windows, for an agent that restarts from a checkpoint, and for a resumed run,
+ * nothing is judged. */
 #include "cluster_run.h"
 #include "cluster_view.h"
 #include "oracles.h"
