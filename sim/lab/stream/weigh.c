@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the rows of a batch weigh, as running sums. Rows come in order of time, so a batch is few stretches of
- * one class of times, mostly one. In a stretch, rows with the same payload have the same size, so the size of
- * a small row is computed once and then looked up. */
+/* Computes the sizes of the rows of a batch as running sums. Rows come in the order of their times, so a
+ * batch has few stretches, usually one, whose timestamps have the same length. In a stretch, rows with the
+ * same payload have the same size, so the size of a small row is computed once and then looked up. */
 #include "stream.h"
 
 /* The greatest row size that a trace or a scenario may have. Larger draws from the tail of a distribution are

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Repeats a run from its history: its agents get the recorded inputs, and do what they did; stored effects
- * are applied. Nothing is drawn, and no cluster answers. The oracles see no difference.
+/* Repeats a run from its history: its agents get the recorded inputs and therefore act as they did, and the
+ * recorded changes of stored data are applied. There are no random draws, and no cluster answers. For the
+ * oracles there is no difference to a run.
  *
- * A history written by processes may lack an effect whose author was killed right after it, or never heard of
- * it. For a state or a counter the next agent that reads it shows the effect; for rows the tables that are
- * read back (untold.c, tables.c). */
+ * A history that was written by processes may lack an effect, if its author was killed right after it or
+ * never got the outcome. The effect on a state or a counter is found when the next agent reads it; that on
+ * rows, in the tables that are read back (untold.c, tables.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static bool number(struct event *event, const char *name, int64_t *out)
     return word(event, name) && lab_history_number(&event->at, out);
 }
 
-/* A number below a count, from 0. */
+/* Parses a number from 0 to count - 1. */
 static bool index_of(struct event *event, const char *name, uint32_t count, uint32_t *out)
 {
     int64_t value;
@@ -66,7 +67,7 @@ static bool name_of(struct event *event, const char *const *names, uint32_t coun
     return false;
 }
 
-/* "columns MASK C0 C1 C2 C3", after "columns" */
+/* Parses the rest of "columns MASK C0 C1 C2 C3" after "columns". */
 static bool read_columns(struct event *event, uint32_t *mask, int64_t *columns)
 {
     int64_t value;
@@ -90,7 +91,7 @@ static bool is_up(const struct event *event, uint32_t agent)
 
 /* --- The inputs of agents. */
 
-/* Rows that no agent took leave a gap in the numbers. */
+/* Handles the arrival of a row. Rows that no agent accepted leave gaps in the row numbers. */
 static void arrive(struct lab_cluster_run *run, uint32_t key_index, uint64_t row, uint64_t bytes)
 {
     struct lab_cluster_key *key = &run->keys[key_index];
@@ -136,7 +137,7 @@ static bool take_read(struct event *event, uint32_t agent)
     return ends(event);
 }
 
-/* A state later than the one known to be stored. */
+/* Applies a state that an agent read, if it is later than the one known to be stored. */
 static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct lab_host_operation *operation)
 {
     const struct bk_outcome *outcome = &operation->outcome;
@@ -151,7 +152,7 @@ static void learn_state(struct lab_cluster_run *run, uint32_t key, const struct 
         cass_record_columns(run->cluster, lab_state_register(key), columns, outcome->mask);
 }
 
-/* A counter with more than the known additions. */
+/* Applies the value of a counter that an agent read, if it exceeds the known additions. */
 static void learn_counter(struct lab_cluster_run *run, const struct lab_host_operation *operation)
 {
     if (run->replay->is_observed && operation->action == BK_ACT_READ_COUNTER &&
@@ -197,7 +198,7 @@ static bool read_outcome(struct event *event, struct lab_host_operation *operati
     return true;
 }
 
-/* The request that the agent has made by now, given its inputs. */
+/* Returns whether the agent, with its inputs so far, has made the request of the event. */
 static bool is_asked(const struct event *event, const struct lab_host_operation *operation, uint32_t action,
                      int64_t bucket)
 {
@@ -257,7 +258,8 @@ static void wake(struct lab_cluster_run *run, uint32_t agent)
     lab_agent_wake(run, agent);
 }
 
-/* ", offset N drift N"; the process may be a new one of an agent that was thought to be up. */
+/* Handles ", offset N drift N". This may be a new process of an agent whose earlier one ended without a line
+ * in the history. */
 static bool begin_agent(struct event *event, uint32_t agent, bool is_back)
 {
     struct lab_cluster_run *run = event->run;
@@ -474,7 +476,8 @@ static bool set_time(struct event *event)
     return true;
 }
 
-/* "strategy LABEL ends", or begins, as another file says. *is_over: the run, or its history, ends. */
+/* Handles "strategy LABEL ends", or the beginning of a strategy in a further file. *is_over: the run, or its
+ * history, ends. */
 static bool of_strategy(struct event *event, bool *is_over)
 {
     struct lab_replay *replay = event->run->replay;

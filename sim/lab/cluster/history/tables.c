@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables as they were read back when all was over, a line for each row, state and counter:
+/* Reads the tables that were read back after the run, with one line for each row, state and counter:
  *
  *     row,KEY,BUCKET,NUMBER,TIME
  *     state,KEY,C0,C1,C2,C3
  *     counter,KEY,BUCKET,TOTAL
  *
- * KEY is key-0 and on; NUMBER is the row's number within its key, TIME its time; BUCKET of a counter is 0
- * where a key has one. The last word on what is stored is theirs: rows and increments of unknown outcome that
- * are there took effect, and rows that the history holds for stored and that are not there are lost. */
+ * KEY is key-0, key-1 and so on; NUMBER is the row's number within its key, and TIME its time. BUCKET of a
+ * counter is 0 if a key has one counter. The tables decide what is stored: rows and increments of unknown
+ * outcome that they have took effect, and rows that are stored according to the history and are not in the
+ * tables are lost. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "history.h"
 #include "kernel/file.h"
 
-/* Of a partition of the ledger. */
+/* The rows found in a partition of the ledger. */
 struct found {
     uint64_t rows, sums[2];
 };
@@ -30,7 +31,7 @@ struct tables {
     size_t open_count;
     struct found *found;
     uint32_t found_count;
-    bool *has_state; /* by key */
+    bool *has_state; /* whether each key has a state */
 };
 
 static bool begin(struct tables *tables)
@@ -51,7 +52,7 @@ static bool begin(struct tables *tables)
     return true;
 }
 
-/* Splits off the number in front of the next comma. */
+/* Parses the number before the next comma, and advances *at beyond it. */
 static bool field(char **at, int64_t *out)
 {
     char *text = *at, *comma = strchr(text, ',');
@@ -90,7 +91,7 @@ static void find_state(struct tables *tables, uint32_t key, const int64_t *colum
         cass_record_columns(run->cluster, lab_state_register(key), told, all);
 }
 
-/* Increments that nobody heard of took effect as far as the counter holds more than the others. */
+/* Increments of unknown outcome took effect as far as the counter exceeds the sum of the others. */
 static void find_counter(struct tables *tables, uint32_t key, int64_t bucket, int64_t total)
 {
     uint64_t counter = lab_counter_key(tables->run, key, bucket);
@@ -167,7 +168,7 @@ static bool take_line(void *context, const struct lab_history_line *line, const 
     return true;
 }
 
-/* The ledger's and the cluster's rows are those of the tables. */
+/* Sets the rows of the ledger and of the cluster to those of the tables. */
 static void settle(struct tables *tables)
 {
     struct lab_cluster_run *run = tables->run;

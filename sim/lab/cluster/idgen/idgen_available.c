@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, of identifiers: a client that wants one gets it, or is told why not. core's idgen.h and
- * docs/idgen.md have the rules: at any time somebody works for a client that waits, a request is under way or
- * the next attempt has its time; each request has its tries; a lock that was asked for is asked back before
- * the next attempt, or the end of the lease; the nth attempt comes after the wait that is set, by the
- * client's own clock; and a lease fails for contention only where a limit is set. All of this is exact,
- * faults or not. When all has been well for a grace, a batch comes within a bound too. */
+/* available, for identifiers: a client that requests an identifier gets it, or an error. core's idgen.h and
+ * docs/idgen.md have the rules: while a client waits, it always has a pending request or a time for its next
+ * attempt; each request has its number of tries; a lock that was requested is released before the next
+ * attempt, or before the lease ends; the nth attempt comes after the wait that is set, by the client's own
+ * clock; and a lease fails because of contention only if a limit is set. All of this is exact, with or
+ * without faults. If everything has been healthy for a grace period, a batch must also come within a
+ * bound. */
 #include <inttypes.h>
 
 #include "cluster_view.h"
@@ -12,12 +13,12 @@
 #include "idgen_private.h"
 #include "kernel/time.h"
 
-/* Of the wait for a batch, for each client: a turn is how long a lock lasts, a request with all of its tries,
- * and the base of the wait. Of 552,366 batches in 150 drawn clusters the slowest took 2.4 (docs/oracles.md).
- */
+/* The greatest wait for a batch, in turns per client. A turn is the duration of a lock, plus a request with
+ * all its tries, plus the base of the wait. Of 552,366 batches in 150 random clusters, the slowest took 2.4
+ * turns (docs/oracles.md). */
 #define TURNS_OF_A_CLIENT 12
-/* By LWT lock, read and store take 24 ways through the network. Where a lease is not much longer than that, a
- * batch is a matter of luck, and there is no bound. */
+/* With an LWT lock, taking the lock, the read and the store take 24 trips through the network. If a lease is
+ * not much longer than that, its success depends on chance, and there is no bound. */
 #define TRIPS_OF_A_LEASE 64
 
 static void violate(struct lab_cluster_run *run, uint32_t number, const char *what)
@@ -295,8 +296,8 @@ void lab_id_rests(struct lab_cluster_run *run, uint32_t number)
         violate(run, number, "waits for an identifier, and nobody asks for it");
 }
 
-/* All was well while the client waited, and for the grace before; then a batch comes within a few turns of a
- * lock that somebody lost, and of a request with all of its tries. */
+/* If everything was healthy while the client waited, and for the grace period before, the batch must have
+ * come within a few turns per client. */
 void lab_id_served(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];

@@ -71,8 +71,8 @@ bool lab_plain_state_is_weak(const struct lab_cluster_run *run)
 }
 
 /* Those of what decides where rows go, or whose an identifier is: plain requests, and conditional ones.
- * Numbers of rows, and identifiers under a lock by LWT, are asked for by conditional updates and SERIAL reads
- * alone; and some strategies have nothing to ask for. */
+ * Numbers of rows, and identifiers under a lock by LWT, are requested only by conditional updates and SERIAL
+ * reads, and some strategies make no such requests. */
 static bool state_levels_are_weak(const struct lab_cluster_run *run)
 {
     const struct lab_scenario *scenario = run->scenario;

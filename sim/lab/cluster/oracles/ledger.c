@@ -535,7 +535,7 @@ bool lab_partitions_enter(struct lab_oracles *oracles)
 }
 
 /* Where keys roll, each bucket but the first took an event, or a number of those that were leased at once.
- * Kept for states that were loaded: loops go over these buckets. */
+ * This is checked for loaded states, because loops go over these buckets. */
 bool lab_is_possible_bucket(const struct lab_cluster_run *run, int64_t bucket)
 {
     if (!lab_keeps_state(run) && run->config.strategy.kind != BK_COUNT)

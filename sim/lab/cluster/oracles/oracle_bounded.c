@@ -50,10 +50,9 @@ static bool was_well(const struct lab_cluster_run *run, const struct lab_partiti
     return well_ns >= run->oracles.lag_ns && well_ns - run->oracles.lag_ns >= lived_ns;
 }
 
-/* Whether the row that reaches the threshold rolls its key before its operation ends. Not so for guarded,
- * which may wait for another operation's request, nor for a lock that others ask for too, or asked for before
- * a line began the bucket: nobody may hold it until it expires.
- */
+/* Returns whether the row that reaches the threshold rolls its key before its operation ends. This is not the
+ * case with guarded, which may wait for another operation's request, nor with a lock that other agents
+ * request too, or requested before a line began the bucket: such a lock may be unused until it expires. */
 static bool rolls_at_once(const struct lab_cluster_run *run, const struct lab_partition *partition)
 {
     return run->config.strategy.kind == BK_PROBABILISTIC && run->config.coordination != BK_GUARDED &&
@@ -232,7 +231,8 @@ static uint64_t late_bound(const struct lab_cluster_run *run, const struct lab_p
     return uncounted + seconds * oracles->keys[partition->key].peak_rows_per_s;
 }
 
-/* Rows beyond all other bounds, of partitions whose keys were evicted, so that nobody counted them. */
+/* The rows beyond all other bounds, of partitions whose keys were evicted, so that these rows were not
+ * counted. */
 struct evicted {
     uint64_t partitions, rows;
 };
@@ -279,7 +279,7 @@ void lab_bounded_end(struct lab_cluster_run *run)
     const struct lab_oracles *oracles = &run->oracles;
     if (!oracles->verdict.is_judged[LAB_ORACLE_BOUNDED])
         return;
-    uint64_t distributions[1u << BK_ERAS_MAX] = {0}; /* by eras, as they are asked for; 0: not yet */
+    uint64_t distributions[1u << BK_ERAS_MAX] = {0}; /* by set of eras; 0 if not computed yet */
     struct evicted evicted = {0, 0};
     for (uint32_t i = 0; i < oracles->partition_count; i++) {
         const struct lab_partition *partition = &oracles->partitions[i];

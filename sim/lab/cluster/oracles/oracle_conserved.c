@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* conserved: nothing is lost or made. Rows that came = acknowledged + refused + unresolved; in each partition
- * the rows stored are those acknowledged there and those of unknown outcome that took effect, by number and
- * by a 128-bit sum of hashes, and the cluster says the same; and counter columns hold what rows added - lost
- * + doubled, each told by the rows that asked for it; a sum of rows counted is never more than the bucket
- * holds (cluster_state.c). After the run all faults end, and the cluster is left alone for as long as it may
- * take to deliver what it owes: then each row that any replica holds is on all of them, unless a node has
- * forgotten what it owed. The oracle itself counts which replica holds which row, as copies due less
- * copies made (ledger.c); it does not rely on what the cluster says of its hints. */
+/* conserved: nothing is lost or invented. The rows that arrived are the sum of acknowledged, refused and
+ * unresolved rows. In each partition, the stored rows are those that were acknowledged there and those of
+ * unknown outcome that took effect, by number and by a 128-bit sum of hashes, and the cluster reports the
+ * same. A counter column has the increments of rows, less lost ones and plus repeated ones, each of them
+ * according to the rows that made the requests. A sum of counted rows never exceeds the rows in the bucket
+ * (cluster_state.c). After the run all faults end, and the cluster runs on for as long as it may need to
+ * deliver pending writes. Then each row that any replica has is on all replicas, unless a node has lost its
+ * hints. The oracle itself counts which replica has which row, as copies due less copies made (ledger.c); it
+ * does not rely on what the cluster reports about its hints. */
 #include <inttypes.h>
 
 #include "cluster_run.h"
@@ -122,9 +123,9 @@ static int64_t served_by_ns(const struct lab_cluster_run *run)
     return latest_ns;
 }
 
-/* When all that is owed has to be there: after what is under way ends, and hints are looked at; for each page
- * of them as long as a contended message takes, and for each of them its service; and a node may pause. Where
- * messages are lost, as long as a run may drain. */
+/* Returns the time by which all pending writes must be delivered: when current requests have ended and hints
+ * have been dispatched, plus the time of a contended message for each page of hints, the service time of each
+ * hint, and the pause of a node. If messages are lost, it is the time that a run has to drain. */
 static int64_t delivered_by_ns(const struct lab_cluster_run *run)
 {
     const struct cass_cluster_config *config = &run->scenario->network;

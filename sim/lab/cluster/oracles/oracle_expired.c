@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* conserved, rows that expire. A row's time to live, in whole seconds and rounded up, begins in the second in
  * which its coordinator takes the first put: not before its operation began, nor after a replica stored it.
- * So of each key the rows of each second are counted: those begun, those begun and acknowledged, and those
- * stored. Begun a time to live ago a row may have expired, stored then it has. The rows that the cluster
- * says have expired are no fewer and no more than those; a read finds no more than may be left, and, where
- * rows are findable, no fewer than surely are.
- *
- * Seconds of which all rows have expired are added up, so a key keeps as many as a time to live has. */
+ * So the rows of each key are counted per second: those begun, those begun and acknowledged, and those
+ * stored. A row that was begun one time to live ago may have expired, and a row that was stored then has
+ * expired. The number of expired rows that the cluster reports is between these two counts. A read finds at
+ * most the rows that may be left and, if rows are findable, at least those that certainly are. Seconds whose
+ * rows have all expired are merged, so a key has at most as many records as a time to live has seconds. */
 #include <inttypes.h>
 #include <stdlib.h>
 

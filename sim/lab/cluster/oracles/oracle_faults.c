@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, of what the engine makes of faults: each is the one that the scenario declares, the cluster runs
- * under the faults that are in force and no others, and no agent acts while a pause of its holds it, which a
- * crash ends. conserved, of deletes: one ends with its acknowledgement, or when it was tried as often as is
- * set. Histories tell of what others made; nothing of that is judged. */
+/* available, the faults that the engine applies: each is one that the scenario declares, the cluster runs
+ * with the faults that are active and no others, and no agent acts while it is paused; a crash ends a pause.
+ * conserved, deletes: a delete ends with its acknowledgement, or after as many tries as are set. Faults in
+ * histories are not made by the engine and are not judged. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void demand(struct lab_cluster_run *run, const struct lab_active_fault *f
                          lab_fault_kind_name(fault->kind), otherwise);
 }
 
-/* Some random faults have figures of their own. */
+/* Returns whether a fault has the declared strength. Some random faults draw theirs. */
 static bool has_figures(const struct lab_active_fault *made, const struct lab_fault *declared)
 {
     bool is_random = declared->rate_per_s > 0;
@@ -81,7 +81,8 @@ static bool is_in_force(const struct lab_cluster_run *run, size_t index, enum la
     return run->active[index].is_used && run->active[index].kind == kind;
 }
 
-/* The product of factors, within the bounds of the engine; of chances, that at least one cause strikes. */
+/* Returns the combined strength of the active faults of a kind: the product of their factors, within the
+ * bounds of the engine, or the probability that at least one of them has an effect. */
 static double strength(const struct lab_cluster_run *run, enum lab_fault_kind kind, uint32_t target,
                        double normal)
 {
@@ -164,7 +165,7 @@ static void judge_messages(struct lab_cluster_run *run, const struct lab_active_
            "leaves messages that are lost, doubled or late otherwise than the faults in force say");
 }
 
-/* Of several faults that end now, some may not have been heard of yet. */
+/* If several faults end now, the end of some of them may not have been reported yet. */
 static void judge_down(struct lab_cluster_run *run, const struct lab_active_fault *fault, bool is_down)
 {
     bool is_held = false, may_be_down = false;
@@ -207,7 +208,7 @@ void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fau
         judge_messages(run, fault);
         break;
     default:
-        break; /* it happens at a moment */
+        break; /* it has no duration */
     }
 }
 
