@@ -3,8 +3,8 @@
  *
  * Rows are counted up to and including the row whose increment reaches the threshold, so N is negative
  * binomial: P(N > n) = P(Binomial(n, p) < threshold) = I_{1-p}(n - threshold + 1, threshold), the regularised
- * incomplete beta function. Right to 1e-10 relative in either tail down to 1e-30. A distribution out of its
- * range is an error of programming. */
+ * incomplete beta function. The relative error of either tail is at most 1e-10 down to 1e-30. A distribution
+ * out of its range is a programming error. */
 #ifndef TUNE_ODDS_H
 #define TUNE_ODDS_H
 

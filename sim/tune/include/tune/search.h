@@ -39,8 +39,8 @@ struct tune_goal {
 /* The thresholds of one chance. */
 struct tune_fit {
     uint64_t one_in;      /* the chance is 1 / one_in */
-    uint64_t first, last; /* those that hold; both 0 when none does */
-    uint64_t best;        /* of the least risk */
+    uint64_t first, last; /* the range of thresholds that hold; both 0 if none does */
+    uint64_t best;        /* the threshold with the least risk */
     double best_risk;
 };
 
@@ -81,8 +81,8 @@ struct tune_fit tune_fit_thresholds(const struct tune_goal *goal, uint64_t one_i
 /* The rarest of the chances considered that holds with some threshold, as its N; 0 when none does. */
 uint64_t tune_rarest(const struct tune_goal *goal, const struct tune_chances *chances);
 struct tune_candidate tune_candidate_of(const struct tune_goal *goal, uint64_t one_in, uint64_t threshold);
-/* Looks at up to fits_max chances, at least 1, and lists up to list_max pairs. False when out of memory;
- * tune_found_free() frees *out in either case. */
+/* Examines up to fits_max probabilities, at least 1, and lists up to list_max pairs. Returns false when out
+ * of memory. The caller must call tune_found_free() in either case. */
 bool tune_search(const struct tune_goal *goal, const struct tune_chances *chances, size_t fits_max,
                  size_t list_max, struct tune_found *out);
 void tune_found_free(struct tune_found *found);
