@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NAME_SIZE 48
+#define BEGINNING 5 /* so long a beginning of a longer name is near to it */
 
 size_t sim_utf8(const char *text, size_t size, unsigned *code)
 {
@@ -103,6 +104,9 @@ const char *sim_nearest(const char *name, const char *const *names, size_t count
             continue;
         size_t found = distance(name, names[i]);
         bool goes_on = strncmp(name, names[i], length) == 0;
+        /* All letters except the last one, which may be a plural s, begin the longer name. */
+        if (length >= BEGINNING && found > 1 && strncmp(name, names[i], length - 1) == 0)
+            found = 1;
         bool is_nearer = found < least || (found == least && nearest != NULL && goes_on && !is_cut);
         if (is_nearer && found < strlen(names[i])) {
             least = found;

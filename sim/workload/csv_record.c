@@ -71,8 +71,7 @@ static bool take_line(struct parse *parse, const struct trace_reader *reader, co
         } else if (is_closed) {
             return csv_check_delimiter(reader->path, reader->line, line, size, dialect->delimiter, error) &&
                    sim_fail(error, SIM_ERROR_INPUT,
-                            "%s:%" PRIu64
-                            ": text behind a quote that was closed; double the quotes within a field",
+                            "%s:%" PRIu64 ": text after a closing quote; double the quotes within a field",
                             reader->path, reader->line);
         } else {
             size_t text = text_length(dialect, line, size, i);

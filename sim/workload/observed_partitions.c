@@ -148,7 +148,7 @@ static bool split_line(struct csv *csv, struct observed_span line)
         }
         if (found != count)
             return observed_fail(file,
-                                 "behind the key there are not %zu columns as in the header; leave a key "
+                                 "after the key there are not %zu columns as in the header; leave a key "
                                  "with a line break or the like out by sstablepartitions -x",
                                  count - 1);
     }

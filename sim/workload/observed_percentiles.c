@@ -131,7 +131,7 @@ static bool read_row(struct observed_file *file, size_t row, size_t size_column)
         return observed_fail(file, "'%s' where the line of %s should be; save the output again",
                              more ? observed_show(line).text : "", row_names[row]);
     if (count != FIGURES_SIZE)
-        return observed_fail(file, "%zu figures behind %s where %d are wanted; save the output again",
+        return observed_fail(file, "%zu figures after %s, but %d are needed; save the output again",
                              count - 1, row_names[row], COLUMNS);
     for (size_t i = 1; i < count; i++) {
         if (!is_number(words[i]))

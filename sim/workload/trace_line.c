@@ -166,7 +166,7 @@ static bool parse_time(struct span field, const struct trace_place *place, int64
         return true;
     case NUMBER_TOO_LARGE:
         return fail(place, error,
-                    "timestamp_ms %s lies beyond the years 1677 to 2262; write milliseconds since 1970",
+                    "timestamp_ms %s is not in the years 1677 to 2262; write milliseconds since 1970",
                     show(field.begin, field.end).text);
     case NUMBER_EMPTY:
     case NUMBER_NOT_WHOLE:

@@ -45,8 +45,11 @@ static bool fail_system(const struct trace_reader *reader, const char *what, int
     }
     char buffer[SIM_REASON_SIZE];
     const char *reason = sim_input_reason(number, buffer, sizeof buffer);
-    return sim_fail(error, class, "%s:%" PRIu64 ": %s %s (%s); %s", reader->path, reader->line, reader->what,
-                    what, reason, cure);
+    char line[24] = "";
+    if (reader->line != 0)
+        snprintf(line, sizeof line, ":%" PRIu64, reader->line);
+    return sim_fail(error, class, "%s%s: %s %s (%s); %s", reader->path, line, reader->what, what, reason,
+                    cure);
 }
 
 static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_error *error)
@@ -65,8 +68,7 @@ static bool open_file(struct trace_reader *reader, int *descriptor, struct sim_e
 bool trace_reader_open_as(const char *path, const char *what, struct trace_reader *out,
                           struct sim_error *error)
 {
-    *out =
-        (struct trace_reader){.path = path, .what = what, .line = 1, .line_bytes_max = TRACE_LINE_BYTES_MAX};
+    *out = (struct trace_reader){.path = path, .what = what, .line_bytes_max = TRACE_LINE_BYTES_MAX};
     int descriptor;
     if (!open_file(out, &descriptor, error)) {
         return false;
@@ -80,7 +82,6 @@ bool trace_reader_open_as(const char *path, const char *what, struct trace_reade
         trace_reader_close(out);
         return sim_fail_memory(error);
     }
-    out->line = 0;
     return true;
 }
 
@@ -151,7 +152,7 @@ bool trace_reader_next(struct trace_reader *reader, char **line, size_t *size, s
     }
     if (bytes > reader->line_bytes_max) {
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s:%" PRIu64 ": line is longer than %zu bytes; put each row on a line of its own",
+                        "%s:%" PRIu64 ": line is longer than %zu bytes; put each row on its own line",
                         reader->path, reader->line, reader->line_bytes_max);
     }
     reader->begin += used;

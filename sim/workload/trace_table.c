@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/grow.h"
+#include "kernel/text.h"
 #include "kernel/time.h"
 #include "trace_foreign.h"
 #include "trace_time.h"
@@ -123,11 +124,27 @@ static bool fail_column(const struct trace_table *table, const char *missing, st
                 ? "the line lacks the delimiter that the scenario names; change 'delimiter', or leave it out"
                 : "write the header 'timestamp_ms,key,bytes' and rows below it, or say what parts the "
                   "columns, as in delimiter: tab");
+    const char *nearest =
+        sim_nearest(missing, (const char *const *)table->record.fields, table->record.count);
+    if (are_given && nearest != NULL)
+        return fail(table, line, error, "no column '%s' in the header %s; did you mean '%s'?", missing,
+                    listing, trace_show(nearest, strlen(nearest)).text);
+    if (are_given)
+        return fail(table, line, error, "no column '%s' in the header %s; name one of these", missing,
+                    listing);
+    const char *time = table->columns.time_name, *key = table->columns.key_name;
+    for (size_t i = 0; i < table->record.count; i++) {
+        const char *name = table->record.fields[i];
+        if (time == NULL && (key == NULL || !is_name(name, key, true)))
+            time = name;
+        else if (key == NULL && !is_name(name, time, true))
+            key = name;
+    }
     return fail(
         table, line, error,
         "no column '%s' in the header %s; say which columns are which, as in columns: {time: %s, key: %s}",
-        missing, listing, table->columns.time_name == NULL ? "created_at" : table->columns.time_name,
-        table->columns.key_name == NULL ? "user" : table->columns.key_name);
+        missing, listing, time == NULL ? "created_at" : trace_show(time, strlen(time)).text,
+        key == NULL ? "user" : trace_show(key, strlen(key)).text);
 }
 
 /* When columns are given by number, a first line whose time field is not a time is taken as a header. */

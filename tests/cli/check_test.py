@@ -256,6 +256,8 @@ class CheckTest(ProgramTest):
         self.assertEqual(len(json.loads(out)["scenarios"][0]["findings"]), 2)
         self.assertEqual(err, "2 of 8 checks failed, in small; if the change is meant, repeat this with "
                               "--update-baseline\n")
+        self.assertIn(f"2 figures are outside the baseline; running up to {runs - 1} more seeds to rule out chance\n",
+                      self.run_program("check", "small.yaml", "--baseline", "b.db")[2])
 
     def test_a_figure_that_is_outside_at_one_seed_alone_has_not_drifted(self):
         self.update()

@@ -285,7 +285,7 @@ class ClusterTest(ProgramTest):
         # The same with a mark every four events only, and one that agrees.
         self.keep_marks("lwt", events, 4, marks[3::4])
         self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
-                         r"differs lies from 97 to 100, the first of these" + EVENT)
+                         r"differs is between 97 and 100, the first of these" + EVENT)
 
     def test_replay_tells_the_event_as_the_event_trace_does(self):
         lines = self.events()

@@ -198,7 +198,7 @@ class ImportTest(ProgramTest):
                 ([path, "--format", "tablehistograms"], "where a table should begin"),
                 ([HISTOGRAMS, "--format", "sstablepartitions"], "unknown header 'chat/messages histograms'"),
                 ([path, "--set", "keys.count=3"], "'keys' is about rows, and 'observed' alone places none"),
-                (["none.csv"], "none.csv:1: file cannot be opened (No such file or directory)"),
+                (["none.csv"], "none.csv: file cannot be opened (No such file or directory)"),
                 ([path, "--db", ""], "--db: no file named")]:
             self.assertIn(words, self.bad(2, "import", *arguments))
         self.assertEqual(self.files(), before)

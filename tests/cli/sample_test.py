@@ -97,7 +97,7 @@ class SampleTest(ProgramTest):
         self.write("empty.csv", "")
         self.assertIn("empty.csv: a sample without rows; export some",
                       self.bad(2, "run", "small.yaml", "--sample", "empty.csv", "--quiet"))
-        self.assertIn("no.csv:1: sample cannot be opened",
+        self.assertIn("no.csv: sample cannot be opened",
                       self.bad(2, "run", "small.yaml", "--sample", "no.csv", "--quiet"))
         self.assertIn("--db", self.bad(2, "run", "small.yaml", "--sample", "rows.csv.gz", "--db", "rows.csv.gz",
                                        "--quiet"))

@@ -269,6 +269,13 @@ class TraceTest(ProgramTest):
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
         self.assertIn("'x' is not a column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
         self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))
+        self.assertTrue(self.bad(2, "trace", "nope.csv").startswith("nope.csv: trace cannot be opened (No such file "))
+        self.write("rooms.csv", "ts,room,size\n1767225600,a,1\n")
+        header = "rooms.csv:1: no column '%s' in the header 'ts', 'room', 'size'; "
+        self.assertEqual(self.bad(2, "trace", "rooms.csv"), header % "key" + "say which columns are which, "
+                         "with --columns time=ts,key=room\n")
+        self.assertEqual(self.bad(2, "trace", "rooms.csv", "--columns", "time=ts,key=roomm"),
+                         header % "roomm" + "did you mean 'room'?\n")
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ class TuneTest(ProgramTest):
                 (["--risk", "0.1"], "write --rows 12000..32000"), (["--rows", "1..2"], "write --risk 0.003"),
                 (["--rows", "9..3", "--risk", "0.1"], "write --rows 3..9"),
                 (["--rows", "9..", "--risk", "0.1"], "give two whole numbers"),
-                (["--rows", "100000", "--risk", "0.1"], "write --rows 1..100000 for at most so many, or --rows "
+                (["--rows", "100000", "--risk", "0.1"], "write --rows 1..100000 for at most this number, or --rows "
                  "37500..100000 for a range"),
                 (["--rows", "1..9", "--risk", "2/1000"], "one in a whole number, as in 1/1000"),
                 (["--rows", "0..0", "--risk", "0.1"], "at least one row"),

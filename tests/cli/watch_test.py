@@ -330,7 +330,7 @@ class WatchTest(ProgramTest):
             (["1", "t.csv", "--command", "true"], "a file and a --command exclude each other"),
             (
                 ["1", "none.csv", "--strategy", "time"],
-                "none.csv:1: file cannot be opened (No such file or " "directory)",
+                "none.csv: file cannot be opened (No such file or " "directory)",
             ),
             (
                 ["1", "t.csv", "--strategy", "time", "--looks", "3"],

@@ -118,7 +118,8 @@ static void test_step_lets_no_steering_character_pass(void **state)
 static void test_nearest_finds_what_was_meant(void **state)
 {
     (void)state;
-    static const char *const names[] = {"threshold", "bits", "coordination", "lead", "label"};
+    static const char *const names[] = {"threshold", "bits",  "coordination",
+                                        "lead",      "label", "over_limit_share"};
     static const char *const cases[][2] = {
         {"threshold", "threshold"},
         {"treshold", "threshold"},
@@ -130,16 +131,18 @@ static void test_nearest_finds_what_was_meant(void **state)
         {"lable", "label"},
         {"laed", "lead"},
         {"coordinatoin", "coordination"},
+        {"over_limit", "over_limit_share"}, /* a beginning */
+        {"over_limits", "over_limit_share"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(sim_nearest(cases[i][0], names, 5), cases[i][1]);
+        assert_string_equal(sim_nearest(cases[i][0], names, 6), cases[i][1]);
 }
 
 static void test_nearest_of_what_is_far_is_none(void **state)
 {
     (void)state;
     static const char *const names[] = {"threshold", "bits", "no"};
-    static const char *const cases[] = {"", "x", "window", "threshing-floor", "xy"};
+    static const char *const cases[] = {"", "x", "window", "threshing-floor", "xy", "thre"};
     char long_name[200];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_null(sim_nearest(cases[i], names, 3));

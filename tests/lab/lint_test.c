@@ -46,7 +46,7 @@ struct pair {
 };
 
 static const struct pair pairs[] = {
-    {LAB_RISK_UNBOUNDED, true, false, "bucket", "the same value for ever", "use time, count or probabilistic",
+    {LAB_RISK_UNBOUNDED, true, false, "bucket", "always the same value", "use time, count or probabilistic",
      HEAD "limits: {partition_rows: 100000}\nstrategies: [unbucketed: {}]\n",
      HEAD "limits: {partition_rows: 100000}\nstrategies: [count: {rows: 10000, counter: external}]\n"},
     {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 values for ever", "use time, count",

@@ -192,9 +192,9 @@ static void test_trace_window_without_rows_is_refused(void **state)
 {
     (void)state;
     assert_fails(seconds, "start: 2027-01-01\nstrategies: [unbucketed: {}]",
-                 ": no row lies between start and start + duration; widen them");
+                 ": no row is between start and start + duration; widen them");
     assert_fails(seconds, "start: 2025-01-01\nduration: 1d\nstrategies: [unbucketed: {}]",
-                 ": no row lies between start and start + duration; widen them");
+                 ": no row is between start and start + duration; widen them");
 }
 
 static void test_trace_of_a_pipe_is_refused_at_once(void **state)

@@ -165,7 +165,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
         {HEADER ",1,5," ID ",abc\n", "sample_test.csv:2: column 'key' of the primary key is empty"},
         {HEADER "k,1,5," ID ",\"abc\n\n", "sample_test.csv:2: a quote that is never closed; close it"},
         {HEADER "k,1,5," ID ",\"abc\"d\n",
-         "sample_test.csv:2: text behind a quote that was closed; double the quotes"}};
+         "sample_test.csv:2: text after a closing quote; double the quotes"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sample_figures figures;
         struct sim_error error;
@@ -178,7 +178,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
     struct sample_figures figures;
     struct sim_error error;
     assert_false(measure("", "no_such.csv", &figures, &error));
-    assert_non_null(strstr(error.text, "no_such.csv:1: sample cannot be opened"));
+    assert_non_null(strstr(error.text, "no_such.csv: sample cannot be opened"));
 }
 
 int main(void)

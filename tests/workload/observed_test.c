@@ -427,7 +427,7 @@ static void test_damaged_files_are_refused(void **state)
     memset(line, 'a', sizeof line);
     assert_refused(trace_file_plain(line, sizeof line), ":1: line is longer than 65536 bytes");
     struct trace_file none = trace_file_name("t.csv");
-    assert_refused(none, ":1: file cannot be opened (No such file or directory); check the file's name");
+    assert_refused(none, ": file cannot be opened (No such file or directory); check the file's name");
 }
 
 /* The text with one byte in another's place, or cut behind it, is read or refused, and nothing else. */

@@ -182,7 +182,16 @@ static void test_files_that_are_wrong_tell_place_and_cure(void **state)
         {"time,key,x\n2026-01-01\n", AS_IS,
          ":2: 1 column where the header has 3: one or more are missing; write an empty field for nothing"},
         {"t,u\n2026-01-01,a\n", COLUMNS("t", "user", NULL),
-         ":1: no column 'user' in the header 't', 'u'; say which columns are which, as in columns: {time: t, "
+         ":1: no column 'user' in the header 't', 'u'; name one of these"},
+        {"t,room,s\n2026-01-01,a,1\n", COLUMNS("t", "roomm", NULL),
+         ":1: no column 'roomm' in the header 't', 'room', 's'; did you mean 'room'?"},
+        {"x,key\n2026-01-01,a\n", AS_IS,
+         ":1: no column 'time' in the header 'x', 'key'; say which columns are which, as in columns: {time: "
+         "x, "
+         "key: key}"},
+        {"ts,ts\n2026-01-01,a\n", AS_IS,
+         ":1: no column 'key' in the header 'ts', 'ts'; say which columns are which, as in columns: {time: "
+         "ts, "
          "key: user}"},
         {"2026-01-01,a\n", COLUMNS("1", "3", NULL), ":1: no column 3, the first line has 2; count from 1"},
         {"t,u,s\n1/2/2026 3:04 PM,a,1\n", COLUMNS("t", "u", "s"),

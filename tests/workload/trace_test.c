@@ -147,7 +147,7 @@ static void test_trace_malformed_tells_place_and_cure(void **state)
         CASE(HEADER "2015-01-01T00:00:00Z,a,2\n",
              "2: timestamp_ms '2015-01-01T00:00:00Z' is not a whole number; write milliseconds since 1970"),
         CASE(HEADER "9223372036855,a,2\n",
-             "2: timestamp_ms 9223372036855 lies beyond the years 1677 to 2262; write "
+             "2: timestamp_ms 9223372036855 is not in the years 1677 to 2262; write "
              "milliseconds since 1970"),
         CASE(HEADER "-99999999999999999999999999,a,2\n", "2: timestamp_ms -99999999999999999999999999 lies "
                                                          "beyond the years 1677 to 2262; write milliseconds "
@@ -201,14 +201,14 @@ static void test_trace_not_a_file_tells_place_and_cure(void **state)
     struct trace_file file = trace_file_name("t.csv");
     assert_fails(file.folder, SIM_ERROR_INPUT, " a folder without files of rows; name a CSV file");
     assert_fails(file.path, SIM_ERROR_INPUT,
-                 "1: trace cannot be opened (No such file or directory); check the file's name");
+                 " trace cannot be opened (No such file or directory); check the file's name");
     trace_file_remove(&file);
     /* Root may read everything, so that the case shows only to others. */
     if (geteuid() != 0) {
         file = trace_file_plain(HEADER, sizeof HEADER - 1);
         assert_int_equal(chmod(file.path, 0), 0);
         assert_fails(file.path, SIM_ERROR_INPUT,
-                     "1: trace cannot be opened (Permission denied); check the file's permissions");
+                     " trace cannot be opened (Permission denied); check the file's permissions");
         trace_file_remove(&file);
     }
 }
@@ -343,11 +343,11 @@ static void test_trace_long_lines_and_keys_have_limits(void **state)
     trace_file_remove(&file);
     file = file_of_long_line(10, 65536 - 12);
     assert_fails(file.path, SIM_ERROR_INPUT,
-                 "2: line is longer than 65536 bytes; put each row on a line of its own");
+                 "2: line is longer than 65536 bytes; put each row on its own line");
     trace_file_remove(&file);
     file = file_of_long_line(10, 10 * 1000 * 1000);
     assert_fails(file.path, SIM_ERROR_INPUT,
-                 "2: line is longer than 65536 bytes; put each row on a line of its own");
+                 "2: line is longer than 65536 bytes; put each row on its own line");
     trace_file_remove(&file);
 }
 
@@ -582,7 +582,7 @@ static void test_trace_that_is_a_fifo_is_refused_at_once(void **state)
     alarm(0);
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     assert_string_equal(error.text + strlen(file.path),
-                        ":1: trace cannot be opened (not a regular file); name a CSV file");
+                        ": trace cannot be opened (not a regular file); name a CSV file");
     trace_file_remove(&file);
 }
 

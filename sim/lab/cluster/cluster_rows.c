@@ -102,8 +102,8 @@ static bool load_trace(struct lab_rows *rows, const struct lab_run_context *cont
     }
     wl_trace_close(trace);
     if (ok && rows->row_count == 0)
-        ok = sim_fail(error, SIM_ERROR_INPUT,
-                      "%s: no row lies between start and start + duration; widen them", scenario->trace_path);
+        ok = sim_fail(error, SIM_ERROR_INPUT, "%s: no row is between start and start + duration; widen them",
+                      scenario->trace_path);
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     for (uint32_t i = 0; ok && i < rows->key_count; i++) {
         const struct trace_key *key = &rows->keys[i];

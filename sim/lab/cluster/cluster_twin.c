@@ -129,9 +129,9 @@ void lab_twin_acted(struct lab_cluster_run *run, uint32_t number, const struct b
     if (twin == NULL)
         return;
     if (!bk_agent_next(twin, &other))
-        part(run, number, (uint32_t)action->key, "asks for nothing");
+        part(run, number, (uint32_t)action->key, "sends no request");
     else if (memcmp(&other, action, sizeof other) != 0) /* zeroed, so padding bytes are equal */
-        part(run, number, (uint32_t)action->key, "asks for something else");
+        part(run, number, (uint32_t)action->key, "sends another request");
 }
 
 bool lab_twin_is_due(struct lab_cluster_run *run, uint32_t number)
@@ -146,7 +146,7 @@ void lab_twin_rests(struct lab_cluster_run *run, uint32_t number)
     struct lab_host_agent *agent = &run->agents[number];
     struct bk_action other;
     if (agent->twin != NULL && bk_agent_next(agent->twin, &other))
-        part(run, number, (uint32_t)other.key, "asks for more");
+        part(run, number, (uint32_t)other.key, "sends more requests");
     if (agent->twin != NULL && bk_agent_deadline(agent->twin) != bk_agent_deadline(agent->agent))
         part(run, number, LAB_NO_KEY, "wakes at another time");
     if (agent->twin != NULL && lab_twin_is_due(run, number))

@@ -103,7 +103,7 @@ static bool run_stream(const struct lab_scenario *scenario, uint32_t jobs,
 static bool fail_metric(const struct lab_scenario *scenario, const struct lab_expect *expect,
                         const struct lab_result *result, struct sim_error *error)
 {
-    const struct lab_metric_row *row = NULL;
+    const struct lab_metric_row *row = NULL, *absent = NULL;
     const char *nearest = NULL, *label = "";
     for (size_t i = 0; i < result->strategy_count && nearest == NULL; i++) {
         const struct lab_metrics *metrics = &result->strategies[i].metrics;
@@ -112,13 +112,22 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
         if (strncmp(expect->metric, label, size) != 0 || expect->metric[size] != '.')
             continue;
         row = row == NULL ? lab_metric_row_of(expect->metric + size + 1) : row;
-        const char **names = calloc(metrics->count + 1, sizeof *names);
+        const char **names = calloc(metrics->count + lab_metric_row_count, sizeof *names);
         if (names == NULL)
             return sim_fail_memory(error);
-        for (size_t j = 0; j < metrics->count; j++)
-            names[j] = metrics->items[j].name;
-        nearest = sim_nearest(expect->metric + size + 1, names, metrics->count);
+        size_t count = 0;
+        while (count < metrics->count) {
+            names[count] = metrics->items[count].name;
+            count++;
+        }
+        for (size_t j = 0; j < lab_metric_row_count; j++) {
+            if (lab_metric_table[j].members == NULL)
+                names[count++] = lab_metric_table[j].name;
+        }
+        nearest = sim_nearest(expect->metric + size + 1, names, count);
         free(names);
+        if (nearest != NULL && lab_metrics_find(metrics, nearest) == NULL)
+            absent = lab_metric_row_of(nearest);
     }
     const char *place = expect->line == 0 ? "--set expect" : scenario->path;
     char at[32] = "";
@@ -128,6 +137,11 @@ static bool fail_metric(const struct lab_scenario *scenario, const struct lab_ex
         return sim_fail(error, SIM_ERROR_INPUT,
                         "%s%s: this run has no metric '%s', which is absent %s; docs/metrics.md has all",
                         place, at, expect->metric, row->absent);
+    if (absent != NULL && absent->absent != NULL)
+        return sim_fail(error, SIM_ERROR_INPUT,
+                        "%s%s: this run has no metric '%s'; did you mean '%s.%s'? It is absent %s; "
+                        "docs/metrics.md has all",
+                        place, at, expect->metric, label, nearest, absent->absent);
     if (nearest != NULL)
         return sim_fail(error, SIM_ERROR_INPUT, "%s%s: this run has no metric '%s'; did you mean '%s.%s'?",
                         place, at, expect->metric, label, nearest);

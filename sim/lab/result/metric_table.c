@@ -181,7 +181,8 @@ const struct lab_metric_row lab_metric_table[] = {
      .absent = "without `agents`, and where there are no conditional updates",
      .meaning = "conditional updates of a key's state that lost to another"},
     {IN("Writes"), IS("writes.rows_uncounted", ROWS), .absent = "except for `counter: incremental`",
-     .meaning = "rows that were stored behind the last row counted, or in a bucket that was full: no count "
+     .meaning = "rows that were stored at earlier times than the last counted row, or in a bucket that was "
+                "full: no count "
                 "will ever "
                 "meet them"},
     {IN("Writes"), IS("writes.increments_lost", OPERATIONS),

@@ -94,7 +94,7 @@ bool lab_run_check(const struct lab_scenario *scenario, struct sim_error *error)
 const char *lab_thin_refusal(const struct lab_scenario *scenario)
 {
     if (scenario->trace_path != NULL)
-        return "a trace has rows of its own";
+        return "a trace has its own rows";
     if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
         return "row.bytes differ from row to row";
     if (wl_has_own_times(&scenario->workload))

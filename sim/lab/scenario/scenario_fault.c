@@ -220,8 +220,8 @@ static bool read_kinds(struct lab_reader *reader, const struct lab_field *field,
             return fail_kind(reader, item, sim_nearest(text, names, LAB_FAULT_KIND_COUNT));
         if (kind == LAB_FAULT_STATE_RESTORED)
             return lab_fail_value(reader, item,
-                                  "no backup is made for a moment that is not known; give it a "
-                                  "time of its own, as in '- state_restored: {key: 0, at: 1h}'");
+                                  "no backup is made for an unknown moment; give it its own "
+                                  "time, as in '- state_restored: {key: 0, at: 1h}'");
         kinds |= UINT32_C(1) << kind;
     }
     *(uint32_t *)out = kinds;
@@ -464,7 +464,7 @@ static bool check_places(struct lab_reader *reader, const struct lab_node *node,
         return false;
     if (groups[0].kind == groups[1].kind && groups[0].index == groups[1].index)
         return lab_fail_value(reader, between->last,
-                              "the same place twice; a network partition lies between two");
+                              "the same place twice; a network partition is between two");
     if (groups[0].kind <= LAB_GROUP_AGENT && groups[1].kind <= LAB_GROUP_AGENT)
         return lab_fail_value(reader, between->last,
                               "agents do not speak with each other; name a node or a datacenter here");

@@ -59,8 +59,8 @@ static bool read_field(struct lab_reader *reader, const struct lab_field *field,
                        void *target)
 {
     if (field->read == NULL)
-        return lab_fail_at(&reader->tree, &node->name_place, "'%s' %s; remove it", field->name,
-                           field->range != NULL ? field->range : "is not in this version yet");
+        return lab_fail_at(&reader->tree, &node->name_place, "'%s' %s", field->name,
+                           field->range != NULL ? field->range : "is not in this version yet; remove it");
     if (node->is_null)
         return true;
     const struct lab_table *table = field->read == lab_read_mapping ? field->detail : NULL;

@@ -188,9 +188,8 @@ static bool settle_bytes(struct lab_reader *reader, const struct lab_node *colum
         return lab_fail_at(&reader->tree, &columns->place,
                            "a row needs a column that is not static, and is present in some; add one");
     if (!shares && scenario->has_row_bytes)
-        return lab_fail_at(
-            &reader->tree, &columns->place,
-            "every column has a size of its own, so 'bytes' of the row means nothing; remove it");
+        return lab_fail_at(&reader->tree, &columns->place,
+                           "every column has its own size, so 'bytes' of the row has no effect; remove it");
     if (!shares)
         scenario->workload.row_bytes =
             (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = sum < 1 ? 1 : (double)(uint64_t)(sum + 0.5)};

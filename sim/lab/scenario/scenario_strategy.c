@@ -18,10 +18,9 @@ static bool check_guarded(struct lab_reader *reader, const struct lab_node *node
     if (settings->coordination != BK_GUARDED)
         return true;
     if (counter != NULL && settings->counter != BK_COUNTER_COLUMN)
-        return lab_fail_value(
-            reader, counter,
-            "guarded counts each bucket in a counter of its own; write counter: counter, or "
-            "remove this");
+        return lab_fail_value(reader, counter,
+                              "guarded counts each bucket in its own counter; write counter: counter, or "
+                              "remove this");
     settings->counter = BK_COUNTER_COLUMN;
     return true;
 }

@@ -213,7 +213,7 @@ static bool read_mapping(struct yaml *yaml, struct lab_node *mapping, int depth)
             return true;
         if (mapping->count == LAB_TREE_FIELDS_MAX)
             return lab_fail_at(yaml->tree, &mapping->place,
-                               "more than %d fields; no mapping of a scenario has so many, remove some",
+                               "more than %d fields, which no mapping of a scenario has; remove some",
                                LAB_TREE_FIELDS_MAX);
         if (!read_name(yaml, mapping, &name, &name_place) || !next_event(yaml) ||
             !read_node(yaml, name, &name_place, depth + 1, &child))

@@ -90,6 +90,8 @@ const struct lab_table lab_keys_table = {
         {"count", lab_read_whole, WORKLOAD(key_count), LAB_REQUIRED, 1, 4294967295.0,
          "a whole number from 1 to 4294967295", NULL},
         {"popularity", read_popularity, 0, LAB_OPTIONAL, 0, 0, NULL, NULL},
+        {"zipf", NULL, 0, LAB_OPTIONAL, 0, 0, "belongs under 'popularity'; write popularity: {zipf: 1.1}",
+         NULL},
         {.name = NULL},
     }};
 
@@ -156,8 +158,7 @@ static bool read_struck_keys(struct lab_reader *reader, const struct lab_field *
     if (strchr(text, '%') != NULL)
         return lab_read_share(reader, field, node, &spike->keys_share);
     if (lab_quantity_whole(text, &spike->keys_count) != NULL || spike->keys_count == 0)
-        return lab_fail_value(reader, node,
-                              "neither a share of the keys nor so many; write it as 1%, or as 50");
+        return lab_fail_value(reader, node, "neither a share nor a number of keys; write it as 1%, or as 50");
     return true;
 }
 
@@ -307,8 +308,7 @@ static bool check_source(struct lab_reader *reader, const struct lab_node *root)
         const struct lab_node *node = lab_node_find(root, made[i]);
         if (trace == NULL && node == NULL)
             return lab_fail_at(&reader->tree, &root->place, "'%s' is missing; add it%s", made[i],
-                               i < 2 ? ", or 'trace' in place of keys and arrivals"
-                                     : ", as in duration: 90d");
+                               i < 2 ? ", or 'trace' instead of keys and arrivals" : ", as in duration: 90d");
         char where[LAB_PLACE_SIZE];
         if (trace != NULL && node != NULL && i < 2)
             return lab_fail_at(&reader->tree, &node->name_place,

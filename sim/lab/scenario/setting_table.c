@@ -155,8 +155,9 @@ const struct lab_setting lab_setting_table[] = {
      .told = "every %s row{s}",
      .drawn = " every %s rows",
      .standard_text = "1 for `scan`",
-     .meaning = "only for `incremental` and `scan`: an agent counts a key's newest bucket after so many rows "
-                "that it has stored in it. Where keys outnumber `cache_entries`, the mean stays, see below"},
+     .meaning =
+         "only for `incremental` and `scan`: an agent counts a key's newest bucket after this number of rows "
+         "that it has stored in it. Where keys outnumber `cache_entries`, the mean stays, see below"},
     {.path = "every_time",
      .stored = "every_ns",
      .kinds = KIND(COUNT),
@@ -359,7 +360,7 @@ const struct lab_setting lab_setting_table[] = {
      .standard = 1,
      .told = "stripes %s",
      .drawn = "%s stripe{s}",
-     .meaning = "locks, each with identifiers of its own: stripe s of n hands out s, s + n, s + 2n ..."},
+     .meaning = "locks, each with its own identifiers: stripe s of n hands out s, s + n, s + 2n ..."},
     {.path = "choice",
      .stored = "choice",
      .kinds = IDGEN,
@@ -479,7 +480,7 @@ const struct lab_setting lab_setting_table[] = {
      FROM(1, 1e9, BILLION_RANGE ", or leave it out for any number"),
      .told = "at most %s attempt{s}",
      .standard_text = "any number",
-     .meaning = "a lease fails after so many failed attempts"},
+     .meaning = "a lease fails after this number of failed attempts"},
     /* observed */
     {.path = "file",
      .stored = "file",
@@ -514,8 +515,9 @@ const struct lab_setting lab_setting_table[] = {
      MICROSECOND,
      .told = "max age %s",
      .drawn = "at most %s",
-     .meaning = "the key also rolls at every multiple of this since 1970 that a row of it lies beyond; see "
-                "[max_age](#max_age). For `count` only with `counter: external`, and without `agents`"},
+     .meaning =
+         "the key also rolls at every multiple of this since 1970 that one of its rows has passed; see "
+         "[max_age](#max_age). For `count` only with `counter: external`, and without `agents`"},
     {.path = "then",
      .kinds = CHANGING,
      .type = LAB_SETTING_CHANGES,

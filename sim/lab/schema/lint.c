@@ -295,10 +295,10 @@ static void lint_unbounded(struct lint *lint)
     if (bucket == NULL)
         snprintf(reason, sizeof reason, "nothing in the partition key moves on");
     else if (is_hash)
-        snprintf(reason, sizeof reason, "one of %u values for ever",
+        snprintf(reason, sizeof reason, "one of %u constant values",
                  lint->strategy->settings.strategy.of.hash.buckets);
     else
-        snprintf(reason, sizeof reason, "the same value for ever");
+        snprintf(reason, sizeof reason, "always the same value");
     warn(lint, LAB_RISK_UNBOUNDED, lint->has_rates && is_over(lint, lint->top_rows),
          bucket != NULL ? bucket->name : first_column(lint), cure_of_size(lint),
          "%s, so a partition grows without end%s", reason, figure);

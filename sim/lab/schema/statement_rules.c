@@ -50,7 +50,7 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
     [LAB_SIDE_COUNTER] = {"_counter",
                           {"n"},
                           .is_counter = true,
-                          .about = "rows that fired, of each key and for ever: a counter is never set back"},
+                          .about = "rows that fired, per key; a counter is never reset"},
     [LAB_SIDE_COUNTS] = {"_counts",
                          {"n"},
                          .by_bucket = true,
@@ -120,12 +120,13 @@ static const struct lab_rule firing_rules[] = {
     {THREE_STATE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LAB_LEVEL_CAS,
      "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
     {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
-     "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
+     "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
      "0"},
     {THREE_STATE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
-     "post-change, by whoever touches the key: the base up to n, last_change = next_change, next_change = 0"},
+     "post-change, by the first agent that uses the key: base = n, last_change = next_change, next_change = "
+     "0"},
     {THREE_STATE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED | LAST | NEXT, LAB_LEVEL_CAS,
-     "post-change, by whoever touches the key: the count back to 0, last_change = next_change, next_change = "
+     "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
      "0"},
     {THREE_STATE, RMW, AT_THRESHOLD_1, LAB_SIDE_STATE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
      "post-change and full again at once"},

@@ -118,8 +118,7 @@ static bool first_pass(struct lab_trace_run *run, struct sim_error *error)
     }
     if (run->rows == 0)
         return sim_fail(error, SIM_ERROR_INPUT,
-                        "%s: no row lies between start and start + duration; widen them",
-                        scenario->trace_path);
+                        "%s: no row is between start and start + duration; widen them", scenario->trace_path);
     return wl_trace_lines_turn(run->lines, error);
 }
 

@@ -37,11 +37,11 @@ static const struct cli_option options[] = {
      "what they expect and guarantee"},
     {"seeds", "K",
      "further seeds of a new baseline, which show how much\n"
-     "a figure varies (default 5)"},
+     "a figure varies: 3 to 1000 (default 5)"},
     {"digest", "exact|ignore",
      "ignore: rows may go elsewhere as long as no\n"
      "figure drifts (default exact)"},
-    {"seed", "N", "seed in place of the scenarios' own"},
+    {"seed", "N", "use this seed instead of the scenarios'"},
     {"set", "PATH=VALUE", "change one field of each scenario; repeatable"},
     CLI_OPTION_SAMPLE,
     CLI_OPTION_DB,

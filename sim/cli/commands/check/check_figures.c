@@ -99,17 +99,23 @@ static bool clear_suspects(void *context, size_t index, uint64_t offset, struct 
 
 bool cli_check_confirm(struct cli_gate *gate, struct sim_error *error)
 {
-    uint64_t figures = 0, seeds = UINT64_MAX;
+    uint64_t figures = 0, seeds = UINT64_MAX, suspects = 0;
     for (size_t i = 0; i < gate->count; i++) {
         const struct cli_checked *item = &gate->items[i];
         if (item->has_baseline && !item->is_exact)
             figures += item->held.metric_count;
+        suspects += item->suspect_count;
         if (item->suspect_count > 0 && item->held.seeds < seeds)
             seeds = item->held.seeds;
     }
     if (seeds == UINT64_MAX)
         return true;
     gate->confirmed = cli_check_confirmations(seeds, figures);
+    if (!gate->is_quiet)
+        fprintf(stderr,
+                "%" PRIu64 " figure%s outside the baseline; running up to %" PRIu64
+                " more seeds to rule out chance\n",
+                suspects, suspects == 1 ? " is" : "s are", gate->confirmed - 1);
     return cli_check_run(gate, 1, gate->confirmed - 1, is_wanted, clear_suspects, gate, error);
 }
 

@@ -19,7 +19,7 @@ static const struct cli_option options[] = {
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
      "table.clustering=[at]; repeatable"},
-    {"stress", NULL, "a profile for cassandra-stress in place of CQL"},
+    {"stress", NULL, "print a profile for cassandra-stress instead of CQL"},
     {"run", "N",
      "of --stress: rows of a partition as in this run, a\nnumber or 'last' (default: by the "
      "exact\ndistribution)"},

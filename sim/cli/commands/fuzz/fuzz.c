@@ -21,8 +21,7 @@
 
 static const struct cli_option options[] = {
     {"seeds", "A..B", "which seeds (default 1..1000); A.. with --for"},
-    {"for", "DURATION",
-     "as many seeds as fit into this real time, as in\n60s; from 1 on, or from A on with --seeds A.."},
+    {"for", "DURATION", "run seeds for this real time, as in 60s; from seed\n1, or from A with --seeds A.."},
     {"set", "PATH=VALUE",
      "fix one field of every seed's scenario, as in\n"
      "agents.count=4; repeatable"},

@@ -296,7 +296,7 @@ static void print_shift(const char *word, const struct cli_fuzz_shift *shift)
 
 void cli_fuzz_baseline_print(const struct cli_fuzz_baseline *baseline)
 {
-    printf("\nbeside ");
+    printf("\ncompared with ");
     cli_print_text(stdout, baseline->path);
     printf(" (seeds %" PRIu64 "..%" PRIu64 "): %zu shares compared, %zu worse, %zu better\n", baseline->first,
            baseline->last, baseline->compared, baseline->worse_count, baseline->better_count);

@@ -149,6 +149,7 @@ static void print_cell(enum bk_kind kind, unsigned protocol, enum lab_oracle ora
 static void print_guarantees(const struct lab_fuzz_tally *tally)
 {
     uint64_t not_live = 0;
+    bool has_unbroken = false;
     printf("\n%-24s %8s %10s %8s %8s\n", "in numbers of runs", "judged", "guaranteed", "broken", "violated");
     for (unsigned kind = 0; kind < LAB_FUZZ_KINDS; kind++) {
         for (unsigned protocol = 0; protocol < LAB_PROTOCOL_COUNT; protocol++) {
@@ -157,12 +158,16 @@ static void print_guarantees(const struct lab_fuzz_tally *tally)
             if (runs > 0)
                 printf("%s, %" PRIu64 " run%s\n", lab_protocol_name((enum bk_kind)kind, protocol), runs,
                        runs == 1 ? "" : "s");
-            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++)
+            for (unsigned oracle = 0; oracle < LAB_ORACLE_COUNT; oracle++) {
                 print_cell((enum bk_kind)kind, protocol, (enum lab_oracle)oracle, &cells[oracle]);
+                has_unbroken = has_unbroken || cells[oracle].violated > cells[oracle].broken;
+            }
             if (bk_kind_fires((enum bk_kind)kind))
                 not_live += runs - cells[LAB_ORACLE_LIVE].judged;
         }
     }
+    if (has_unbroken)
+        printf("violated but not broken: the strategy does not guarantee this, or a condition excused it\n");
     if (not_live > 0)
         printf("live was not judged in %" PRIu64 " run%s: too little time was left after the faults\n",
                not_live, not_live == 1 ? "" : "s");

@@ -24,7 +24,7 @@
 #include "tune/contest.h"
 
 static const struct cli_option options[] = {
-    {"seed", "N", "in place of the scenario's seed"},
+    {"seed", "N", "use this seed instead of the scenario's"},
     {"set", "PATH=VALUE",
      "change one field of the scenario, as in\n"
      "strategies.count.rows=5000; repeatable"},
@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
     {"trace-events", "FILE",
      "write what happens between agents and cluster,\n"
      "one event per line, or, where FILE ends in .json, as a\n"
-     "Chrome trace, which Perfetto opens; - stands for stdout"},
+     "Chrome trace, which Perfetto opens; - means stdout"},
     {"trace-format", "F", "lines, chrome, or record: a history for `judge`"},
     {"kinds", "K,...",
      "with --trace-events: rows, reads, requests, state,\n"
@@ -52,7 +52,7 @@ static const struct cli_option options[] = {
     {"resume", "RUN",
      "resume a run that was stopped or killed, from its\n"
      "newest state, or from the start when it has none;\n"
-     "last: the newest such run run"},
+     "last: the newest such run"},
     {"continue", "RUN",
      "with --for: make a finished run longer; it runs again\n"
      "from the start, at full cost"},

@@ -18,8 +18,8 @@ static const struct cli_option options[] = {
     {"label", "L", "of this strategy only (default: of all)"},
     {"state", "S", "closed, open or read; all: closed and open together\n(default: each of the three)"},
     {"unit", "U", "rows, bytes or partitions (default: all)"},
-    {"metrics", NULL, "export metrics in place of histograms"},
-    {"out", "FILE", "in place of standard output"},
+    {"metrics", NULL, "export metrics instead of histograms"},
+    {"out", "FILE", "write to FILE instead of standard output"},
     CLI_OPTION_DB,
     CLI_OPTION_QUIET,
     {NULL, NULL, NULL}};

@@ -48,7 +48,7 @@ static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_di
     if (difference->first == difference->last)
         snprintf(place, sizeof place, "is number %" PRIu64, difference->first);
     else
-        snprintf(place, sizeof place, "lies from %" PRIu64 " to %" PRIu64 ", the first of these",
+        snprintf(place, sizeof place, "is between %" PRIu64 " and %" PRIu64 ", the first of these",
                  difference->first, difference->last);
     if (difference->first > now->events)
         return sim_fail(error, SIM_ERROR_CHECK,

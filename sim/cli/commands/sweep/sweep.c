@@ -23,14 +23,14 @@
 #define BATCH_JOBS 64
 #define BATCH_MS   500
 
-static const struct cli_option options[] = {{"seed", "N", "in place of the scenario's seed"},
+static const struct cli_option options[] = {{"seed", "N", "use this seed instead of the scenario's"},
                                             {"set", "PATH=VALUE",
                                              "change one field of the scenario, as in\n"
                                              "sweep.seeds=50; repeatable"},
                                             CLI_OPTION_SAMPLE,
-                                            {"shard", "I/N", "run part I of N alone, as in 1/4"},
+                                            {"shard", "I/N", "run only part I of N, as in 1/4"},
                                             {"metric", "NAME",
-                                             "show this figure in place of the usual ones;\n"
+                                             "show this figure instead of the usual ones;\n"
                                              "repeatable"},
                                             {"csv", "FILE", "write every figure of every point"},
                                             CLI_OPTION_DB,

@@ -229,6 +229,22 @@ static bool describe(const struct cli_args *args, const struct lab_scenario *sce
     return ok;
 }
 
+/* A message about columns shows them as a scenario has them; here they are an option. */
+static void name_option(struct sim_error *error)
+{
+    static const char form[] = "as in columns: {", option[] = "with --columns ";
+    char *from = strstr(error->text, form), *to = from;
+    if (from == NULL || strchr(from, '}') == NULL)
+        return;
+    memcpy(to, option, sizeof option - 1);
+    to += sizeof option - 1;
+    for (from += sizeof form - 1; *from != '}'; from++) {
+        if (*from != ' ')
+            *to++ = *from == ':' ? '=' : *from;
+    }
+    memmove(to, from + 1, strlen(from + 1) + 1);
+}
+
 static int trace(const struct cli_args *args, struct sim_error *error)
 {
     struct lab_scenario *scenario;
@@ -264,6 +280,8 @@ static int trace(const struct cli_args *args, struct sim_error *error)
         ok = (is_stdout || cli_text_file_check("anonymise", anonymous, error)) &&
              trace_anonymise(scenario, anonymous, error);
     ok = ok && (is_stdout || describe(args, scenario, error));
+    if (!ok)
+        name_option(error);
     lab_scenario_destroy(scenario);
     return ok ? 0 : (int)error->class;
 }

@@ -26,9 +26,9 @@ static const struct cli_option options[] = {
      "without a scenario: rows that a partition should have,\n"
      "by the exact distribution of 'probabilistic'"},
     {"bits", "A..B", "with --rows: the range of bits (default 0..32)"},
-    {"probability", "any", "with --rows: try every chance 1/N in place of bits"},
+    {"probability", "any", "with --rows: try every probability 1/N instead of bits"},
     {"max-increments", "X", "with --rows: at most X counter increments per\n1000 rows (default: any number)"},
-    {"seed", "N", "in place of the scenario's seed"},
+    {"seed", "N", "use this seed instead of the scenario's"},
     {"seeds", "N",
      "the most seeds that a setting is run with (default\n"
      "the scenario's tune.seeds, or 8)"},
@@ -152,10 +152,11 @@ static bool read_goal(const struct cli_args *args, struct tune_goal *goal, struc
     const char *rows = cli_value(args, "rows", "");
     uint64_t exactly;
     if (lab_quantity_whole(rows, &exactly) == NULL && exactly > 0)
-        return sim_fail(error, SIM_ERROR_INPUT,
-                        "bucketlab: --rows %s: no chance gives exactly so many; write --rows 1..%" PRIu64
-                        " for at most so many, or --rows %" PRIu64 "..%" PRIu64 " for a range",
-                        rows, exactly, exactly > 3 ? exactly * 3 / 8 : 1, exactly);
+        return sim_fail(
+            error, SIM_ERROR_INPUT,
+            "bucketlab: --rows %s: no probability gives exactly this number; write --rows 1..%" PRIu64
+            " for at most this number, or --rows %" PRIu64 "..%" PRIu64 " for a range",
+            rows, exactly, exactly > 3 ? exactly * 3 / 8 : 1, exactly);
     if (!cli_has(args, "risk"))
         return sim_fail(error, SIM_ERROR_INPUT, "bucketlab: 'tune' needs --risk; write --risk 0.003");
     if (!read_range("rows", rows, TUNE_ROWS_MAX, "12000..32000", &goal->rows_min, &goal->rows_max, error) ||

@@ -164,7 +164,7 @@ bool cli_tune_draw(const struct cli_tune_answer *answer, struct cli_charts *char
         .title = "Which settings keep partitions within limits",
         .subtitle = subtitle,
         .foot = "by the exact distribution of a key whose increments count at once",
-        .x = {answer->chances.powers ? "bits" : "one row in so many counts", chart->labels[0],
+        .x = {answer->chances.powers ? "bits" : "one row in N counts", chart->labels[0],
               chart->column_count},
         .y = {"threshold", chart->labels[1], chart->row_count},
         .value = {"P(rows < MIN) + P(rows > MAX)", REPORT_UNIT_SHARE, REPORT_LOG},

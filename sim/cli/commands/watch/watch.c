@@ -21,7 +21,7 @@
 
 static const struct cli_option options[] = {
     {"strategy", "L", "the strategy of RUN that the table uses\n(default: the only one)"},
-    {"command", "C", "a shell command that prints the sizes, in place of FILE"},
+    {"command", "C", "a shell command that prints the sizes, instead of FILE"},
     {"every", "DURATION", "look at this interval, as in 1h (default: once)"},
     {"looks", "N", "with --every: end after N looks"},
     {"check", NULL, "end with exit code 1 at the first look that finds drift"},

@@ -14,9 +14,9 @@
 #define SLOW_DEFAULT (SIM_SECOND / 10)
 
 static const struct cli_option options[] = {
-    {"seed", "N", "in place of the scenario's seed"},
+    {"seed", "N", "use this seed instead of the scenario's"},
     {"set", "PATH=VALUE", "change one field of the scenario; repeatable"},
-    {"slow", "DURATION", "rows that took so long or longer are slow (default\n100ms)"},
+    {"slow", "DURATION", "rows that took this long or longer are slow (default\n100ms)"},
     CLI_OPTION_JOBS,
     CLI_OPTION_JSON,
     CLI_OPTION_QUIET,

@@ -111,8 +111,8 @@ static void give(struct lab_cluster_run *run, uint32_t number, int64_t first, in
         run->out_of_memory = true;
     else if (twice > 0)
         lab_violate(run, LAB_ORACLE_UNIQUE, LAB_NO_KEY, twice,
-                    "client %u gives identifiers from %lld to %lld, %llu of which were given before", number,
-                    (long long)first, (long long)last, (unsigned long long)twice);
+                    "client %u hands out identifiers from %lld to %lld; %llu of them were handed out before",
+                    number, (long long)first, (long long)last, (unsigned long long)twice);
 }
 
 static void ask(struct lab_cluster_run *run, uint32_t number, const struct bk_idgen_action *action)

@@ -162,15 +162,15 @@ static void begin_attempt(struct lab_cluster_run *run, uint32_t number, int64_t 
     int64_t clock_ns = lab_agent_clock(run, number), due_ns;
     bool is_known = !is_disturbed(run, number);
     if (watch->owes)
-        violate(run, number, "asks for a lock again, and has not given back the last one");
+        violate(run, number, "requests a lock again without releasing the last one");
     if (config->attempts != 0 && watch->attempts >= config->attempts)
-        violate(run, number, "tries to get the lock more often than is set");
+        violate(run, number, "tries to get the lock too often");
     if (watch->attempts > 0 && !is_wait_right(run, number, watch, clock_ns - watch->clock_ns))
-        violate(run, number, "waits longer or shorter for its next attempt than is set");
+        violate(run, number, "waits too long or too short for its next attempt");
     bool is_beyond = __builtin_add_overflow(clock_ns, config->lock_lasts_ns, &due_ns);
     if (!is_beyond && is_known && until_ns != due_ns &&
         (until_ns != watch->until_ns + 1 || until_ns < due_ns))
-        violate(run, number, "asks for a lock that ends earlier or later than is set");
+        violate(run, number, "requests a lock with a wrong end");
     watch->attempts++;
     watch->until_ns = until_ns;
     watch->begun_ns = clock_ns;
@@ -198,9 +198,9 @@ static void judge_tries(struct lab_cluster_run *run, uint32_t number, const stru
     if (watch->failed == 0)
         return;
     if (is_again && watch->failed > retries)
-        violate(run, number, "makes a request more often than is set");
+        violate(run, number, "sends a request too often");
     else if (!is_again && watch->failed <= retries && !may_stop_trying(run, client))
-        violate(run, number, "gives up a request though tries are left");
+        violate(run, number, "gives up a request before its last try");
     if (!is_again)
         watch->failed = 0;
 }
@@ -212,9 +212,9 @@ static void release(struct lab_cluster_run *run, uint32_t number, const struct b
     int64_t owner = is_lwt ? next->expected[0] : (int64_t)next->columns[0].client;
     int64_t until_ns = is_lwt ? next->expected[1] : next->columns[0].until_ns;
     if (!watch->owes && watch->failed == 0)
-        violate(run, number, "gives back a lock that it has not asked for, or gave back before");
+        violate(run, number, "releases a lock that it did not request, or releases it twice");
     if (owner != (int64_t)number + 1 || until_ns != watch->until_ns)
-        violate(run, number, "gives back another lock than its own");
+        violate(run, number, "releases a lock of another owner");
     watch->owes = watch->is_holder = false;
 }
 
@@ -227,9 +227,9 @@ static void judge_batch(struct lab_cluster_run *run, uint32_t number, const stru
     int64_t last = watch->is_found ? watch->last : (int64_t)next->stripe - stripes, stored;
     bool is_beyond = __builtin_add_overflow(last, batch * stripes, &stored);
     if (!is_beyond && next->set[0] != stored)
-        violate(run, number, "stores another batch than the next one");
+        violate(run, number, "stores a batch that is not the next one");
     if (!watch->is_blurred && !is_in_lease(run, watch))
-        violate(run, number, "stores a batch when its lease is over");
+        violate(run, number, "stores a batch after its lease expired");
     watch->next = last + stripes;
     watch->stored = next->set[0];
 }
@@ -238,7 +238,7 @@ void lab_id_given(struct lab_cluster_run *run, uint32_t number, int64_t first, i
 {
     struct lab_id_watch *watch = &run->idgen->clients[number].watch;
     if (first != watch->next || last > watch->stored)
-        violate(run, number, "gives identifiers of no batch that it has stored, or gives them again");
+        violate(run, number, "hands out identifiers of no batch that it has stored, or hands them out twice");
     watch->next = last < watch->stored ? last + run->idgen->config.stripes : 0;
 }
 
@@ -251,11 +251,11 @@ static void end_lease(struct lab_cluster_run *run, uint32_t number, const struct
     bool is_long = config->backoff_limit_ns != 0 && watch->attempts > 0 &&
                    longest_wait_ns(config, watch->attempts) > config->backoff_limit_ns;
     if (is_contended && !is_tried && !is_long)
-        violate(run, number, "fails to lease though it may try again");
+        violate(run, number, "fails to lease before its last try");
     if (action->kind == BK_IDGEN_FAILED && watch->owes)
-        violate(run, number, "fails to lease, and has not given back its lock");
+        violate(run, number, "fails to lease without releasing its lock");
     if (action->kind == BK_IDGEN_READY && watch->is_late)
-        violate(run, number, "hands out a batch that was acknowledged after its lease");
+        violate(run, number, "hands out a batch whose store was acknowledged after its lease expired");
     watch->attempts = 0;
     watch->first_wait_ns = 0;
     watch->is_late = false;
@@ -272,10 +272,10 @@ void lab_id_acted(struct lab_cluster_run *run, uint32_t number, const struct bk_
     bool needs_lock = next->kind == BK_IDGEN_READ_LAST || next->kind == BK_IDGEN_WRITE_LAST ||
                       next->kind == BK_IDGEN_CAS_LAST;
     if (needs_lock && !watch->is_holder && !watch->is_blurred)
-        violate(run, number, "leases a batch under a lock that it was not told to have");
+        violate(run, number, "leases a batch under a lock that it did not get");
     if (next->kind == BK_IDGEN_CAS_LAST && !next->is_retry &&
         (next->if_absent == watch->is_found || (watch->is_found && next->expected[0] != watch->last)))
-        violate(run, number, "stores a batch on a condition that it was not told to hold");
+        violate(run, number, "stores a batch on a condition that its reads did not show");
     if (next->kind == BK_IDGEN_WRITE_LAST || next->kind == BK_IDGEN_CAS_LAST)
         judge_batch(run, number, next);
     if (asks_for_lock(next)) {
@@ -293,7 +293,7 @@ void lab_id_rests(struct lab_cluster_run *run, uint32_t number)
 {
     const struct lab_id_client *client = &run->idgen->clients[number];
     if (client->is_leasing && !client->is_asking && bk_idgen_deadline(&client->idgen) == INT64_MAX)
-        violate(run, number, "waits for an identifier, and nobody asks for it");
+        violate(run, number, "waits for an identifier without a request or a time for the next attempt");
 }
 
 /* If everything was healthy while the client waited, and for the grace period before, the batch must have
@@ -315,6 +315,6 @@ void lab_id_served(struct lab_cluster_run *run, uint32_t number)
     if (spent_ns > bound_ns)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, LAB_NO_KEY,
                          "client %" PRIu32
-                         " waits %.3f s for an identifier without a fault, and %.3f s is the bound",
+                         " waits %.3f s for an identifier without a fault; the bound is %.3f s",
                          number, (double)spent_ns / 1e9, (double)bound_ns / 1e9);
 }

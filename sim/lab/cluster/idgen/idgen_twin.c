@@ -42,7 +42,7 @@ void lab_id_twin_took(struct lab_cluster_run *run, uint32_t number, int64_t now_
     struct lab_id_client *client = &run->idgen->clients[number];
     int64_t other;
     if (client->has_twin && (bk_idgen_take(&client->twin, now_ns, &other) != status || other != id))
-        part(run, number, "gives another identifier");
+        part(run, number, "hands out another identifier");
 }
 
 void lab_id_twin_heard(struct lab_cluster_run *run, uint32_t number, int64_t now_ns,
@@ -66,9 +66,9 @@ void lab_id_twin_acted(struct lab_cluster_run *run, uint32_t number, const struc
     if (!client->has_twin)
         return;
     if (!bk_idgen_next(&client->twin, &other))
-        part(run, number, "asks for nothing");
+        part(run, number, "sends no request");
     else if (memcmp(&other, action, sizeof other) != 0) /* both are zeroed first */
-        part(run, number, "asks for something else");
+        part(run, number, "sends another request");
 }
 
 void lab_id_twin_rests(struct lab_cluster_run *run, uint32_t number)
@@ -76,7 +76,7 @@ void lab_id_twin_rests(struct lab_cluster_run *run, uint32_t number)
     struct lab_id_client *client = &run->idgen->clients[number];
     struct bk_idgen_action other;
     if (client->has_twin && bk_idgen_next(&client->twin, &other))
-        part(run, number, "asks for more");
+        part(run, number, "sends more requests");
     if (client->has_twin && bk_idgen_deadline(&client->twin) != bk_idgen_deadline(&client->idgen))
         part(run, number, "wakes at another time");
     if (client->has_twin && lab_twin_is_due(run, number))

@@ -108,7 +108,7 @@ void lab_total_heard(struct lab_cluster_run *run, const struct lab_host_operatio
     else if (!lab_plain_state_is_weak(run) && (total < 0 || (uint64_t)total < operation->added))
         lab_violate_bare(run, LAB_ORACLE_CONSERVED, books.key,
                          "a counter is read as %" PRId64 ", and %" PRIu64
-                         " had been added when it was asked for",
+                         " had been added before the read was sent",
                          total, operation->added);
 }
 

@@ -63,8 +63,7 @@ void lab_available_acknowledged(struct lab_cluster_run *run, const struct lab_ho
     if (spent_ns <= run->oracles.available_ns || !is_judged(run, operation))
         return;
     lab_violate_within(run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
-                       "row %" PRIu64
-                       " was acknowledged after %.3f s without a fault, and %.3f s is the bound",
+                       "row %" PRIu64 " was acknowledged after %.3f s without a fault; the bound is %.3f s",
                        operation->row, (double)spent_ns / 1e9, (double)run->oracles.available_ns / 1e9);
 }
 
@@ -92,7 +91,7 @@ void lab_available_ended(struct lab_cluster_run *run, const struct lab_host_oper
     if (gives_up_early(run, operation)) {
         lab_violate_within(
             run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
-            "row %" PRIu64 " was %s after %" PRIu32 " failed requests, and %" PRIu32 " tries are set",
+            "row %" PRIu64 " was %s after %" PRIu32 " failed requests; %" PRIu32 " tries are configured",
             operation->row, is_refused ? "refused" : "given up", operation->failures, tries_of(run));
         return;
     }
@@ -116,5 +115,5 @@ void lab_available_left(struct lab_cluster_run *run, const struct lab_host_opera
     lab_violate_within(run, LAB_ORACLE_AVAILABLE, operation->key, 1, operation->begun_ns, now_ns,
                        "%s has not ended %.0f s after it began%s",
                        operation->is_read ? "a read" : "a row's write", (double)spent_ns / 1e9,
-                       is_forgotten ? ", and nothing more will happen" : "");
+                       is_forgotten ? ", and no event of it is pending" : "");
 }

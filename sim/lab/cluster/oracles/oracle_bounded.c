@@ -68,7 +68,7 @@ void lab_bounded_rolled(struct lab_cluster_run *run, uint32_t key, int64_t chang
     if (run->config.coordination == BK_THREE_STATE && run->oracles.verdict.is_judged[LAB_ORACLE_BOUNDED] &&
         change_ns > latest_ns)
         lab_violate(run, LAB_ORACLE_BOUNDED, key, 1,
-                    "bucket %" PRId64 " closes in %.3f s, and %.3f s is the lead",
+                    "bucket %" PRId64 " closes in %.3f s; the lead is %.3f s",
                     run->oracles.keys[key].state_bucket - 1, (double)(change_ns - now_ns) / 1e9,
                     (double)run->config.lead_ns / 1e9);
 }
@@ -114,8 +114,8 @@ void lab_bounded_counted(struct lab_cluster_run *run, struct lab_partition *part
     partition->is_late = true;
     lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
                        sim_queue_now(&run->queue),
-                       "bucket %" PRId64 " is not closed, though row %" PRIu64 " was number %" PRIu64
-                       " that fires and was counted, and %" PRIu64 " is the threshold",
+                       "bucket %" PRId64 " is not closed although row %" PRIu64 " was number %" PRIu64
+                       " of its counted rows; the threshold is %" PRIu64,
                        partition->bucket, operation->row, partition->counted, threshold);
 }
 
@@ -270,7 +270,7 @@ static void judge_evicted(struct lab_cluster_run *run, const struct evicted *all
     if ((double)all->rows > bound)
         lab_violate_within(run, LAB_ORACLE_BOUNDED, LAB_NO_KEY, 1, run->start_ns, sim_queue_now(&run->queue),
                            "%" PRIu64 " partitions of keys that the cache evicts hold %" PRIu64
-                           " rows too many together, and %.0f is the bound",
+                           " rows too many together; the bound is %.0f",
                            all->partitions, all->rows, bound);
 }
 
@@ -300,7 +300,7 @@ void lab_bounded_end(struct lab_cluster_run *run)
         if (partition->stored > bound + more)
             lab_violate_within(run, LAB_ORACLE_BOUNDED, partition->key, 1, partition->first_ns,
                                partition->last_stored_ns,
-                               "bucket %" PRId64 " holds %" PRIu64 " rows, and %" PRIu64 " is the bound",
+                               "bucket %" PRId64 " holds %" PRIu64 " rows; the bound is %" PRIu64,
                                partition->bucket, partition->stored, bound + more);
     }
     judge_evicted(run, &evicted);

@@ -53,7 +53,7 @@ static void judge_partitions(struct lab_cluster_run *run)
             partition->balance[1] != 0)
             lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
                         "bucket %" PRId64 " got %" PRIu64 " rows, and %" PRIu64
-                        " were acknowledged or open, or they are others",
+                        " were acknowledged or open, or the rows differ",
                         partition->bucket, partition->stored, partition->acknowledged);
     }
     uint64_t tombstones = 0;
@@ -74,7 +74,7 @@ static void judge_partitions(struct lab_cluster_run *run)
     lab_expired_end(run, tombstones);
     if (run->scenario->deletes.share > 0 && (tombstones < deletes->confirmed || tombstones > deletes->asked))
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "%" PRIu64 " deletes were asked and %" PRIu64 " confirmed, and there are %" PRIu64
+                    "%" PRIu64 " deletes were requested and %" PRIu64 " confirmed, but there are %" PRIu64
                     " tombstones",
                     deletes->asked, deletes->confirmed, tombstones);
 }
@@ -86,8 +86,8 @@ static void judge_counters(struct lab_cluster_run *run)
     uint64_t wanted = increments->amount_due - increments->amount_lost + increments->amount_doubled;
     if (total != wanted)
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "the counters hold %" PRIu64 ", and increments of %" PRIu64 " - %" PRIu64
-                    " lost + %" PRIu64 " doubled make %" PRIu64,
+                    "the counters hold %" PRIu64 ", but %" PRIu64 " increments - %" PRIu64 " lost + %" PRIu64
+                    " doubled make %" PRIu64,
                     total, increments->amount_due, increments->amount_lost, increments->amount_doubled,
                     wanted);
 }
@@ -104,7 +104,7 @@ void lab_conserved_end(struct lab_cluster_run *run)
     uint64_t told = run->oracles.acknowledged + run->refused + run->unresolved;
     if (run->tally.rows != told)
         lab_violate(run, LAB_ORACLE_CONSERVED, LAB_NO_KEY, 1,
-                    "%" PRIu64 " rows came, and %" PRIu64 " were acknowledged, refused or left unresolved",
+                    "%" PRIu64 " rows arrived, but %" PRIu64 " were acknowledged, refused or left unresolved",
                     run->tally.rows, told);
     if (!hints_may_hold_rows(run))
         judge_partitions(run);
@@ -189,7 +189,7 @@ void lab_conserved_delivered(struct lab_cluster_run *run)
             lab_violate(
                 run, LAB_ORACLE_CONSERVED, partition->key, 1,
                 "bucket %" PRId64 " got %" PRIu64
-                " rows, and long after all faults have ended not each of them is on every replica once",
+                " rows; long after the end of all faults, some of them are not on every replica exactly once",
                 partition->bucket, partition->stored);
     }
     lab_excuses_settle(run, true);

@@ -66,6 +66,6 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
         lab_agent_clock_at(run, agent, operation->begun_ns) - lab_agent_clock_at(run, agent, copy->asked_ns);
     if (age_ns >= run->config.cache_ttl_ns)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": a %s goes by a copy of the state that has run out", agent,
+                         "agent %" PRIu32 ": a %s uses an expired copy of the state", agent,
                          operation->is_read ? "read" : "row");
 }

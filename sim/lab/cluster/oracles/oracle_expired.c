@@ -155,7 +155,7 @@ void lab_expired_read(struct lab_cluster_run *run, const struct lab_host_operati
     uint64_t most = sum_of(run, operation->key, begun_s, false).stored;
     if (operation->done.rows > most)
         lab_violate(run, LAB_ORACLE_CONSERVED, operation->key, 1,
-                    "a read found %" PRIu64 " rows, and all but %" PRIu64 " had expired when it began",
+                    "a read found %" PRIu64 " rows, but only %" PRIu64 " had not expired when it began",
                     operation->done.rows, most);
 }
 

@@ -72,8 +72,9 @@ void lab_faults_begun(struct lab_cluster_run *run, const struct lab_active_fault
 void lab_faults_acted(struct lab_cluster_run *run, uint32_t agent, uint32_t key)
 {
     if (sim_queue_now(&run->queue) < run->agents[agent].held_until_ns && run->replay == NULL)
-        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "agent %" PRIu32 " acts, and is paused until %.6f s",
-                         agent, lab_seconds(run, run->agents[agent].held_until_ns));
+        lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key,
+                         "agent %" PRIu32 " acts although it is paused until %.6f s", agent,
+                         lab_seconds(run, run->agents[agent].held_until_ns));
 }
 
 static bool is_in_force(const struct lab_cluster_run *run, size_t index, enum lab_fault_kind kind)
@@ -225,6 +226,6 @@ void lab_delete_ended(struct lab_cluster_run *run, const struct lab_delete *item
     if (reply != NULL ? reply->result != CASS_OK : item->tries != run->scenario->agents.retries + 1)
         lab_violate_bare(run, LAB_ORACLE_CONSERVED, item->key,
                          "the delete of row %" PRIu64 " ends after %" PRIu32
-                         " tries, and is not acknowledged",
+                         " tries without an acknowledgement",
                          item->row, item->tries);
 }

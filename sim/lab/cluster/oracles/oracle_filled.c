@@ -162,7 +162,7 @@ void lab_filled_end(struct lab_cluster_run *run)
             continue;
         lab_violate_within(run, LAB_ORACLE_FILLED, key, 1, partition->first_ns, sim_queue_now(&run->queue),
                            "bucket %" PRId64 " got %" PRIu64 " rows of %" PRIu64
-                           ", and up to there the key lacks %" PRIu64 " rows",
+                           "; the buckets of the key up to this one lack %" PRIu64 " rows",
                            partition->bucket, partition->placed, rows, missing[key]);
     }
     free(missing);

@@ -55,7 +55,7 @@ void lab_findable_acknowledged(struct lab_cluster_run *run, uint32_t key, struct
     partition->unfindable++;
     lab_violate_within(run, LAB_ORACLE_FINDABLE, key, 1, begun_ns, now_ns,
                        "row %" PRIu64 " was acknowledged on %" PRIu32 " of %" PRIu32
-                       " replicas, and a reader asks %" PRIu32,
+                       " replicas; a reader asks %" PRIu32,
                        row, held, factor, oracles->read_replicas);
 }
 

@@ -51,7 +51,7 @@ void lab_lines_placed(struct lab_cluster_run *run, struct lab_partition *partiti
         lab_violate_within(
             run, LAB_ORACLE_LINES, partition->key, 1, partition->first_ns, sim_queue_now(&run->queue),
             "row %" PRIu64 " of %.6f s goes to bucket %" PRId64
-            ", which has one from before the line at %.6f s",
+            ", which has a row from before the line at %.6f s",
             row, lab_seconds(run, time_ns), partition->bucket, lab_seconds(run, partition->line_ns));
     int64_t line_ns = lab_line_above(run, time_ns);
     bool is_overtaken = run->oracles.keys[partition->key].latest_ns >= line_ns;
@@ -125,11 +125,11 @@ void lab_lines_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     bool is_beyond =
         from == NULL || operation->row_time_ns >= lab_line_above(run, lab_state_start(run, from));
     if (is_told && next->kind == BK_ACT_PUT_ROW)
-        demand(run, agent, operation, !is_beyond, "is put, and lies beyond the line of its bucket");
+        demand(run, agent, operation, !is_beyond, "is put although it is beyond the line of its bucket");
     if (!is_write || next->is_retry)
         return;
     struct crossing due = crossing_of(run, from, operation->row_time_ns, heard->counter);
-    demand(run, agent, operation, is_beyond, "rolls its key, and lies before the line");
+    demand(run, agent, operation, is_beyond, "rolls its key although it is before the line");
     bool is_due = next->mask == due.mask;
     for (int i = 0; i < BK_COLUMN_COUNT; i++)
         is_due = is_due && ((due.mask >> i & 1) == 0 || next->columns[i] == due.columns[i]);

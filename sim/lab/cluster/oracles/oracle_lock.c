@@ -124,24 +124,24 @@ static void takes(struct lab_cluster_run *run, uint32_t agent, struct lab_host_o
     struct lab_lock_use *lock = &operation->lock;
     int64_t begins_ns;
     if (is_holder(operation) || lock->step == LAB_LOCK_RETURNED) {
-        violate(run, agent, operation, "it asks for a lock that it has, or had");
+        violate(run, agent, operation, "it requests a lock that it has or had");
     } else if (lock->step == LAB_LOCK_ASKED && lab_has_failed(operation->outcome.kind)) {
         if (!is_same_try(operation, next))
-            violate(run, agent, operation, "it asks for the lock again, and not as it did in the failed try");
+            violate(run, agent, operation, "it repeats a failed request for the lock with changes");
     } else {
         if (lock->step == LAB_LOCK_NONE && !lab_lock_is_alone(run, agent, operation))
-            violate(run, agent, operation, "it asks for the lock beside another row of its agent");
+            violate(run, agent, operation, "it requests the lock while another row of its agent does");
         if (next->columns[BK_LOCK_OWNER] != (int64_t)agent + 1)
-            violate(run, agent, operation, "it asks for the lock in another's name");
+            violate(run, agent, operation, "it requests the lock in another agent's name");
         if (!is_end_right(run, operation, next, &begins_ns))
-            violate(run, agent, operation, "it asks for a lock that ends earlier or later than is set");
+            violate(run, agent, operation, "it requests a lock with a wrong end");
         if (!is_condition_right(operation, next, begins_ns))
             violate(
                 run, agent, operation,
                 "it takes over a lock that it was not told of, or that still lasts; or it leaves one that is "
                 "free");
         if (lock->held > run->scenario->agents.retries)
-            violate(run, agent, operation, "it asks for a lock that another holds more often than is set");
+            violate(run, agent, operation, "it requests a lock that another agent holds too often");
     }
     lock->step = LAB_LOCK_ASKED;
     lock->until_ns = next->columns[BK_LOCK_UNTIL];
@@ -155,12 +155,12 @@ static void releases(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (!is_holder(operation) && !is_again)
         violate(run, agent, operation,
                 lock->step == LAB_LOCK_RETURNED ? "it releases its lock twice"
-                                                : "it releases a lock that it has not");
+                                                : "it releases a lock that it does not hold");
     else if (next->if_mask != next->mask || next->expected[BK_LOCK_OWNER] != (int64_t)agent + 1 ||
              next->expected[BK_LOCK_UNTIL] != lock->until_ns)
-        violate(run, agent, operation, "it releases another lock than its own");
+        violate(run, agent, operation, "it releases a lock of another owner");
     else if (next->columns[BK_LOCK_UNTIL] != 0)
-        violate(run, agent, operation, "it releases its lock, and leaves an end");
+        violate(run, agent, operation, "it releases its lock but does not clear the lock's end");
     lock->step = LAB_LOCK_RETURNED;
 }
 
@@ -183,11 +183,11 @@ static void uses_state(struct lab_cluster_run *run, uint32_t agent,
     bool is_roll = is_write && (next->mask >> BK_BUCKET & 1) != 0 &&
                    next->columns[BK_BUCKET] > operation->bucket && operation->bucket != LAB_UNPLACED;
     if (lock->step == LAB_LOCK_ASKED || lock->step == LAB_LOCK_RETURNED || (is_roll && !is_holder(operation)))
-        violate(run, agent, operation, "it acts as the holder of a lock that it was not told to have");
+        violate(run, agent, operation, "it acts as the holder of a lock that it did not get");
     else if (is_holder(operation) && is_write && lock->step == LAB_LOCK_HELD)
-        violate(run, agent, operation, "it changes the state under a lock, and has not read it since");
+        violate(run, agent, operation, "it changes the state under a lock without reading it first");
     else if (is_holder(operation) && is_write && is_over(run, operation, operation->action == next->kind))
-        violate(run, agent, operation, "it changes the state when its lock is over");
+        violate(run, agent, operation, "it changes the state after its lock expired");
 }
 
 /* Returns whether the operation ends after a denied or failed request that it should have repeated. */
@@ -207,9 +207,9 @@ static bool gives_up_early(const struct lab_cluster_run *run, const struct lab_h
 static void ends(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation)
 {
     if (is_holder(operation) && operation->lock.until_ns > operation->lock.clock_ns)
-        violate(run, agent, operation, "it ends, and has not asked to release its lock");
+        violate(run, agent, operation, "it ends without a request to release its lock");
     else if (gives_up_early(run, operation))
-        violate(run, agent, operation, "it gives up a lock, or its release, though tries are left");
+        violate(run, agent, operation, "it gives up a lock, or its release, before the last try");
 }
 
 void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -237,7 +237,7 @@ void lab_lock_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host
         break;
     default:
         if (operation->lock.step != LAB_LOCK_NONE && next->kind != BK_ACT_ACK)
-            violate(run, agent, operation, "it asks for something else between its lock and its end");
+            violate(run, agent, operation, "it sends another request between its lock and its end");
         break;
     }
 }

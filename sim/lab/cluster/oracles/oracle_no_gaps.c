@@ -22,7 +22,7 @@ void lab_no_gaps_changed(struct lab_cluster_run *run, uint32_t key)
     for (; ledger->gaps_judged < current; ledger->gaps_judged++) {
         if (is_empty(run, key, ledger->gaps_judged))
             lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
-                        "the key goes on to bucket %" PRId64 ", and bucket %" PRId64 " is empty", current,
+                        "the key moves to bucket %" PRId64 ", but bucket %" PRId64 " is empty", current,
                         ledger->gaps_judged);
     }
 }
@@ -43,7 +43,7 @@ void lab_no_gaps_end(struct lab_cluster_run *run)
                 continue;
             empty++;
             lab_violate(run, LAB_ORACLE_NO_GAPS, key, 1,
-                        "the key ends in bucket %" PRId64 ", and bucket %" PRId64 " is empty", newest,
+                        "the key ends in bucket %" PRId64 ", but bucket %" PRId64 " is empty", newest,
                         bucket);
         }
         /* A bucket is empty if all its rows were refused, so it is excused only by as many refused rows. */

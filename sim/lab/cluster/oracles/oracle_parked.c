@@ -121,5 +121,5 @@ void lab_parked_heard(struct lab_cluster_run *run, uint32_t agent, uint32_t key,
         return;
     lab_violate_bare(run, LAB_ORACLE_AVAILABLE, key, "agent %" PRIu32 " has %s %" PRIu64 " wait for %s",
                      agent, parked->is_read ? "a read parked with row" : "row", parked->row,
-                     is_known ? "what it knows" : "an answer that no operation asks for");
+                     is_known ? "what it knows" : "an answer that no operation requests");
 }

@@ -58,7 +58,7 @@ static void judge_spared(const struct place *place, int64_t low, int64_t high)
 {
     if (place->run->config.remember_keys > 0)
         demand(place, lab_empties_know(place->run, place->agent, place->operation->key, low, high),
-               "leaves out a window that its agent has not found empty after its rows had come");
+               "skips a window that its agent did not find empty after the window's end");
 }
 
 static void judge_first(const struct place *place)
@@ -72,7 +72,7 @@ static void judge_first(const struct place *place)
     else if (strategy->kind == BK_HASH || strategy->kind == BK_UNBUCKETED)
         due = strategy->kind == BK_HASH ? (int64_t)strategy->of.hash.buckets - 1 : 0;
     if (place->run->config.remember_keys == 0)
-        demand(place, high == due, "begins at another bucket than its newest");
+        demand(place, high == due, "does not begin at its newest bucket");
     else if (high <= due)
         judge_spared(place, high + 1, due);
     else
@@ -93,11 +93,11 @@ static void judge_limit(const struct place *place)
         return;
     if (place->query.kind == BK_QUERY_LATEST)
         wanted = place->query.rows - (asks_each(place) ? 0 : place->operation->walk.rows);
-    demand(place, place->next->step.rows == wanted, "wants another number of rows than it lacks");
+    demand(place, place->next->step.rows == wanted, "requests a number of rows other than it lacks");
     demand(place,
            place->query.kind != BK_QUERY_RANGE || (place->next->step.from_ns == place->query.from_ns &&
                                                    place->next->step.until_ns == place->query.until_ns),
-           "asks for other times than its range");
+           "requests times other than its range");
 }
 
 /* A client that routes a retry itself may store the row in a bucket that its agent does not know. */
@@ -121,7 +121,7 @@ static void judge_stored(const struct place *place)
         return;
     if (operation->action == BK_ACT_READ_ROWS && bucket < operation->step_low)
         demand(place, bucket <= place->next->step.bucket_high,
-               "leaves out a window as empty, and its agent has stored a row there");
+               "skips a window as empty although its agent has stored a row there");
     if (bucket <= place->next->step.bucket_high)
         host->stored.is_known = false; /* it may learn that the row does not exist any more */
 }
@@ -134,13 +134,13 @@ static void judge_asked(const struct place *place)
     if (operation->action != BK_ACT_READ_ROWS) {
         judge_first(place);
     } else if (lab_has_failed(operation->outcome.kind)) {
-        demand(place, step->bucket_low == operation->step_low, "tries a step again, and asks other buckets");
+        demand(place, step->bucket_low == operation->step_low, "repeats a step with other buckets");
     } else {
-        demand(place, step->bucket_high < operation->step_low, "asks a bucket twice, or goes up");
+        demand(place, step->bucket_high < operation->step_low, "queries a bucket twice or goes up");
         demand(place,
                step->bucket_high == operation->step_low - 1 || !is_plain(place) ||
                    place->run->config.remember_keys > 0,
-               "leaves out a bucket");
+               "skips a bucket");
         judge_spared(place, step->bucket_high + 1, operation->step_low - 1);
     }
     judge_limit(place);
@@ -200,13 +200,14 @@ static void judge_end(const struct place *place)
     uint64_t limit = place->query.partitions_max;
     if (operation->action != BK_ACT_READ_ROWS || lab_has_failed(operation->outcome.kind))
         return;
-    demand(place, next->rows_found == walk->rows, "reports other rows than it found");
-    demand(place, next->partitions_asked == walk->partitions, "reports other partitions than it asked");
+    demand(place, next->rows_found == walk->rows, "reports a number of rows other than it found");
+    demand(place, next->partitions_asked == walk->partitions,
+           "reports a number of partitions other than it queried");
     if (next->status == BK_OPERATION_TOO_LONG)
-        demand(place, limit > 0 && walk->partitions >= limit, "is cut off before its limit");
+        demand(place, limit > 0 && walk->partitions >= limit, "stops at a limit that it has not reached");
     else
         demand(place, next->status == BK_OPERATION_OK && (!is_plain(place) || may_end(place)),
-               "ends before it has found enough, and buckets are left");
+               "ends before it has found enough rows although buckets are left");
 }
 
 void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -234,6 +235,6 @@ void lab_reads_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
            place.query.partitions_max == 0 ||
                walk->partitions + (uint64_t)(next->step.bucket_high - next->step.bucket_low) <
                    place.query.partitions_max,
-           "asks more partitions than its limit");
+           "queries more partitions than its limit");
     walk->width = (uint64_t)(next->step.bucket_high - next->step.bucket_low) + 1;
 }

@@ -45,7 +45,7 @@ void lab_replicas_end(struct lab_cluster_run *run)
              first += config->datacenters[j++].nodes) {
             if (!are_right(&config->datacenters[j], first, replicas, count))
                 lab_violate(run, LAB_ORACLE_CONSERVED, partition->key, 1,
-                            "the replicas of bucket %" PRId64 " in %s stand on other nodes than they should",
+                            "the replicas of bucket %" PRId64 " in %s are on the wrong nodes",
                             partition->bucket, config->datacenters[j].name);
         }
     }

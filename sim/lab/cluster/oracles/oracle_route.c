@@ -56,10 +56,10 @@ void lab_route_acted(struct lab_cluster_run *run, uint32_t agent, const struct l
     if (!is_bucket_right(strategy, operation, run->config.source, next->bucket))
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
                          "agent %" PRIu32 " puts row %" PRIu64 " into bucket %" PRId64
-                         ", which is not its own",
+                         ", which is not the row's bucket",
                          agent, operation->row, next->bucket);
     if (!is_firing_right(strategy, operation))
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 ": row %" PRIu64 " %s, and the bits of its id say otherwise", agent,
+                         "agent %" PRIu32 ": row %" PRIu64 " %s, but the bits of its id say otherwise", agent,
                          operation->row, operation->fires ? "counts" : "does not count");
 }

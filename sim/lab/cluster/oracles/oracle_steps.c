@@ -32,7 +32,7 @@ static void violate(const struct step *step, const char *what)
 {
     lab_violate_bare(step->run, LAB_ORACLE_AVAILABLE, step->operation->key,
                      "agent %" PRIu32 ": %s %" PRIu64 " %s", step->agent,
-                     step->operation->is_read ? "a read beside row" : "row", step->operation->row, what);
+                     step->operation->is_read ? "a read after row" : "row", step->operation->row, what);
 }
 
 static void demand(const struct step *step, bool is_fine, const char *otherwise)
@@ -128,11 +128,10 @@ static void judge_given_up(const struct step *step)
     const struct lab_host_operation *operation = step->operation;
     if (operation->action == BK_ACT_ADD_COUNTER && step->heard->kind == BK_OUTCOME_UNKNOWN &&
         step->run->config.source == BK_SOURCE_COUNTER)
-        demand(step, step->next->kind == BK_ACT_READ_COUNTER,
-               "may have its number, and does not read which it is");
+        demand(step, step->next->kind == BK_ACT_READ_COUNTER, "may have its number but does not read it");
     else if (!has_locked(operation))
         demand(step, is_ended(step) && is_end_right(step),
-               "has no try left, and goes on, or ends with another word than that it failed");
+               "has no try left but continues, or does not report a failure");
 }
 
 void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
@@ -146,8 +145,8 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         bool is_due = operation->unknown_updates++ <
                       (operation->is_acknowledged ? agents->counter_retries : agents->retries);
         demand(&step, next->kind == (is_due ? BK_ACT_READ_STATE : BK_ACT_DONE),
-               is_due ? "gives up a count that may be tried again"
-                      : "counts again after an unknown outcome, more often than is set");
+               is_due ? "gives up a count before its last try"
+                      : "counts again too often after an unknown outcome");
         return;
     }
     if (!is_again)
@@ -158,7 +157,7 @@ void lab_steps_tried(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     if (operation->tried < retries)
         demand(&step, is_again, "gives up a request before its last try");
     else if (operation->tried < run->scenario->agents.retries) /* for more, oracle_waits.c counts the tries */
-        demand(&step, !is_again, "adds again, more often than is set");
+        demand(&step, !is_again, "adds again too often");
 }
 
 /* --- What is refused without a failure. */
@@ -206,8 +205,8 @@ static void judge_begin(const struct step *step)
     if (!operation->is_read) {
         if (step->run->config.coordination == BK_GUARDED)
             demand(step, is_ended(step) == is_too_early(step),
-                   is_ended(step) ? "is refused, and is not ahead of the clock by more than the bound"
-                                  : "is admitted, and is ahead of the clock by more than the bound");
+                   is_ended(step) ? "is refused but is not ahead of the clock by more than the bound"
+                                  : "is admitted but is ahead of the clock by more than the bound");
         return;
     }
     /* All rows that were acknowledged by now have earlier times: their agents' clocks are at most two bounds
@@ -216,8 +215,7 @@ static void judge_begin(const struct step *step)
                                  lab_times(3, step->run->config.clock_bound_ns));
     if (step->run->config.coordination == BK_GUARDED && step->next->kind == BK_ACT_READ_ROWS &&
         operation->read != LAB_READ_RANGE)
-        demand(step, knows_beyond(step, until_ns),
-               "asks for rows, and no grant is known that reaches beyond all clocks");
+        demand(step, knows_beyond(step, until_ns), "requests rows without a known grant beyond all clocks");
 }
 
 /* With three states, a row may have waited for so long that the state does not determine its bucket any more:
@@ -237,7 +235,7 @@ static void judge_forgotten(const struct step *step)
     const struct bk_action *next = step->next;
     if (step->operation->action == BK_ACT_READ_STATE && next->kind == BK_ACT_PUT_ROW && next->bucket > 0 &&
         run->config.lead_ns > 0 && run->agents[step->agent].disturbed_ns < step->operation->begun_ns)
-        demand(step, !is_forgotten(step), "is put, and the state no longer tells where it belongs");
+        demand(step, !is_forgotten(step), "is put although the state no longer determines its bucket");
 }
 
 static void judge_refusal(const struct step *step)
@@ -247,13 +245,13 @@ static void judge_refusal(const struct step *step)
         operation->failures > 0 || operation->requests >= ANEW_MAX || operation->action == BK_ACT_DONE)
         return;
     if (step->run->config.coordination == BK_THREE_STATE) {
-        demand(step, is_forgotten(step), "is refused, and the state tells where it belongs");
+        demand(step, is_forgotten(step), "is refused although the state determines its bucket");
         return;
     }
     /* An update also fails if the state row was lost. */
     if (operation->outcome.kind == BK_OUTCOME_NOT_APPLIED && operation->outcome.mask == 0)
         return;
-    violate(step, "is refused, and none of its requests failed");
+    violate(step, "is refused although none of its requests failed");
 }
 
 /* --- Rows that fire, without grants. */
@@ -268,11 +266,11 @@ static void judge_placed(const struct step *step)
         return;
     if (run->config.coordination == BK_GUARDED)
         demand(step, next == (operation->fires ? BK_ACT_ADD_COUNTER : BK_ACT_DONE),
-               operation->fires ? "fires, and is not counted" : "does not fire, and is counted");
+               operation->fires ? "fires but is not counted" : "does not fire but is counted");
     else if (!operation->fires && run->config.coordination != BK_THREE_STATE)
-        demand(step, next == BK_ACT_DONE, "does not fire, and is counted");
+        demand(step, next == BK_ACT_DONE, "does not fire but is counted");
     else if (operation->fires && run->config.counter != BK_COUNTER_LWT)
-        demand(step, next == BK_ACT_READ_STATE, "fires, and the state is not read before it is counted");
+        demand(step, next == BK_ACT_READ_STATE, "fires but the state is not read before it is counted");
 }
 
 /* The expected write for a row that fires. */
@@ -336,11 +334,12 @@ static void judge_roll_begins(const struct step *step, int64_t count)
     if (is_deployed_since(step, step->operation->heard_ns))
         return;
     if (is_due && lab_lock_is_alone(step->run, step->agent, step->operation))
-        demand(step, step->next->kind == BK_ACT_CAS_LOCK, "finds the count full, and asks for no lock");
+        demand(step, step->next->kind == BK_ACT_CAS_LOCK,
+               "finds the count full but does not request the lock");
     else
         demand(step, is_ended(step),
-               is_due ? "asks for a lock that its agent is about"
-                      : "asks for a lock, and the count is not full");
+               is_due ? "requests a lock that another operation of its agent requests"
+                      : "requests a lock although the count is not full");
 }
 
 /* A first write sets all columns. */
@@ -353,11 +352,11 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     if (step->run->agents[step->agent].disturbed_ns >= step->operation->heard_ns)
         return;
     if (is_first && is_aged(step->run)) {
-        demand(step, is_ended(step), "is counted in a state that was lost, which nobody knows the line of");
+        demand(step, is_ended(step), "is counted in a lost state, whose line is unknown");
         return;
     }
     if (due.mask == 0 && step->run->config.coordination == BK_LOCKED) {
-        demand(step, !is_write, "writes a count that does not follow from the state as it was read");
+        demand(step, !is_write, "writes a count that does not follow from the state that it read");
         if (step->operation->bucket >= state[BK_BUCKET])
             judge_roll_begins(step, total - state[BK_COUNTER]);
         return;
@@ -367,7 +366,7 @@ static void judge_written(const struct step *step, const int64_t *state, bool is
     for (int i = 0; is_right && is_write && i < BK_COLUMN_COUNT; i++)
         is_right = (next->mask >> i & 1) == 0 || next->columns[i] == due.columns[i];
     demand(step, is_right,
-           "writes a count, a bucket or a date that does not follow from the state as it was read");
+           "writes a count, a bucket or a date that does not follow from the state that it read");
 }
 
 /* The state was read just before the row is counted. */
@@ -379,7 +378,7 @@ static void judge_fresh(const struct step *step)
     memcpy(operation->state_told, is_first ? none : step->heard->columns, sizeof operation->state_told);
     operation->is_state_told = !is_first;
     if (step->run->config.counter == BK_COUNTER_COLUMN)
-        demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires, and does not add to the counter");
+        demand(step, step->next->kind == BK_ACT_ADD_COUNTER, "fires but does not add to the counter");
     else if (step->run->config.counter == BK_COUNTER_RMW)
         judge_written(step, operation->state_told, is_first, 0);
 }
@@ -429,7 +428,7 @@ static void judge_guarded_total(const struct step *step)
                                   &bucket, &is_changing);
     demand(step,
            !is_ended(step) || !is_known || bucket != operation->bucket || is_changing || ends_at_line(step),
-           "reaches the threshold, and does not roll its key");
+           "reaches the threshold but does not roll its key");
 }
 
 /* Judges a grant: it contains this time and extends beyond the current time, but not beyond the next line. */
@@ -462,31 +461,31 @@ static void judge_grant(const struct step *step)
     if (is_aged(run) && next->if_mask != 0 && !is_placed) {
         start_ns = lab_line_above(run, start_ns - 1);
         demand(step, is_roll == (row_ns >= start_ns),
-               is_roll ? "rolls its key, and lies before the line" : "extends a grant beyond a line");
+               is_roll ? "rolls its key although it is before the line" : "extends a grant beyond a line");
     }
     bool is_long_enough = is_granted(step, is_roll && is_placed ? start_ns : row_ns, to[BK_GUARDED_UNTIL]);
     /* A request that waits for its next try was planned before the wait, and so was one that a pause has
      * delayed. */
     bool is_planned_now =
         !step->next->is_retry && run->agents[step->agent].disturbed_ns < step->operation->heard_ns;
-    demand(step, is_long_enough || !is_planned_now, "asks for a grant of another length than is set");
+    demand(step, is_long_enough || !is_planned_now, "requests a grant of a wrong length");
     if (is_roll)
         demand(step, from[BK_GUARDED_BUCKET] < 2 || step->operation->is_start_kept,
-               "rolls its key, and has not stored the start that the state forgets");
+               "rolls its key before it has stored the start that the state drops");
     if (is_roll)
         demand(step,
                to[BK_GUARDED_BUCKET] == from[BK_GUARDED_BUCKET] + 1 && to[BK_GUARDED_START] == start_ns &&
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_START],
-               "rolls its key, and the new bucket does not begin where the old one ends");
+               "rolls its key but the new bucket does not begin where the old one ends");
     /* A row that rolls at a line may do so more than once, and each time another start drops out. */
     if (is_roll && is_aged(run) && from[BK_GUARDED_BUCKET] >= 2 && run->replay == NULL)
         demand(step, lab_has_start(run, step->operation->key, from[BK_GUARDED_BUCKET] - 1),
-               "rolls its key, and the start that drops out of the state is not stored");
+               "rolls its key but the start that the state drops is not stored");
     else if (!is_roll && next->if_mask != 0)
         demand(step,
                to[BK_GUARDED_START] == from[BK_GUARDED_START] &&
                    to[BK_GUARDED_BEFORE] == from[BK_GUARDED_BEFORE],
-               "extends a grant, and moves its start");
+               "extends a grant and moves its start");
 }
 
 /* Judges the start of the bucket before the newest one, as the key's states had it. */
@@ -502,7 +501,7 @@ static void judge_start(const struct step *step)
     demand(step,
            (is_before_put || bucket == step->operation->bucket - 1) &&
                step->next->columns[0] == key->changes[bucket],
-           "stores another start than its bucket has");
+           "stores a start that differs from its bucket's");
 }
 
 /* --- Numbers. */
@@ -531,7 +530,7 @@ static void judge_take(const struct step *step)
     int64_t given = from[BK_COUNTER], last = given + (int64_t)lab_numbers_at_once(step->run) - 1;
     int64_t rows = (int64_t)rows_at(step), bucket = from[BK_BUCKET];
     int64_t first = first_number(step, bucket, from);
-    demand(step, next->columns[BK_COUNTER] == last + 1, "takes other numbers than the next ones");
+    demand(step, next->columns[BK_COUNTER] == last + 1, "takes numbers that are not the next ones");
     if (is_deployed_since(step, step->operation->begun_ns))
         return;
     if (first > given || first + rows <= given) {
@@ -542,7 +541,7 @@ static void judge_take(const struct step *step)
     demand(step,
            next->columns[BK_BUCKET] == bucket + more &&
                first_number(step, bucket + more, next->columns) == first + more * rows,
-           "takes numbers, and stores another bucket than that of the last one");
+           "takes numbers but does not store the bucket of the last one");
 }
 
 /* If settings change, the numbers of a lease may be of several buckets that the update does not name. */
@@ -558,7 +557,7 @@ static void judge_taken(const struct step *step)
     demand(step,
            step->next->kind == BK_ACT_PUT_ROW &&
                (is_steady || wanted == 1 ? step->next->bucket == bucket : step->next->bucket <= bucket),
-           "has taken a number, and goes to another bucket");
+           "has taken a number but goes to another bucket");
 }
 
 static void judge_number(const struct step *step)
@@ -568,7 +567,7 @@ static void judge_number(const struct step *step)
         demand(step,
                step->next->kind == BK_ACT_PUT_ROW &&
                    step->next->bucket == number / (int64_t)step->run->config.strategy.of.count.rows,
-               "has read its number, and goes to another bucket");
+               "has read its number but goes to another bucket");
 }
 
 /* --- Rows that are counted at intervals. */
@@ -608,7 +607,7 @@ static void judge_uncounted(const struct step *step)
         *uncounted = 0;
     else if (*uncounted != NOT_KNOWN && operation->bucket == run->oracles.keys[operation->key].state_bucket)
         demand(step, ++*uncounted < run->config.every_rows || lab_may_be_evicted(run, operation->key),
-               "is the last one before a count, and its bucket's rows are not counted");
+               "is the last row before a count but its bucket's rows are not counted");
 }
 
 static void judge_rows(const struct step *step)
@@ -620,15 +619,15 @@ static void judge_rows(const struct step *step)
         bool is_enough = rows >= rows_at(step);
         uint64_t *found = kept_of(step);
         demand(step, next->kind != (is_enough ? BK_ACT_PUT_ROW : BK_ACT_WRITE_STATE),
-               is_enough ? "has counted a full bucket, and goes there"
-                         : "has counted a bucket that is not full, and raises it");
+               is_enough ? "has counted a full bucket but still goes to it"
+                         : "raises the bucket although it has counted a bucket that is not full");
         if (found != NULL)
             *found = rows;
     } else if (config->source == BK_SOURCE_SCAN) {
         demand(step, next->kind == (rows >= rows_at(step) ? BK_ACT_READ_STATE : BK_ACT_DONE),
-               "has counted the rows of its bucket, and does not do as their number says");
+               "has counted the rows of its bucket but does not act on their number");
     } else if (config->source == BK_SOURCE_INCREMENTAL && rows == 0) {
-        demand(step, is_ended(step), "has counted no row, and stores a sum");
+        demand(step, is_ended(step), "has counted no row but stores a sum");
     } else if (config->source == BK_SOURCE_INCREMENTAL) {
         int64_t before = next->if_mask != 0 ? next->expected[BK_COUNTER] : 0;
         int64_t bucket = next->if_mask != 0 ? next->expected[BK_BUCKET] : 0;
@@ -636,11 +635,11 @@ static void judge_rows(const struct step *step)
         demand(step,
                next->kind == BK_ACT_CAS_STATE && next->columns[BK_BUCKET] == bucket + rolls &&
                    next->columns[BK_COUNTER] == (rolls ? 0 : before + (int64_t)rows),
-               "stores another sum than it has counted");
+               "stores a sum that differs from its count");
         demand(step,
                next->columns[BK_SUM_TIME] == (rolls ? INT64_MIN : step->heard->columns[BK_PLACE_TIME]) &&
                    next->columns[BK_SUM_ID] == (rolls ? INT64_MIN : step->heard->columns[BK_PLACE_ID]),
-               "stores another place than that of the last row it has counted");
+               "stores a position that is not that of the last counted row");
     }
 }
 
@@ -651,9 +650,9 @@ static void judge_raise(const struct step *step)
     int64_t bucket = step->heard->mask != 0 ? step->heard->columns[BK_BUCKET] : 0;
     bool is_due = bucket == step->operation->bucket;
     demand(step, next->kind == (is_due ? BK_ACT_WRITE_STATE : BK_ACT_DONE),
-           is_due ? "does not raise a bucket that is full" : "raises a bucket that somebody else has raised");
+           is_due ? "does not raise a bucket that is full" : "raises a bucket that another agent has raised");
     if (is_due && next->kind == BK_ACT_WRITE_STATE)
-        demand(step, next->columns[BK_BUCKET] == bucket + 1, "raises its bucket by another number than 1");
+        demand(step, next->columns[BK_BUCKET] == bucket + 1, "raises its bucket by a number other than 1");
 }
 
 /* Its agent counts alone, unless the bucket that it raised had rows before it came: others may have raised it
@@ -664,7 +663,7 @@ static void judge_raised(const struct step *step)
     if (found == NULL)
         return;
     demand(step, *found == 0 || *found == NOT_KNOWN || step->next->kind != BK_ACT_PUT_ROW,
-           "has raised a bucket with rows of others, and takes the next one for empty");
+           "has raised a bucket with rows of other agents but treats the next one as empty");
     *found = 0;
 }
 
@@ -691,8 +690,8 @@ void lab_known_heard(struct lab_cluster_run *run, uint32_t agent, const struct l
     if (before->is_known && after.is_known && after.bucket < before->bucket &&
         (lab_conditions_met(run, operation->key) & lab_may_go_back(run)) == 0)
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " knows of bucket %" PRId64
-                         ", hears an older answer, and goes back to bucket %" PRId64,
+                         "agent %" PRIu32 " knows bucket %" PRId64
+                         ", receives an older answer and goes back to bucket %" PRId64,
                          agent, before->bucket, after.bucket);
 }
 
@@ -705,7 +704,7 @@ static void judge_level(const struct step *step)
                      (is_counted_protocol(step->run) && config->counter == BK_COUNTER_LWT &&
                       (step->operation->is_acknowledged || step->operation->action == BK_ACT_CAS_STATE));
     if (step->next->kind == BK_ACT_READ_STATE && is_serial)
-        demand(step, step->next->serial, "reads the state at another level than SERIAL");
+        demand(step, step->next->serial, "reads the state at a level other than SERIAL");
 }
 
 /* --- All steps. */
@@ -733,7 +732,7 @@ static void judge_answer(const struct step *step)
         return;
     case BK_ACT_ADD_COUNTER:
         if (!is_guarded)
-            demand(step, step->next->kind == BK_ACT_READ_COUNTER, "has added, and does not read the total");
+            demand(step, step->next->kind == BK_ACT_READ_COUNTER, "has added but does not read the total");
         return;
     case BK_ACT_READ_COUNTER:
         if (is_guarded)
@@ -818,5 +817,5 @@ void lab_steps_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
         judge_conditional(&step);
     if (next->kind == BK_ACT_ADD_COUNTER)
         demand(&step, next->amount == (int64_t)(operation->weight > 0 ? operation->weight : 1),
-               "adds another amount than its weight");
+               "adds an amount other than its weight");
 }

@@ -152,8 +152,8 @@ static void violate(struct lab_cluster_run *run, uint32_t agent, const struct la
 {
     static const char *const outcomes[] = {"answered", "lost to another", "refused", "unanswered"};
     lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                     "agent %" PRIu32 " goes on %.6f s after a request of %s %" PRIu64
-                     " was %s, and its wait is %.6f to %.6f s",
+                     "agent %" PRIu32 " continues %.6f s after a request of %s %" PRIu64
+                     " was %s; its wait is %.6f to %.6f s",
                      agent, (double)waited_ns / 1e9, operation->is_read ? "read" : "row", operation->row,
                      outcomes[operation->outcome.kind], (double)wait->least_ns / 1e9,
                      (double)wait->most_ns / 1e9);
@@ -196,8 +196,8 @@ void lab_waits_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_hos
     operation->tried = tried(run, operation, next);
     if (operation->tried > most_tries(run, next->kind))
         lab_violate_bare(run, LAB_ORACLE_AVAILABLE, operation->key,
-                         "agent %" PRIu32 " makes try %" PRIu32 " of a request of %s %" PRIu64
-                         ", and %" PRIu32 " retries are set",
+                         "agent %" PRIu32 " makes try %" PRIu32 " of a request of %s %" PRIu64 "; %" PRIu32
+                         " retries are configured",
                          agent, operation->tried + 1, operation->is_read ? "read" : "row", operation->row,
                          most_tries(run, next->kind));
     struct wait wait = wait_of(run, agent, operation, next);

@@ -24,12 +24,12 @@ enum lab_presence { LAB_OPTIONAL, LAB_REQUIRED };
 
 struct lab_field {
     const char *name;
-    lab_field_reader *read; /* NULL: not supported in this version */
+    lab_field_reader *read; /* NULL: the field is refused, and `range` says why */
     size_t offset;          /* offset of the value in the table's target */
     enum lab_presence presence;
     double least, most; /* both 0: any value that the reader takes */
-    const char *range;  /* the allowed values, for a message after "give "; without a reader, the text that
-                           replaces "is not in this version" */
+    const char *
+        range; /* the allowed values, for a message after "give "; without a reader, the fault and the cure */
     const void *detail; /* lab_read_choice: struct lab_choice[]; lab_read_mapping: struct lab_table */
 };
 
