@@ -267,8 +267,8 @@ static bool check_twice(struct csv *csv, uint32_t partition, bool is_new)
         return sim_fail_memory(csv->file->error);
     if (!is_new && csv->sstable_of[partition] == sstable)
         return observed_fail(csv->file,
-                             "this partition stood in the same sstable before; give each sstable "
-                             "once, and those of one node alone, as replicas hold the same partitions");
+                             "this partition was in the same sstable before; give each sstable "
+                             "once, and only those of one node, because replicas hold the same partitions");
     csv->sstable_of[partition] = sstable;
     return true;
 }

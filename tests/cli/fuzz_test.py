@@ -93,7 +93,8 @@ class FuzzTest(ProgramTest):
                 self.assertLessEqual(runs, cell["not_guaranteed"][condition])
         self.assertRegex(out, r"\n  \w+ +(\d+) +0 +0 +\d+  not in \1: \w+ \d+")
         self.assertTrue(any(cell["excused"] for cell in found))
-        self.assertIn("\nviolated but not broken: the strategy does not guarantee this, or a condition excused it\n", out)
+        self.assertIn("\nviolated but not broken: the strategy does not guarantee this, or a condition excused "
+                      "it\n", out)
         # Each condition that the table names is explained, and no other.
         told = out.split("\nconditions that suspend a guarantee", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
         self.assertEqual({line.split()[0] for line in told},

@@ -265,7 +265,7 @@ class TraceTest(ProgramTest):
         self.assertIn("rows of a trace, and a scenario belongs here", self.bad(2, "run", "rows.csv"))
         self.assertIn("this is a scenario, and a trace belongs here", self.bad(2, "trace", "x.yaml"))
         _, _, err = self.run_program("trace", "rows.csv")
-        self.assertIn("the first row lies in January 1970", err)
+        self.assertIn("the first row is in January 1970", err)
         self.assertIn("2026-01-01T00:00:00Z", self.good("trace", "rows.csv", "--set", "trace.time=s", "--quiet"))
         self.assertIn("'x' is not a column", self.bad(2, "trace", "rows.csv", "--columns", "x"))
         self.assertIn("no column 'user'", self.bad(2, "trace", "rows.csv", "--columns", "key=user", "--quiet"))

@@ -49,7 +49,7 @@ static const struct pair pairs[] = {
     {LAB_RISK_UNBOUNDED, true, false, "bucket", "always the same value", "use time, count or probabilistic",
      HEAD "limits: {partition_rows: 100000}\nstrategies: [unbucketed: {}]\n",
      HEAD "limits: {partition_rows: 100000}\nstrategies: [count: {rows: 10000, counter: external}]\n"},
-    {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 values for ever", "use time, count",
+    {LAB_RISK_UNBOUNDED, false, false, "bucket", "one of 256 constant values", "use time, count",
      HEAD "strategies: [hash: {buckets: 256}]\n",
      HEAD "strategies: [probabilistic: {bits: 8, threshold: 40}]\n"},
     {LAB_RISK_UNBOUNDED, true, false, "server", "nothing in the partition key moves on",

@@ -69,7 +69,7 @@ class RanksTest(MpiTest):
         finally:
             program.PROGRAM = kept
         self.assertEqual((code, out), (2, ""), err)
-        self.assertRegex(err, r"\At\.csv:1: trace cannot be opened[^\n]*\(on rank 1, \S+\) "
+        self.assertRegex(err, r"\At\.csv: trace cannot be opened[^\n]*\(on rank 1, \S+\) "
                               r"\(job \d+ of the sweep: [^\n]*\)\n\Z")
 
     def test_jobs_are_of_each_rank(self):

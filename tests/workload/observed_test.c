@@ -313,11 +313,11 @@ static const struct broken broken[] = {
     {"key,size,rowCount\na,1,x\n", NULL,
      ":2: rowCount 'x' is not a whole number; write digits alone, without separators"},
     {"key,keyBinary,size\n\"a\",6x,1\n", NULL,
-     ":2: behind the key there are not 2 columns as in the header; leave a key with a line break or the like "
+     ":2: after the key there are not 2 columns as in the header; leave a key with a line break or the like "
      "out by sstablepartitions -x"},
     {"key,keyBinary,size\na,6x,1\n", NULL, ":2: keyBinary '6x' is not hexadecimal; save the output again"},
     {"key,keyBinary,size\n\"a\nb\",61,1\n", NULL,
-     ":2: behind the key there are not 2 columns as in the header; leave a key with a line break or the like "
+     ":2: after the key there are not 2 columns as in the header; leave a key with a line break or the like "
      "out by sstablepartitions -x"},
     {"key,size\na,1\nkey,size\n", NULL,
      ":3: a second header; join outputs without it, and those of one node alone, as replicas hold the same "
@@ -341,8 +341,8 @@ static const struct broken broken[] = {
      ":3: sstables of a snapshot or backup together with others; as they are copies, give those of one "
      "alone"},
     {HEADER MESSAGES("\"a\"", "61", "1", "1", "1") MESSAGES("\"a\"", "61", "1", "1", "1"), NULL,
-     ":3: this partition stood in the same sstable before; give each sstable once, and those of one node "
-     "alone, as replicas hold the same partitions"},
+     ":3: this partition was in the same sstable before; give each sstable once, and only those of one "
+     "node, because replicas hold the same partitions"},
     {"Percentile SSTables\n", NULL,
      ":1: 'Percentile SSTables' where a table should begin; give the output of 'nodetool tablehistograms', "
      "in "
@@ -360,9 +360,9 @@ static const struct broken broken[] = {
     {"chat/messages histograms\n" HEADINGS "75% 1 1 1 1 1\n", NULL,
      ":4: '75% 1 1 1 1 1' where the line of 50% should be; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1\n", NULL,
-     ":4: 4 figures behind 50% where 5 are wanted; save the output again"},
+     ":4: 4 figures after 50%, but 5 are needed; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1 1 1\n", NULL,
-     ":4: 6 figures behind 50% where 5 are wanted; save the output again"},
+     ":4: 6 figures after 50%, but 5 are needed; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 x 1 1\n", NULL,
      ":4: 'x' is not a figure; save the output again"},
     {"chat/messages histograms\n" HEADINGS "50% 1 1 1 1.5 1\n", NULL,

@@ -84,7 +84,7 @@ static void tell_of_rows(FILE *stream, const char *path, const struct wl_trace_f
             fprintf(stream, "warning: ");
             cli_print_text(stream, path);
             fprintf(stream,
-                    ": the first row lies in January 1970; if its time is in seconds or in another unit, say "
+                    ": the first row is in January 1970; if its time is in seconds or in another unit, say "
                     "so: trace: {file: ..., time: s}\n");
         }
     }

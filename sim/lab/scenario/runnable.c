@@ -98,7 +98,7 @@ const char *lab_thin_refusal(const struct lab_scenario *scenario)
     if (scenario->workload.row_bytes.kind != SIM_SIZE_CONSTANT)
         return "row.bytes differ from row to row";
     if (wl_has_own_times(&scenario->workload))
-        return "rows come late, or with times of their own";
+        return "rows are late, or have their own times";
     if (scenario->deletes.share > 0)
         return "rows are deleted one by one";
     if (scenario->design.is_given)

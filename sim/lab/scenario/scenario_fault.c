@@ -390,10 +390,9 @@ static bool check_key(struct lab_reader *reader, const struct lab_node *node, co
         return lab_fail_at(&reader->tree, &node->name_place,
                            "a run of identifiers has no keys with a state; remove this");
     if (scenario->trace_path != NULL)
-        return lab_fail_at(
-            &reader->tree, &node->name_place,
-            "the keys of a trace have no numbers; remove this, or give 'keys' and 'arrivals' in "
-            "place of 'trace'");
+        return lab_fail_at(&reader->tree, &node->name_place,
+                           "the keys of a trace have no numbers; remove this, or give 'keys' and 'arrivals' "
+                           "instead of 'trace'");
     uint64_t count = scenario->workload.key_count;
     return key == NULL ||
            check_number(reader, key, "key", fault->target, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);

@@ -31,7 +31,7 @@ static bool check_lead(struct lab_reader *reader, const struct lab_node *node,
     return settings->coordination != BK_THREE_STATE || lab_node_find(node, "lead") != NULL ||
            lab_fail_at(&reader->tree, &node->place,
                        "'lead' is missing under '%s', and three-state needs it; add how long "
-                       "before a change every agent is to know of it, as in lead: 10s",
+                       "before a change every agent must know it, as in lead: 10s",
                        node->name);
 }
 

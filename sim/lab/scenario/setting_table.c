@@ -530,7 +530,7 @@ const struct lab_setting lab_setting_table[] = {
      .type = LAB_SETTING_DURATION,
      .place = PLACE(changes[0].at_ns),
      FROM(1, LONG_MAX_NS, "a time after the start of the run, as in 30d"),
-     .meaning = "the date, after the start of the run and after the change before, and within the run"},
+     .meaning = "the date, after the start of the run and after the previous change, and within the run"},
     {.path = "rollout",
      .stored = "rollout_ns",
      .kinds = CORE,
@@ -550,9 +550,9 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(changes[0].keeps_old),
      .words = flags,
      .standard_text = "`true`",
-     .meaning = "`true`: the application keeps the old settings, rows go by their own time, and readers walk "
-                "on into older eras; `false`: from then on it knows only the new settings, as when a "
-                "constant is edited"},
+     .meaning = "`true`: the application keeps the old settings, the time of each row selects its settings, "
+                "and readers walk into older eras; `false`: from then on it knows only the new settings, as "
+                "when a constant is edited"},
     {.path = "read",
      .kinds = CORE,
      .type = LAB_SETTING_GROUP,
@@ -583,8 +583,8 @@ const struct lab_setting lab_setting_table[] = {
      .words = flags,
      .standard_text = "`false`",
      .meaning = "for `time`: readers remember the windows that they found empty, up to 32 runs of windows "
-                "per key, and do not query them again. In the cluster engine each agent has a memory of its "
-                "own, for as many keys as `cache_entries` says"},
+                "per key, and do not query them again. In the cluster engine each agent has its own "
+                "memory, for as many keys as `cache_entries` says"},
     {.path = "read.late",
      .stored = "read_late_ns",
      .kinds = CORE,

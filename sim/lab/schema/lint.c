@@ -205,7 +205,7 @@ static const char *cure_of_size(const struct lint *lint)
     case BK_UNBUCKETED:
         return "use time, count or probabilistic";
     case BK_TIME:
-        return "use a shorter window, or count or probabilistic, which go by the rows";
+        return "use a shorter window, or count or probabilistic, which count rows";
     case BK_COUNT:
         return "give fewer 'rows'";
     case BK_PROBABILISTIC:

@@ -140,8 +140,8 @@ void lab_retention_tell(const struct lab_scenario *scenario, const struct lab_st
                  : "");
     lab_cql_add(text, line);
     lab_cql_add(
-        text, "windows go by the time of writing, not by the row's own: a late row, a repair and a hint lie "
-              "in a later one\n");
+        text, "windows use the time of writing, not the row's own time: a late row, a repair and a hint are "
+              "in a later window\n");
     lab_cql_add(
         text,
         "expired rows stay on disk, and reads pass over them, for gc_grace_seconds more (10 days unless "

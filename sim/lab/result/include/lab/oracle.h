@@ -61,10 +61,10 @@ const char *lab_oracle_about(enum lab_oracle oracle); /* one sentence */
     X(WEAK_LEVELS, "weak_levels", "reads and writes need not meet in a replica")                             \
     X(REFUSED_ROWS, "refused_rows", "rows were refused, or left unresolved")                                 \
     X(FAULTS, "faults", "anything failed at all")                                                            \
-    X(LATE_ROWS, "late_rows", "rows came later than their own time says")                                    \
+    X(LATE_ROWS, "late_rows", "rows arrived later than their own times")                                     \
     X(ROUTE_AGAIN, "route_again", "retried rows are routed again, which no guarantee survives")              \
     X(UNEVEN_SETTINGS, "uneven_settings",                                                                    \
-      "agents took new settings at moments of their own, or forgot the old ones")                            \
+      "agents took new settings at different times, or forgot the old ones")                                 \
     X(REMOVED_ROWS, "removed_rows", "rows expired or were deleted")                                          \
     X(SHORT_TIMEOUTS, "short_timeouts",                                                                      \
       "all tries of a request may end within one pause of a node, or one contended update")                  \
