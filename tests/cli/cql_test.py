@@ -450,7 +450,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
                 live, window, note = self.retention(ttl, strategy)
                 self.assertEqual(live, seconds)
                 self.assertTrue(20 <= live // window <= 30, (ttl, window))
-                self.assertIn("by the time of writing", note)
+                self.assertIn("use the time of writing", note)
                 self.assertIn("gc_grace_seconds", note)
         self.assertIn("1 a time to live, where 20 to 30 are meant; none is shorter", self.retention(
             "90500ms", "time: {window: 1m}")[2])

@@ -273,9 +273,9 @@ class TraceTest(ProgramTest):
         self.write("rooms.csv", "ts,room,size\n1767225600,a,1\n")
         header = "rooms.csv:1: no column '%s' in the header 'ts', 'room', 'size'; "
         self.assertEqual(self.bad(2, "trace", "rooms.csv"), header % "key" + "say which columns are which, "
-                         "with --columns time=ts,key=room\n")
+                         "with --columns time=ts,key=room")
         self.assertEqual(self.bad(2, "trace", "rooms.csv", "--columns", "time=ts,key=roomm"),
-                         header % "roomm" + "did you mean 'room'?\n")
+                         header % "roomm" + "did you mean 'room'?")
 
 
 if __name__ == "__main__":
