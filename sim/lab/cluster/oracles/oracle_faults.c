@@ -143,7 +143,7 @@ static void judge_separations(struct lab_cluster_run *run, const struct lab_acti
             is_fine = is_fine &&
                       cass_places_are_separated(run->cluster, place, node) == is_separated(run, place, node);
     }
-    demand(run, fault, is_fine, "separates other places than the faults in force say");
+    demand(run, fault, is_fine, "does not separate the places that the active faults separate");
 }
 
 static void judge_messages(struct lab_cluster_run *run, const struct lab_active_fault *fault)
@@ -163,7 +163,7 @@ static void judge_messages(struct lab_cluster_run *run, const struct lab_active_
                is_near(now.delay, strength(run, LAB_FAULT_DELAY, UINT32_MAX, 0)) &&
                is_near(now.late, strength(run, LAB_FAULT_LATE_MESSAGE, UINT32_MAX, 0)) &&
                now.late_ns == late_ns,
-           "leaves messages that are lost, doubled or late otherwise than the faults in force say");
+           "does not lose, double or delay messages as the active faults require");
 }
 
 /* If several faults end now, the end of some of them may not have been reported yet. */
@@ -176,7 +176,7 @@ static void judge_down(struct lab_cluster_run *run, const struct lab_active_faul
         is_held = is_held || (is_same && run->active[i].until_ns > sim_queue_now(&run->queue));
     }
     demand(run, fault, is_down ? may_be_down : !is_held,
-           "leaves the node up or down against the faults in force");
+           "leaves the node up or down although the active faults require otherwise");
 }
 
 static void judge_node(struct lab_cluster_run *run, const struct lab_active_fault *fault)
@@ -187,7 +187,7 @@ static void judge_node(struct lab_cluster_run *run, const struct lab_active_faul
         judge_down(run, fault, node.is_down);
     else if (fault->kind == LAB_FAULT_SLOW_NODE)
         demand(run, fault, is_near(node.slow, strength(run, fault->kind, fault->target, 0)),
-               "leaves the node faster or slower than the faults in force say");
+               "leaves the node faster or slower than the active faults require");
 }
 
 void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fault *fault)
@@ -216,7 +216,7 @@ void lab_faults_changed(struct lab_cluster_run *run, const struct lab_active_fau
 void lab_faults_ended(struct lab_cluster_run *run, const struct lab_active_fault *fault)
 {
     if (run->replay == NULL)
-        demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends at another time than is due");
+        demand(run, fault, fault->until_ns == sim_queue_now(&run->queue), "ends too early or too late");
     lab_faults_changed(run, fault);
 }
 
