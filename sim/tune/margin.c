@@ -125,9 +125,10 @@ bool tune_margins(struct tune_contest *contest, uint32_t threads, struct lab_pro
         return true;
     if (progress != NULL)
         progress->total = progress->done + TUNE_MARGIN_STEPS + lead_runs(&contest->race);
-    if (contest->scenario->engine != LAB_ENGINE_CLUSTER && !try_rate(contest, LAST, threads, progress, error))
+    const bool is_last_first = contest->scenario->engine != LAB_ENGINE_CLUSTER;
+    if (is_last_first && !try_rate(contest, LAST, threads, progress, error))
         return false;
-    for (size_t rate = 0; rate <= LAST; rate++) {
+    for (size_t rate = 0; rate < (is_last_first ? LAST : TUNE_MARGIN_STEPS); rate++) {
         if (!try_rate(contest, rate, threads, progress, error))
             return false;
     }

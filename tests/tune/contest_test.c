@@ -274,6 +274,26 @@ static void test_entrants_of_templates_keep_what_they_say(void **state)
     lab_scenario_destroy(scenario);
 }
 
+/* A contest without a lead ends with the runs at higher rates, which are all that it has said it will do. */
+static void test_progress_of_a_contest_ends_at_its_total(void **state)
+{
+    (void)state;
+    struct tune_contest contest;
+    struct sim_error error = {0};
+    struct lab_progress progress = {0};
+    struct lab_scenario *scenario = scenario_of(
+        "", HEAD "limits: {partition_rows: 2000}\ntune: {strategies: [time], seeds: 2, risk: 5%}\n"
+                 "strategies: [time: {window: 6h}]\n");
+    if (!tune_contest_begin(&contest, scenario, &scenario->tune, 1, NULL, &error) ||
+        !tune_contest_run(&contest, 1, &progress, &error))
+        fail_msg("%s", error.text);
+    assert_true(contest.has_margins && contest.led == SIZE_MAX);
+    assert_true(progress.done > TUNE_MARGIN_STEPS);
+    assert_int_equal(progress.done, progress.total);
+    tune_contest_clear(&contest);
+    lab_scenario_destroy(scenario);
+}
+
 /* TTL bounds what would grow for ever. */
 static void test_endless_of_a_time_to_live_ends(void **state)
 {
@@ -412,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_contest_that_remembers_runs_comes_to_the_same),
         cmocka_unit_test(test_distribution_of_entrants_refuses_and_shows),
         cmocka_unit_test(test_entrants_of_templates_keep_what_they_say),
+        cmocka_unit_test(test_progress_of_a_contest_ends_at_its_total),
         cmocka_unit_test(test_endless_of_a_time_to_live_ends),
         cmocka_unit_test(test_trace_with_drawn_sizes_is_not_fixed),
         cmocka_unit_test(test_limit_below_a_row_is_refused_by_the_distribution),
