@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What replicas have got, from the statements alone, and what a reader of some of them finds. */
+/* What the replicas hold, computed from the statements alone, and what a read of some of the replicas
+ * returns. */
 #include <stdlib.h>
 
 #include "answers_model.h"
 #include "paxos_history.h"
 
-/* --- rows, said once more */
+/* --- rows: the model's own version */
 
 int64_t answers_now_s(const struct answers *model)
 {
@@ -22,7 +23,8 @@ static bool is_newer(const struct clustering *a, const struct clustering *b)
     return a->time_ns != b->time_ns ? a->time_ns > b->time_ns : a->order > b->order;
 }
 
-/* What these replicas know of one place: 'r' a row, 'x' an expired one, 'd' a deleted one, ' ' nothing. */
+/* What these replicas know about one clustering position: 'r' a row, 'x' an expired row, 'd' a deleted row, '
+ * ' nothing. */
 static char fate_at(const struct answers *model, const struct cass_statement *read, uint32_t replicas,
                     const struct clustering *place)
 {
@@ -60,7 +62,7 @@ static int by_place(const void *left, const void *right)
     return is_newer(left, right) ? -1 : is_newer(right, left);
 }
 
-/* All places where a row was ever written or deleted, newest first. */
+/* All clustering positions at which a row was ever written or deleted, newest first. */
 static size_t places_of(const struct answers *model, const struct cass_statement *read,
                         struct clustering *out)
 {
@@ -94,7 +96,7 @@ static uint64_t markers_of(const struct answers *model, const struct cass_statem
     return markers;
 }
 
-/* With lifetimes. */
+/* The result of a read when the cluster keeps lifetimes. */
 struct found answers_find_living(const struct answers *model, const struct cass_statement *read,
                                  uint32_t replicas)
 {
@@ -134,7 +136,8 @@ struct found answers_find_living(const struct answers *model, const struct cass_
     return found;
 }
 
-/* Without: rows that were stored, live or not; those that have expired are counted apart. */
+/* The result of a read without lifetimes: the stored rows, live or not. Expired rows are counted
+ * separately. */
 struct found answers_find_stored(const struct answers *model, const struct cass_statement *read,
                                  uint32_t replicas, uint64_t *stored)
 {
@@ -203,7 +206,7 @@ void answers_expect_rows(const struct answers *model, const struct cass_statemen
     }
 }
 
-/* --- cells and shards, said once more */
+/* --- cells and shards: the model's own version */
 
 static struct cell no_cell(void)
 {

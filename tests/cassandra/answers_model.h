@@ -6,13 +6,13 @@
 #include "model.h"
 #include "state.h"
 
-#define KEYS         3 /* of each kind of storage */
+#define KEYS         3 /* of each storage kind */
 #define BUCKETS      2
 #define TAGS         1024
 #define OPERATIONS   512
 #define NODES_MOST   16
 #define PLACES       (NODES_MOST + 3)
-#define COLUMNS      4 /* named ones */
+#define COLUMNS      4 /* named columns */
 #define MESSAGES     4096
 #define BODIES       4096
 #define SERVERS_MOST 32
@@ -45,23 +45,24 @@ enum situation {
 };
 extern struct model_situation answers_situations[SITUATIONS];
 
-/* A row that was written, the deletion of one, of a range or of a partition: by the tag of its statement. */
+/* A statement that wrote a row, or that deleted a row, a range or a partition; indexed by the statement's
+ * tag. */
 struct known_write {
-    bool is_row; /* one of the four */
+    bool is_row; /* at most one of the four is set */
     uint32_t held;
     int64_t expires_s, timestamp_us;
-    uint64_t deleted_by; /* of a written row; 0: nobody */
+    uint64_t deleted_by; /* the tag that deleted this row; 0: none */
 };
 
 struct copy {
-    struct image image, named; /* named columns as the cells of an image */
+    struct image image, named; /* `named`: the named columns as the cells of an image */
     struct shard shards[CASS_CLUSTER_REPLICAS_MAX + 1];
 };
 
-/* When a request will be served, if nothing puts it off. */
+/* When a request will be served, unless something delays it. */
 struct planned {
     int64_t at_ns, frozen_ns;
-    uint32_t crashes; /* of its node, by then */
+    uint32_t crashes; /* crashes of its node at that time */
 };
 
 enum phase { WRITING, READING, READING_AGAIN, REPAIRING, LEADING, COUNTING };
@@ -78,8 +79,8 @@ struct known_operation {
     struct copy answers[CASS_CLUSTER_REPLICAS_MAX], merged;
     int64_t cost_ns[CASS_CLUSTER_REPLICAS_MAX];
     uint64_t tombstones[CASS_CLUSTER_REPLICAS_MAX], rows_to_scan;
-    uint32_t led;       /* of an increment: what its leaders told, a bit for each result */
-    struct planned own; /* of its request to its own node */
+    uint32_t led;       /* of an increment: the results that its leaders reported, a bit per result */
+    struct planned own; /* of the coordinator's request to its own node */
 };
 
 struct told {
@@ -97,31 +98,32 @@ struct answers {
     struct cass_statement statements[TAGS];
     struct known_write writes[TAGS];
     struct told told[TAGS];
-    uint32_t coordinators[TAGS]; /* nodes that a driver may choose; 0: any */
+    uint32_t coordinators[TAGS]; /* the nodes that the driver may choose; 0: any node */
     struct known_operation operations[OPERATIONS];
-    struct copy copies[3 * KEYS][CASS_CLUSTER_REPLICAS_MAX]; /* registers, named ones, counters */
+    struct copy copies[3 * KEYS][CASS_CLUSTER_REPLICAS_MAX]; /* registers, named columns, counters */
     bool is_down[NODES_MOST], is_failing[NODES_MOST], is_cut[PLACES][NODES_MOST];
-    int64_t gone_since[PLACES][NODES_MOST]; /* NEVER: not */
+    int64_t gone_since[PLACES][NODES_MOST]; /* NEVER: believed up */
     int64_t paused_until_ns[NODES_MOST], clock_ns[NODES_MOST], last_us[NODES_MOST];
     double slow[NODES_MOST];
     uint32_t crashes[NODES_MOST];
     struct cass_node_stats stats[NODES_MOST];
     int64_t free_ns[NODES_MOST][SERVERS_MOST], frozen_ns[NODES_MOST];
-    bool has_own_hints; /* a node has hints for itself, whose sending is not followed */
+    bool has_own_hints; /* a node has hints for itself; the model does not follow their sending */
     struct planned planned[MESSAGES];
-    bool is_put_off[MESSAGES];     /* by a pause of the node where it arrived */
-    struct copy snapshots[BODIES]; /* that an answer brings, by its body */
+    bool is_put_off[MESSAGES];     /* by a pause of the node at which the message arrived */
+    struct copy snapshots[BODIES]; /* the copy that an answer carries, by the answer's body */
     bool has_ttl, has_deletes, has_invalid, is_on_grid;
 };
 
-/* What a read of rows finds. */
+/* The result of a read of rows. */
 struct found {
     uint64_t rows, tombstones;
     bool saw_older;
     struct clustering last;
 };
 
-/* answers_places.c: who stands where, who is heard of, and what levels ask for. Sets are of replicas. */
+/* answers_places.c: the replicas of a key, the nodes that are believed up, and the replicas that each level
+ * needs. Sets are bit masks of replicas. */
 uint32_t answers_node_count(const struct answers *model);
 uint32_t answers_datacenter_of(const struct answers *model, uint32_t place);
 uint32_t answers_node_of(const struct answers *model, uint32_t position, uint32_t replica);
@@ -137,7 +139,7 @@ uint32_t answers_required_at(const struct answers *model, uint32_t counted, enum
 bool answers_is_enough(const struct answers *model, const struct known_operation *known, uint32_t set);
 bool answers_is_read(enum cass_statement_kind kind);
 bool answers_is_allowed(const struct cass_statement *statement);
-/* answers_content.c: what replicas have got, and what a reader of some finds. */
+/* answers_content.c: what the replicas hold, and what a read of some of them returns. */
 int64_t answers_now_s(const struct answers *model);
 bool answers_is_of(const struct cass_statement *a, const struct cass_statement *b);
 struct found answers_find_living(const struct answers *model, const struct cass_statement *read,
@@ -154,7 +156,7 @@ struct copy answers_written_by(const struct answers *model, const struct cass_st
                                int64_t timestamp_us, uint32_t factor);
 void answers_expect_cells(const struct answers *model, const struct copy *copy, struct told *out);
 void answers_expect_counter(const struct answers *model, const struct copy *copy, struct cass_reply *reply);
-/* answers_operations.c: coordinators, and what requests cost. */
+/* answers_operations.c: coordinators, and the cost of requests. */
 int64_t answers_cost_of_scan(const struct answers *model, const struct known_operation *known,
                              uint32_t replica, uint64_t *tombstones);
 int64_t answers_cost_of_named(struct answers *model, uint64_t key, uint32_t replica);
@@ -170,7 +172,7 @@ void answers_begin_leader(struct answers *model, uint32_t index);
 void answers_take_answer(struct answers *model, const struct message *message, bool has_failed,
                          const struct copy *snapshot);
 void answers_time_out(struct answers *model, uint32_t index);
-/* answers_replicas.c: takes the events. */
+/* answers_replicas.c: handles the events. */
 void answers_run_for(struct answers *model, int64_t lasts_ns);
 
 #endif

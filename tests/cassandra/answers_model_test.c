@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: coordinators ask whom they should, wait for whom they should, and tell their clients what is so, at
- * the event at which it is known; what reads find is what the asked replicas have got. Method: a reference
- * model beside the mock, which sees the same messages served and delivered. It keeps, of each write, which
- * replicas have it, and knows rows, lifetimes, deletions, cells and shards from the statements alone; it
- * knows who is down or cut off from the faults alone. Of each operation it follows whose answers have come,
- * and after each event the mock's must be answered, or over, just when the model's is; the reply must be the
- * model's in each field. Levels, costs of requests, replicas of a key, coordinators, leaders and timestamps
- * are told once more in the plainest way. Random statements of each kind but conditional ones
- * (paxos_model_test.c) at each level, in one to three datacenters with racks, with rows on the very edges of
- * spans, with times to live and deletions, under losses, doubles, network partitions, crashes, pauses,
- * failing and slow nodes and clock jumps. Now and then the cluster goes on from its archive. */
+/* Aim: coordinators send requests to the right replicas, wait for the right replicas, and send the correct
+ * reply to the client at the event at which the result is known; a read returns what the replicas that it
+ * asked hold. Method: a reference model runs alongside the mock and sees the same messages served and
+ * delivered. For each write the model keeps the set of replicas that have it. It derives rows, lifetimes,
+ * deletions, cells and shards from the statements alone, and the nodes that are down or partitioned from the
+ * faults alone. For each operation it follows which replicas have answered. After each event, an operation of
+ * the mock must be answered or finished exactly when the model's operation is, and the reply must match the
+ * model's in each field. The model has its own, simplest possible version of levels, request costs, replicas
+ * of a key, coordinators, leaders and timestamps. The statements are random: every kind except conditional
+ * ones (paxos_model_test.c), at each level, in one to three datacenters with racks, with rows on the exact
+ * edges of spans, with times to live and deletions, under message loss, duplicated messages, network
+ * partitions, crashes, pauses, failing and slow nodes and clock jumps. Now and then the cluster is restored
+ * from its archive. */
 #include "answers_model.h"
 #include "cassandra/archive.h"
 #include "kernel/queue_archive.h"
@@ -39,7 +41,7 @@ struct model_situation answers_situations[SITUATIONS] = {
     [ARCHIVED] = {"a cluster that went on from its archive", 0},
 };
 
-/* --- what happens */
+/* --- the actions */
 
 static uint64_t below(struct answers *model, uint64_t n)
 {
@@ -89,7 +91,8 @@ static void heal(struct answers *model)
     }
 }
 
-/* An administrator: each replica has these columns from now on, and what was before them is gone. */
+/* An administrator's action: every replica holds these columns from now on, and its former columns are
+ * gone. */
 static void set_columns(struct answers *model)
 {
     uint64_t key = REGISTER + below(model, KEYS);
@@ -165,14 +168,14 @@ static enum cass_consistency any_level(struct answers *model)
     return model->has_invalid && below(model, 60) == 0 ? CASS_SERIAL : level;
 }
 
-/* Rows, and the ends of what is read and deleted, meet on the nanosecond, or miss each other by one. */
+/* Rows, and the limits of reads and deletions, coincide to the nanosecond or differ by one nanosecond. */
 static int64_t any_time(struct answers *model)
 {
     int64_t second_ns = START + (int64_t)below(model, 4) * SIM_SECOND;
     return second_ns + (int64_t)below(model, 3) - 1;
 }
 
-/* One draw after the other, as compilers differ in which argument they look at first. */
+/* The draws are separate statements, since compilers differ in the order in which they evaluate arguments. */
 static struct cass_statement any_statement(struct answers *model, enum cass_statement_kind kind,
                                            uint64_t first_key)
 {
@@ -186,7 +189,7 @@ static struct cass_statement row_statement(struct answers *model, uint64_t tag)
     struct cass_statement statement = write_row(level, below(model, KEYS), tag);
     statement.bucket = (int64_t)below(model, BUCKETS);
     statement.row_time_ns = any_time(model);
-    /* Without lifetimes no two rows stand in one place. */
+    /* Without lifetimes no two rows have the same clustering position. */
     statement.row_order = model->config.keeps_lifetimes ? (int64_t)below(model, 2) : (int64_t)tag;
     statement.bytes = 10 + below(model, 200);
     if (model->has_ttl && below(model, 3) == 0)
@@ -253,7 +256,7 @@ static struct cass_statement cells_statement(struct answers *model, uint64_t tag
         CASS_WRITE_COLUMNS, CASS_WRITE_COLUMNS, CASS_DELETE_COLUMNS, CASS_READ_COLUMNS, CASS_READ_COLUMNS};
     struct cass_statement statement = any_statement(model, kinds[below(model, 5)], REGISTER);
     if (statement.kind == CASS_READ_COLUMNS && statement.consistency == CASS_SERIAL)
-        statement.consistency = CASS_ANY; /* a read by Paxos is one of the other model */
+        statement.consistency = CASS_ANY; /* Paxos reads belong to paxos_model_test.c */
     statement.set_mask = 1 + (uint32_t)below(model, 63);
     statement.null_mask = below(model, 3) == 0 ? statement.set_mask & (uint32_t)below(model, 64) : 0;
     statement.is_whole_row = statement.kind == CASS_DELETE_COLUMNS && below(model, 2) == 0;
@@ -303,7 +306,8 @@ static struct cass_statement counter_statement(struct answers *model)
     return statement;
 }
 
-/* Who a driver may choose: of its datacenter a replica that it believes up, else any such node, else any. */
+/* The nodes that a driver may choose: the replicas of its datacenter that it believes up; if there are none,
+ * the nodes of its datacenter that it believes up; otherwise any node of its datacenter. */
 static uint32_t coordinators_of(const struct answers *model, uint32_t client, uint32_t position)
 {
     uint32_t place = answers_node_count(model) + client, sets[3] = {0, 0, 0};
@@ -360,7 +364,7 @@ static void send(struct answers *model)
     model->coordinators[tag] = node != CASS_ANY_NODE
                                    ? UINT32_C(1) << node
                                    : coordinators_of(model, client, answers_position_of(model, &statement));
-    if (!model->has_invalid && !answers_is_allowed(&statement)) { /* an archive knows none */
+    if (!model->has_invalid && !answers_is_allowed(&statement)) { /* an archive has none */
         statement.consistency = CASS_ONE;
         statement.timestamp_us = is_row_kind(statement.kind) ? statement.timestamp_us : NO_TIME;
     }
@@ -390,7 +394,7 @@ static struct cass_cluster_config draw_config(struct answers *model)
         config.latency_between_ns = config.latency_ns;
     }
     model->is_on_grid = below(model, 3) == 0;
-    if (model->is_on_grid) { /* messages come at the very moment at which something else happens */
+    if (model->is_on_grid) { /* messages arrive at the same instant as other events */
         config.latency_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = 100e6};
         config.latency_between_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = 200e6};
     }
@@ -421,7 +425,7 @@ static struct cass_cluster_config draw_config(struct answers *model)
     return config;
 }
 
-/* Each datacenter has its replicas, on as many racks as it has, or replicas. */
+/* Each datacenter has its replicas, on as many different racks as possible. */
 static void check_ring(struct answers *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -468,7 +472,7 @@ static void begin(struct answers *model)
     check_ring(model);
 }
 
-/* The cluster, and all that is under way, is put away and made again. */
+/* The cluster, with everything that is under way, is saved to an archive and restored from it. */
 static void go_on_from_archive(struct answers *model)
 {
     struct harness *h = &model->h;
@@ -528,7 +532,7 @@ static void compare_views(struct answers *model)
     }
 }
 
-/* What oracles see of registers and counters. */
+/* Compares the values of registers and counters that the oracles read. */
 static void compare_peeks(struct answers *model)
 {
     struct cass_cluster *cluster = model->h.cluster;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operations at their coordinators, from arrival to answer, and what their requests cost. */
+/* Operations at their coordinators, from arrival to answer, and the cost of their requests. */
 #include "answers_model.h"
 
-/* --- what a request costs */
+/* --- the cost of a request */
 
-/* Without lifetimes: how many rows a coordinator expects a replica to scan; 0: all. */
+/* Without lifetimes: the number of rows that a coordinator expects a replica to scan; 0: all rows. */
 static uint64_t rows_to_scan(const struct answers *model, const struct known_operation *known)
 {
     const struct cass_statement *read = &model->statements[known->tag];
@@ -59,7 +59,8 @@ int64_t answers_cost_of_named(struct answers *model, uint64_t key, uint32_t repl
     return cost_ns;
 }
 
-/* The node takes a request up: the server that is free first serves it. False when nobody waits any more. */
+/* The node accepts a request: the server that is free first serves it. Returns false when the coordinator no
+ * longer waits for the answer. */
 bool answers_take_up(struct answers *model, uint32_t node, int64_t cost_ns, int64_t sent_ns,
                      int64_t timeout_ns, struct planned *out)
 {
@@ -93,7 +94,8 @@ void answers_tell(struct answers *model, struct known_operation *known, enum cas
         if (!parent->is_open || parent->generation != known->parent_generation)
             return;
         parent->led |= UINT32_C(1) << result;
-        if (known->place == known->parent_place) { /* it hears of it at once */
+        if (known->place == known->parent_place) { /* the parent operation, on the same node, receives the
+                                                      result immediately */
             answers_tell(model, parent, result);
             parent->is_open = false;
         }
@@ -126,14 +128,15 @@ static void keep_hints(struct answers *model, struct known_operation *known, uin
     }
 }
 
-/* A coordinator that another node leads for is told that all is well: see coordinator_write.c. */
+/* A leader on another node reports success to the coordinator even when its own write failed: see
+ * coordinator_write.c. */
 static void tell_failure(struct answers *model, struct known_operation *known, enum cass_result result)
 {
     bool is_forwarded = known->is_leader && known->place != known->parent_place;
     answers_tell(model, known, is_forwarded ? CASS_OK : result);
 }
 
-/* After an answer, or none: is it known what to tell? */
+/* After an answer, or after an answer can no longer come: is the result of the write known? */
 static void look_at_write(struct answers *model, uint32_t index)
 {
     struct known_operation *known = &model->operations[index];
@@ -154,7 +157,7 @@ static void look_at_write(struct answers *model, uint32_t index)
     known->is_open = false;
 }
 
-/* To all replicas that are not known to be gone. */
+/* Sends the write to all replicas that are not known to be down. */
 void answers_spread(struct answers *model, uint32_t index, uint32_t except)
 {
     struct known_operation *known = &model->operations[index];
@@ -236,7 +239,7 @@ static void begin_write(struct answers *model, uint32_t index)
                "what a statement of kind %d writes is not what it says", (int)statement->kind);
 }
 
-/* As few as the level wants, and near ones first. */
+/* The coordinator asks as few replicas as the level needs, and nearby replicas first. */
 static void check_choice(struct answers *model, const struct known_operation *known, uint32_t alive)
 {
     uint32_t near =
@@ -400,7 +403,7 @@ static uint32_t behind_merge(struct answers *model, struct known_operation *know
     const struct cass_statement *read = &model->statements[known->tag];
     uint32_t behind = 0;
     if (read->kind == CASS_READ_ROWS || read->kind == CASS_COUNT_ROWS) {
-        /* Of a partition that was not there when the read was sent nobody knows anything. */
+        /* When the partition did not exist at the time of sending, the model counts no rows. */
         for (uint64_t tag = known->entity == CASS_NONE ? model->h.tags : 0; tag < model->h.tags; tag++) {
             const struct known_write *write = &model->writes[tag];
             if (write->is_row && answers_is_of(&model->statements[tag], read) &&
@@ -487,8 +490,7 @@ void answers_take_answer(struct answers *model, const struct message *message, b
     if (!known->is_open || known->generation != message->generation || known->round != message->round)
         return;
     if (known->phase == LEADING) {
-        /* Of one that refused at once nothing was seen; of a message that came twice there are two leaders.
-         */
+        /* A leader that refused immediately left no trace here; a duplicated message has two leaders. */
         uint32_t led = known->led == 0 ? UINT32_C(1) << CASS_UNAVAILABLE : known->led;
         MODEL_RULE(model->run, led >> message->limit & 1, "leader",
                    "a coordinator hears something else than its leader tells");

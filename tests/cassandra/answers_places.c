@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who stands where, who is heard of, and whom a level asks, from the config and the faults alone. */
+/* The replicas of a key, the nodes that are believed up, and the replicas that a level needs, from the config
+ * and the faults alone. */
 #include "answers_model.h"
 #include "cassandra/token.h"
 
-/* --- who stands where, and who is heard of */
+/* --- replicas, and the nodes that are believed up */
 
 uint32_t answers_node_count(const struct answers *model)
 {
@@ -50,7 +51,7 @@ uint32_t answers_alive_to(const struct answers *model, uint32_t place, uint32_t 
     return set;
 }
 
-/* After a fault, or the end of one. */
+/* Called after a fault begins or ends. */
 void answers_look_around(struct answers *model)
 {
     for (uint32_t place = 0; place < cass_place_count(model->h.cluster); place++) {
@@ -65,7 +66,7 @@ void answers_look_around(struct answers *model)
     }
 }
 
-/* The first token at the key's or after it, around the ring. */
+/* The ring position of the first token at or after the key's token. */
 uint32_t answers_position_of(const struct answers *model, const struct cass_statement *statement)
 {
     uint8_t key[22] = {0, 8};
@@ -85,7 +86,7 @@ uint32_t answers_position_of(const struct answers *model, const struct cass_stat
     return 0;
 }
 
-/* --- levels, said once more */
+/* --- levels: the model's own version */
 
 static uint32_t quorum(uint32_t replicas)
 {

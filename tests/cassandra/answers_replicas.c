@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes the events: what a replica serves, and what arrives; and holds the mock against the model. */
+/* Handles the events (what a replica serves, and what arrives), and compares the mock with the model. */
 #include "answers_model.h"
 
 /* --- replicas */
@@ -53,7 +53,7 @@ static void compare_copy(struct answers *model, enum message_kind kind, uint32_t
                "a replica has other cells than it got");
 }
 
-/* The leader counts, and writes what it has to the others. */
+/* The leader adds the increment to its shard, and sends the shard to the other replicas. */
 static void count(struct answers *model, const struct message *message, uint32_t node)
 {
     struct known_operation *known = &model->operations[message->operation];
@@ -74,7 +74,7 @@ static void count(struct answers *model, const struct message *message, uint32_t
     compare_copy(model, MESSAGE_COUNT_SHARD, message->entity, known->leader);
 }
 
-/* A replica has served a request, which stands as it was before. */
+/* A replica has served a request; `message` is the request as it was before. */
 static void serve(struct answers *model, uint32_t slot, const struct message *message,
                   const struct copy *brought, const struct row *row)
 {
@@ -154,7 +154,7 @@ static void serve(struct answers *model, uint32_t slot, const struct message *me
     }
 }
 
-/* A request has come to a replica. */
+/* A request has arrived at a replica. */
 static void receive(struct answers *model, uint32_t slot, const struct message *message)
 {
     const struct cass_cluster_config *config = &model->config;
@@ -172,12 +172,12 @@ static void receive(struct answers *model, uint32_t slot, const struct message *
         cost_ns += answers_cost_of_named(model, register_at(model->h.cluster, message->entity)->key,
                                          message->replica);
     if (is_read_of_rows && config->keeps_lifetimes && is_current) {
-        cost_ns = known->cost_ns[message->replica]; /* what was to scan when it was sent */
+        cost_ns = known->cost_ns[message->replica]; /* computed when the request was sent */
         tombstones = known->tombstones[message->replica];
     } else if (is_read_of_rows && is_current) {
         cost_ns += answers_cost_of_scan(model, known, message->replica, &tombstones);
     } else if (is_read_of_rows) {
-        model->has_own_hints = true; /* nobody remembers what it was to scan */
+        model->has_own_hints = true; /* the operation that knew the scan's cost is over */
     }
     if (message->flags & MESSAGE_HINT)
         timeout_ns = INT64_MAX;
@@ -189,7 +189,7 @@ static void receive(struct answers *model, uint32_t slot, const struct message *
                "failed", "a read over %" PRIu64 " tombstones fails, or does not", tombstones);
 }
 
-/* --- beside the mock */
+/* --- comparison with the mock */
 
 static void compare_operations(struct answers *model)
 {
@@ -263,7 +263,7 @@ static void arrive(struct answers *model, uint32_t slot, const struct message *m
     }
 }
 
-/* Leaders that have taken up an increment. */
+/* Finds the leaders that have accepted an increment. */
 static void look_for_leaders(struct answers *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -277,7 +277,8 @@ static void look_for_leaders(struct answers *model)
     }
 }
 
-/* Who waits for a stripe waits for somebody who has it, and who has come first gets it. */
+/* An increment that waits for a counter's stripe waits for another increment that holds it, and the stripe is
+ * granted in the order of arrival. */
 static void check_stripe(struct answers *model, uint32_t index)
 {
     const struct known_operation *known = &model->operations[index];
@@ -296,7 +297,7 @@ static void check_stripe(struct answers *model, uint32_t index)
                "an increment waits for nobody, or is counted beside another");
 }
 
-/* Those that have their counter's stripe now, and so ask their own node. */
+/* Finds the increments that now hold their counter's stripe, and so send the request to their own node. */
 static void look_for_counts(struct answers *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cassandra_replay v1|v2 [--down N] [FILE]: replays a recorded file of operations against the mock and prints
- * the file with the mock's answers in place of the recorded ones. tests/cassandra5/README.md has the format.
+ * the file with the mock's answers instead of the recorded ones. tests/cassandra5/README.md describes the
+ * format.
  *
- * Each sequence gets a cluster of its own: one node with RF 1, or three nodes with RF 3 of which node N is
- * down and known to be down. One client sends one statement at a time to one coordinator. Nothing takes time,
- * so each statement runs at the virtual time at which it was recorded. Exit code: 0 when all answers agree, 1
+ * Each sequence gets a separate cluster: one node with RF 1, or three nodes with RF 3 of which node N is down
+ * and known to be down. One client sends one statement at a time to one coordinator. Every latency is 0, so
+ * each statement runs at the virtual time at which it was recorded. Exit code: 0 when all answers agree, 1
  * when one differs, 2 for bad input. */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +26,7 @@ struct replay {
     struct cass_cluster_config config;
     struct sim_queue queue;
     struct cass_cluster *cluster; /* NULL before the first sequence */
-    uint32_t down, coordinator;   /* down: CASS_ANY_NODE: none */
+    uint32_t down, coordinator;   /* down: CASS_ANY_NODE when no node is down */
     int64_t base_s;
     uint64_t sequences, statements;
     struct replay_names names;
@@ -52,7 +53,7 @@ static bool begin_sequence(struct replay *replay, int64_t base_s, const char **p
     return ok;
 }
 
-/* Runs until the clock shows a time, or until an answer comes, whose slot is then told. */
+/* Runs until the clock reaches a time, or until an answer arrives, whose slot is then returned. */
 static bool run_until(struct replay *replay, int64_t time_ns, uint64_t *out_slot)
 {
     struct sim_event event = {.kind = EVENT_WAKE};
@@ -143,8 +144,9 @@ static void result_text(const struct replay_operation *operation, const struct c
     }
 }
 
-/* Tables have keys of their own, and so have register, row of named columns and counter in the mock, except
- * for the first two, which are told apart here. A row that is written again is a statement of its own. */
+/* In Cassandra each table has a separate key space. In the mock counters have one too, but registers and rows
+ * of named columns share one, so this function separates their keys. A second write of the same row is a
+ * separate statement. */
 static void place(struct replay *replay, const struct replay_operation *operation,
                   struct cass_statement *statement)
 {
@@ -155,8 +157,8 @@ static void place(struct replay *replay, const struct replay_operation *operatio
         statement->timestamp_us += replay->base_s * 1000000;
 }
 
-/* The next rows of a batch. All of it is sent at one moment and has one timestamp, so the mock may take it in
- * parts. */
+/* Takes the next rows of a batch. The whole batch is sent at one instant and has one timestamp, so the mock
+ * may execute it in parts. */
 static uint32_t take_named(const struct replay *replay, const struct replay_operation *operation,
                            uint32_t done, struct cass_statement *statement)
 {
@@ -178,7 +180,7 @@ static char *copy_of(const char *text)
     return copy != NULL ? strcpy(copy, text) : NULL;
 }
 
-/* The answer's text, to be freed; NULL when out of memory. */
+/* The answer's text, which the caller frees; NULL when out of memory. */
 static char *answer(struct replay *replay, const struct replay_operation *operation)
 {
     struct cass_statement statement = operation->statement;
@@ -324,7 +326,7 @@ int main(int count, char **words)
     int64_t down = -1;
     for (int i = 1; i < count; i++) {
         if (strcmp(words[i], "--down") == 0) {
-            /* Nodes are alike: 0 is taken for the third. */
+            /* The nodes are alike, so 0 means the third node. */
             if (++i == count || !replay_number(words[i], &down) || down < 0 || down > 3)
                 return usage("--down takes the number of the node that is down, 1 to 3");
         } else if (variant == NULL) {
@@ -352,7 +354,7 @@ int main(int count, char **words)
     bool ok = text != NULL && !ferror(file);
     if (!ok)
         fprintf(stderr, "cassandra_replay: %s: cannot be read to its end; give a file\n", name);
-    /* A cluster has its named columns from the beginning. */
+    /* A cluster declares its named columns when it is created, so a first pass collects their names. */
     ok = ok && each_line(&replay, name, text, size, true) && each_line(&replay, name, text, size, false);
     if (!is_stdin)
         fclose(file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a coordinator that is a row's only replica serves it in fewer steps (alone.c), and nobody can tell.
- * Method: two clusters that differ in config.avoids_shortcuts alone get the same requests and faults, drawn
- * from a seed; after each draw their events and answers so far must be the same, and at the end what they
- * store and what each node counted. */
+/* Aim: a coordinator that is a row's only replica serves it in fewer steps (alone.c), and the shortcut is not
+ * observable. Method: two clusters that differ only in config.avoids_shortcuts get the same requests and
+ * faults, drawn from a seed. After each draw their events and answers so far must be the same; at the end, so
+ * must the stored data and the statistics of each node. */
 #include "cluster_harness.h"
 #include "kernel/random.h"
 
@@ -52,7 +52,7 @@ static uint64_t below(struct pair *pair, uint64_t n)
     return sim_random_below(&pair->draws, n);
 }
 
-/* A new row as a rule, or one of the last, again. */
+/* As a rule a new row, otherwise one of the recent rows again. */
 static struct cass_statement draw_statement(struct pair *pair)
 {
     static const enum cass_consistency levels[] = {CASS_ANY,       CASS_ONE,        CASS_TWO,

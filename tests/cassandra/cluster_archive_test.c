@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: of a kept cluster nothing is taken in which one field does not fit the others, and what is taken runs
- * on.
- * Method: a small cluster that is under way with statements of every kind, with a node that is down and hints
- * for it, with locks that are held and waited for; at some moments it is kept with one field of one item
- * altered (the linker puts functions of ours before the archive's, that see where a field comes to stand),
- * and loaded. A field that says where another item is, or that one is there, may have no other value than its
- * own: each is refused. Stages, kinds and flags of operations and messages may sometimes be others; then the
- * loaded cluster, told to go on, ends, and its own assertions hold. */
+/* Aim: an archived cluster is refused when one of its fields contradicts the others, and a cluster that is
+ * accepted runs on. Method: a small cluster has statements of every kind under way, a node that is down and
+ * hints for it, and locks that are held and waited for. At several moments it is archived with one field of
+ * one item altered, and loaded. (The linker wraps the archive's functions with functions of this test, which
+ * record the offset at which a field is written.) A field that refers to another item, or that says whether
+ * an item exists, has exactly one valid value, so each alteration is refused. Stages, kinds and flags of
+ * operations and messages may have other valid values: then the loaded cluster is run to its end, and its
+ * assertions must hold. */
 #include "../share.h"
 #include "state.h"
 
@@ -20,7 +20,7 @@
 #define CLIENTS 4
 #define KEYS    3
 #define MOMENTS 80
-#define APART   61 /* events from one moment to the next */
+#define APART   61 /* events between two moments */
 
 struct stand {
     struct sim_queue queue;
@@ -95,7 +95,7 @@ static void send_any(struct stand *stand)
                  (uint32_t)sim_random_below(&stand->random, 3), stand->tags++, &statement);
 }
 
-/* Whether there was an event. */
+/* Returns whether there was an event. */
 static bool step(struct sim_queue *queue, struct cass_cluster *cluster)
 {
     int64_t time_ns;
@@ -119,7 +119,7 @@ static void go_on(struct stand *stand, int events)
     }
 }
 
-/* The field that is to be altered, and where it came to stand. */
+/* The field to alter, and the offset at which it was archived. */
 static struct {
     const void *field;
     size_t at;
@@ -174,8 +174,8 @@ void __wrap_sim_archive_u64(struct sim_archive *archive, uint64_t *value)
     __real_sim_archive_u64(archive, value);
 }
 
-/* Keeps the cluster with these bytes in the place of the field, from `before` bytes in front of it on, and
- * loads it; what is loaded runs on for a while. */
+/* Archives the cluster, writes these bytes from `before` bytes in front of the field on, and loads the
+ * result. When the loading succeeds, the cluster runs for a while. */
 static bool is_taken_with(struct stand *stand, const void *field, size_t before, const void *bytes,
                           size_t bytes_size)
 {
@@ -227,7 +227,7 @@ static bool is_taken_as_u64(struct stand *stand, const void *field, uint64_t val
     return is_taken_with(stand, field, 0, &value, sizeof value);
 }
 
-/* A byte for each item: 1 in use. */
+/* A byte per item: 1 when the item is in use. */
 static uint8_t *used_of(const struct cass_pool *pool)
 {
     uint8_t *used = malloc(pool->used);
@@ -242,11 +242,11 @@ static uint8_t *used_of(const struct cass_pool *pool)
     return used;
 }
 
-/* A field of an item that may have no other value than the one it has. */
+/* A field of an item whose present value is the only valid one. */
 struct link {
     const char *name;
     size_t pool, offset, size;
-    size_t unless; /* offset of a field that, when it is 0, makes this one mean nothing; SIZE_MAX: none */
+    size_t unless; /* offset of a field that, when it is 0, makes this field unused; SIZE_MAX: none */
 };
 #define POOL(name) (offsetof(struct cass_cluster, name) - offsetof(struct cass_cluster, pools))
 #define ALWAYS     SIZE_MAX
@@ -316,7 +316,7 @@ static void alter_links(struct stand *stand)
     }
 }
 
-/* What may be another, and then does no harm. */
+/* Alters fields that have several valid values; the loaded cluster must run without harm. */
 static void alter_stages(struct stand *stand)
 {
     struct cass_cluster *cluster = stand->cluster;
@@ -327,7 +327,7 @@ static void alter_stages(struct stand *stand)
             continue;
         for (uint8_t stage = 0; stage <= STAGE_SLEEP; stage++)
             is_taken_as_byte(stand, &operation->stage, stage);
-        /* Before the key stand the kind and two levels. */
+        /* The kind and the two levels precede the key in the archive. */
         for (uint32_t kind = 0; kind <= CASS_READ_COUNTER; kind++)
             is_taken_with(stand, &operation->statement.key, 3 * sizeof kind, &kind, sizeof kind);
         is_taken_as_byte(stand, &operation->is_leader, !operation->is_leader);

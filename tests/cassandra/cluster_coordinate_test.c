@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a coordinator's own work takes its time on that node alone, in the same queue as what replicas do.
- * Method: one server per node and constant times, so that every answer's time is known; and a crash between a
- * request's arrival and its service. */
+/* Aim: a coordinator's own work takes service time on that node only, in the same queue as the work of
+ * replicas. Method: one server per node and constant times, so that the time of every answer is known; and a
+ * crash between a request's arrival and its service. */
 #include "cluster_harness.h"
 
 #define OWN_NS  (3 * SIM_MS)
 #define SERVICE (2 * SIM_MS)
-#define TRIP    (2 * SIM_MS) /* there and back */
+#define TRIP    (2 * SIM_MS) /* a round trip */
 
 static struct cass_cluster_config config_of(void)
 {
@@ -30,7 +30,7 @@ static void test_a_request_waits_for_its_coordinators_own_work(void **state)
     struct cass_cluster_config config = config_of();
     (void)state;
     harness_start(&h, &config);
-    /* The coordinator is a replica too; ONE is content with it. */
+    /* The coordinator is a replica too, and its answer satisfies ONE. */
     struct cass_statement write = write_row(CASS_ONE, 7, 1);
     assert_int_equal(took(&h, harness_send(&h, 0, 0, &write)), TRIP + OWN_NS + SERVICE);
     struct cass_node_stats stats;
@@ -48,7 +48,7 @@ static void test_requests_at_one_coordinator_queue(void **state)
     struct cass_cluster_config config = config_of();
     (void)state;
     harness_start(&h, &config);
-    /* No write has this level, so each is refused by its coordinator alone. */
+    /* A write cannot have the level SERIAL, so its coordinator refuses each of them without any replica. */
     struct cass_statement write = write_row(CASS_SERIAL, 7, 1);
     uint64_t first = harness_send(&h, 0, 0, &write), second = harness_send(&h, 1, 0, &write),
              third = harness_send(&h, 1, 1, &write);

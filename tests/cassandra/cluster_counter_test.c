@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: counters add by leaders' shards, cannot be retried safely, and are right again after hints. Method:
- * three nodes with constant latency, and what the leaders have added beside what clients think. */
+/* Aim: counters are sums of their leaders' shards, cannot be retried safely, and are correct again after
+ * hints have been delivered. Method: three nodes with constant latency; the leaders' sum is compared with the
+ * clients' count. */
 #include "cluster_harness.h"
 
 static struct cass_statement add(enum cass_consistency level, uint64_t key, int64_t delta)
@@ -42,7 +43,7 @@ static void test_semantics_7_value_is_the_sum_of_the_leaders_shards(void **state
     for (uint32_t node = 0; node < 3; node++) {
         assert_int_equal(peek_counter(&h, node, 7), 465);
         cass_node_stats(h.cluster, node, &stats);
-        assert_true(stats.counters > 0); /* each was a leader */
+        assert_true(stats.counters > 0); /* each node was a leader */
     }
     harness_stop(&h);
 }
@@ -84,7 +85,7 @@ static void test_semantics_7_waiting_for_the_lock_ends_at_the_counter_timeout(vo
     harness_stop(&h);
 }
 
-/* The leader has added, its answer is lost: the retry counts a second time. */
+/* The leader has added the increment but its answer is lost: the retry counts a second time. */
 static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
         assert_true(cass_counter_total(h.cluster, 7) >= before);
         before = cass_counter_total(h.cluster, 7);
     }
-    /* Some went to leaders that never heard of them, which nobody can tell from outside. */
+    /* Some increments went to leaders that never received them; a client cannot distinguish these. */
     assert_in_range(cass_counter_total(h.cluster, 7), 1, timeouts - 1);
     cass_heal(h.cluster);
     harness_run_for(&h, SIM_MINUTE);
@@ -114,7 +115,7 @@ static void test_semantics_7_retry_after_a_timeout_overcounts(void **state)
     harness_stop(&h);
 }
 
-/* As tests/cassandra5/counters/all.txt has it of a real ring: ALL, and node 2 answers nobody. */
+/* As tests/cassandra5/counters/all.txt recorded on a real ring: level ALL, and node 2 does not answer. */
 static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_failed(void **state)
 {
     (void)state;
@@ -133,15 +134,15 @@ static void test_semantics_7_a_forwarded_add_is_acknowledged_though_its_level_fa
         bool is_led = peek_counter(&h, 0, 7) > own;
         if (reply.result == CASS_OK) {
             assert_true(is_led && took >= config.timeout_write_ns && took < 2 * config.timeout_write_ns);
-            found[0]++; /* node 1 led */
+            found[0]++; /* node 1 was the leader */
         } else if (is_led) {
             assert_int_equal(reply.result, CASS_WRITE_TIMEOUT);
             assert_in_range(took, config.timeout_write_ns, 2 * config.timeout_write_ns);
             assert_int_equal(peek_counter(&h, 2, 7), 0);
-            found[1]++; /* the coordinator itself */
+            found[1]++; /* the coordinator was the leader */
         } else {
             assert_in_range(took, config.timeout_counter_ns, 2 * config.timeout_counter_ns);
-            found[2]++; /* node 2, which did not hear of it */
+            found[2]++; /* node 2 was the leader and did not receive the increment */
         }
         assert_int_equal(peek_counter(&h, 2, 7), 0);
     }
@@ -181,7 +182,7 @@ static void test_semantics_7_read_takes_the_highest_clock_of_each_leader(void **
     cass_drop_hints(h.cluster, 0);
     cass_drop_hints(h.cluster, 1);
     cass_heal(h.cluster);
-    /* The copy of node 2 knows nothing; the merge does, and repairs it. */
+    /* Node 2's own copy has no value. The read at QUORUM merges the copies and repairs node 2. */
     assert_int_equal(read_counter(&h, 2, CASS_ONE, 7), 0);
     assert_int_equal(read_counter(&h, 2, CASS_QUORUM, 7), 8);
     assert_int_equal(peek_counter(&h, 2, 7), 8);

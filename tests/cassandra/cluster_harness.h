@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A small cluster under test: a queue, a clock that runs until a time, and the replies as they came. */
+/* A small cluster under test: a queue, a clock that runs until a given time, and the replies in the order of
+ * their arrival. */
 #ifndef TESTS_CASSANDRA_HARNESS_H
 #define TESTS_CASSANDRA_HARNESS_H
 
@@ -27,9 +28,8 @@ struct harness {
     uint64_t tags, digest, events;
 };
 
-/* Three nodes that hold everything, no latency, no pauses, no service times except for those that a test
- * sets.
- */
+/* Three nodes that each hold everything: no latency, no pauses, and no service times except those that a test
+ * sets. */
 static inline struct cass_cluster_config harness_config(void)
 {
     struct cass_cluster_config config;
@@ -62,7 +62,7 @@ static inline void harness_stop(struct harness *harness)
     sim_queue_destroy(&harness->queue);
 }
 
-/* Whether there was an event. */
+/* Returns whether there was an event. */
 static inline bool harness_step(struct harness *harness)
 {
     int64_t time;
@@ -90,7 +90,8 @@ static inline bool harness_step(struct harness *harness)
     return true;
 }
 
-/* Runs what happens within lasts_ns from now; the clock then stands there, by a marker of the test's own. */
+/* Runs the events of the next lasts_ns; a marker event of the test leaves the clock at the end of that
+ * time. */
 static inline void harness_run_for(struct harness *harness, int64_t lasts_ns)
 {
     struct sim_event marker = {.kind = 1};
@@ -110,7 +111,7 @@ static inline uint64_t harness_send(struct harness *harness, uint32_t client, ui
     return tag;
 }
 
-/* Sends and runs until the answer is there, at most a minute. */
+/* Sends a statement and runs until its answer arrives, for at most a minute. */
 static inline struct cass_reply harness_do(struct harness *harness, uint32_t coordinator,
                                            const struct cass_statement *statement)
 {
@@ -162,7 +163,7 @@ static inline struct cass_statement cas_column(uint64_t key, int64_t expected, i
     return statement;
 }
 
-/* The column as a node's own copy has it; -1: none. */
+/* The column's value in a node's own copy; -1: none. */
 static inline int64_t peek(const struct harness *harness, uint32_t node, uint64_t key, uint32_t column)
 {
     int64_t columns[CASS_COLUMNS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a level's latency is the order statistic of its replicas. Method: 10^5 quorum writes one after the
- * other with uniform one-way latencies, without service times. The coordinator is one of three replicas and
- * answers itself at once, so QUORUM waits for the quicker of two round trips and ALL for the slower one; a
- * round trip is the sum of two uniforms on [0, 1], whose distribution function is known in closed form. The
- * client's own way there and back is constant. Each share is within 5.5 standard deviations with a chance of
+/* Aim: a level's latency is the order statistic of its replicas. Method: 10^5 sequential quorum writes with
+ * uniform one-way latencies and no service times. The coordinator is one of three replicas and its own answer
+ * takes no time, so QUORUM waits for the faster of two round trips and ALL for the slower one. A round trip
+ * is the sum of two uniforms on [0, 1], whose distribution function is known in closed form. The latency
+ * between client and coordinator is constant. Each share is within 5.5 standard deviations, with a chance of
  * a false alarm below 1e-7 for a random seed; the seed is fixed. */
 #include "../share.h"
 #include "cluster_harness.h"
@@ -22,7 +22,7 @@ static void check_level(enum cass_consistency level, bool is_quicker)
     static struct harness h;
     struct cass_cluster_config config = harness_config();
     config.latency_ns = (struct sim_size){.kind = SIM_SIZE_UNIFORM, .a = 1, .b = UNIT};
-    config.datacenter_count = 2; /* the client alone stands in the second one */
+    config.datacenter_count = 2; /* only the client is in the second datacenter */
     config.datacenters[1] = (struct cass_datacenter){"far", 1, 1, 0};
     config.latency_between_ns = (struct sim_size){.kind = SIM_SIZE_CONSTANT, .a = UNIT};
     harness_start(&h, &config);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a register that is changed by CAS alone is linearizable under losses, doubles, network partitions,
- * crashes, pauses and clock jumps, in Paxos v1 and v2; and the same seed gives the same events. Method: three
- * clients read at SERIAL and replace what they saw by a value that is used once. After all faults have ended,
- * the chain of values is walked back from the last one: every applied update is on it, no refused one is, and
- * neither updates nor reads run against real time. Fixed seeds, so that there is no chance of a false alarm.
- * With
- * --history v1|v2 SEED it prints what clients asked and heard, for tests/cassandra5/linear.py. */
+/* Aim: a register that only CAS changes is linearizable under message loss, duplicated messages, network
+ * partitions, crashes, pauses and clock jumps, in Paxos v1 and v2; and the same seed gives the same events.
+ * Method: three clients read at SERIAL and replace the value that they read by a unique value. After all
+ * faults have ended, the test walks the chain of values back from the last one: every applied update is on
+ * it, no refused update is, and neither updates nor reads contradict real time. The seeds are fixed, so there
+ * is no chance of a false alarm.
+ *
+ * With --history v1|v2 SEED it prints the clients' requests and replies, for tests/cassandra5/linear.py. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@
 
 struct cass_operation {
     bool is_read;
-    int64_t expected, value; /* of a read: value is what it saw */
-    int64_t position;        /* in the chain; -1: not on it */
+    int64_t expected, value; /* of a read: value is the value that it returned */
+    int64_t position;        /* in the chain; -1: not in it */
 };
 
 struct campaign {
@@ -47,7 +48,7 @@ static void send_next(struct campaign *c, uint32_t client)
     c->due_ns[client] = sim_queue_now(&c->h.queue) + GIVEN_UP;
 }
 
-/* What a client does when its operation has ended or has taken too long. */
+/* A client's next step when its operation has ended or has taken too long. */
 static void look(struct campaign *c, uint32_t client)
 {
     int64_t tag = c->waiting[client];
@@ -92,7 +93,7 @@ static void disturb(struct campaign *c)
         cass_heal(cluster);
 }
 
-/* Numbers the values from the first on; false when the chain does not lead there. */
+/* Numbers the values in the chain from the first one; false when the chain does not lead back to it. */
 static void check_chain(struct campaign *c, int64_t last)
 {
     int64_t chain[VALUES_MAX], length = 0;
@@ -117,7 +118,8 @@ static void check_chain(struct campaign *c, int64_t last)
     }
 }
 
-/* Whoever was answered before another began stands before it, or sees no more than it. */
+/* An operation that was answered before another one began precedes it in the chain; a read returns a value
+ * that is at least as new. */
 static void check_real_time(struct campaign *c)
 {
     struct harness *h = &c->h;
@@ -135,7 +137,7 @@ static void check_real_time(struct campaign *c)
                 continue;
             int64_t second = c->operations[j].is_read ? c->operations[c->operations[j].value].position
                                                       : c->operations[j].position;
-            /* A later update that took place, whatever its client heard, stands behind. */
+            /* A later update that took effect follows it in the chain, whatever reply its client received. */
             if (c->operations[j].is_read ? second < first : second >= 0 && second <= first)
                 fail_msg("operation %u goes back behind %u", (unsigned)j, (unsigned)i);
         }
@@ -193,7 +195,7 @@ static void check_register(enum cass_paxos paxos)
         applied += c.applied;
         unknown += c.unknown;
     }
-    /* The campaign means something only when much succeeds and much stays open. */
+    /* The campaign is meaningful only when many updates succeed and many outcomes stay unknown. */
     assert_true(applied > 500);
     assert_true(unknown > 100);
 }

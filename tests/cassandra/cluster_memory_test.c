@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: when out of memory a cluster is refused whole, and one that runs out of it stops without harm. Method:
- * allocation 1, 2, 3 ... fails until all goes well, and the sanitiser watches. */
+/* Aim: when out of memory, the creation of a cluster fails as a whole, and a running cluster stops without
+ * harm. Method: allocation 1, 2, 3 ... fails until everything succeeds, under the sanitizer. */
 #include <stdlib.h>
 
 #include "../no_memory.h"
@@ -28,7 +28,7 @@ static void test_cluster_without_memory_is_refused_whole(void **state)
     assert_in_range(failures, 20, 100);
 }
 
-/* Some of everything, with faults, so that each pool grows. */
+/* Statements of every kind, with faults, so that each pool grows. */
 static void use(struct harness *h)
 {
     for (uint32_t i = 0; i < 120 && cass_cluster_is_sound(h->cluster); i++) {
@@ -38,7 +38,8 @@ static void use(struct harness *h)
         row.ttl_ns = SIM_SECOND * (1 + i);
         cas.if_mask = 0;
         harness_send(h, 0, CASS_ANY_NODE, &row);
-        row.key = 1000; /* its rows come in falling order, so that their places are parted */
+        row.key = 1000; /* its rows arrive in descending order, so that the blocks of clustering positions are
+                           split */
         row.row_time_ns -= i;
         harness_send(h, 0, CASS_ANY_NODE, &row);
         struct cass_statement range = statement_of(CASS_DELETE_RANGE, CASS_QUORUM, 1000);
@@ -88,7 +89,7 @@ static void test_cluster_that_runs_out_of_memory_stops(void **state)
         allocations_left = ALLOCATIONS_WITHOUT_END;
         struct sim_event event = {.kind = CASS_EVENT_FIRST};
         if (!is_sound)
-            cass_handle(h.cluster, &event); /* does nothing */
+            cass_handle(h.cluster, &event); /* has no effect */
         cass_cluster_destroy(h.cluster);
         sim_queue_destroy(&h.queue);
         assert_true(failures < 1000);

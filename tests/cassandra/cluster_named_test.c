@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: rows of named columns behave as the rows of one partition: each column on its own, all read at once.
- * Method: small clusters, one statement after the other, with replicas cut off where a difference is wanted.
- */
+/* Aim: rows of named columns behave as the rows of one partition: each column is independent, and one read
+ * returns all of them. Method: small clusters and sequential statements, with some replicas isolated where
+ * the replicas have to differ. */
 #include <stdio.h>
 
 #include "cluster_harness.h"
@@ -30,7 +30,7 @@ static void write_one(struct harness *h, uint32_t name, int64_t value, int64_t t
     assert_int_equal(harness_do(h, 0, &statement).result, CASS_OK);
 }
 
-/* What a read finds, as "0=5 3=8". */
+/* Asserts the result of a read, given as "0=5 3=8". */
 static void assert_read(struct harness *h, enum cass_consistency level, uint32_t coordinator,
                         const char *expected)
 {
@@ -49,7 +49,7 @@ static void assert_read(struct harness *h, enum cass_consistency level, uint32_t
     }
     assert_int_equal(event.kind, CASS_EVENT_REPLY);
     uint32_t count = cass_reply_named(h->cluster, event.b, found, COLUMNS);
-    assert_int_equal(cass_reply_named(h->cluster, event.b, found, 0), count); /* none fits: still told */
+    assert_int_equal(cass_reply_named(h->cluster, event.b, found, 0), count); /* no room: still counted */
     for (uint32_t i = 0; i < count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u=%lld", i > 0 ? " " : "",
                  found[i].name, (long long)found[i].value);
@@ -82,7 +82,8 @@ static void test_named_columns_are_read_whole(void **state)
     harness_stop(&h);
 }
 
-/* A delete kills what is as old as it or older, whichever comes first; a tie is the delete's. */
+/* A delete removes cells with an equal or older timestamp, whichever arrives first; on a tie the delete
+ * wins. */
 static void test_named_columns_deletes_name_what_they_delete(void **state)
 {
     (void)state;
@@ -115,13 +116,13 @@ static void test_named_columns_are_repaired_by_reads(void **state)
     harness_run_for(&h, SIM_SECOND);
     cass_heal(h.cluster);
     cass_drop_hints(h.cluster, 0);
-    assert_read(&h, CASS_ONE, 2, ""); /* its own copy lacks it */
+    assert_read(&h, CASS_ONE, 2, ""); /* node 2's own copy lacks it */
     assert_read(&h, CASS_ALL, 2, "1=10");
     assert_read(&h, CASS_ONE, 2, "1=10");
     harness_stop(&h);
 }
 
-/* A replica that was down gets its columns with their own timestamps. */
+/* A replica that was down receives its columns with their original timestamps. */
 static void test_named_columns_are_hinted(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: conditional updates contend, fail and surface as Cassandra's do. Method: single operations with
- * constant latency whose messages are stopped at a chosen moment. cluster_linear_test.c has the random ones.
- */
+/* Aim: conditional updates contend, fail and take effect later as in Cassandra. Method: single operations
+ * with constant latency whose messages are dropped at a chosen moment. cluster_linear_test.c has the random
+ * operations. */
 #include "cluster_harness.h"
 
 static struct cass_statement create(uint64_t key, int64_t value)
@@ -17,7 +17,7 @@ static struct cass_statement serial_read(uint64_t key)
     return statement_of(CASS_READ_COLUMNS, CASS_SERIAL, key);
 }
 
-/* Milliseconds from sending to answer of the last statement. */
+/* The latency of the last statement in milliseconds, from sending to answer. */
 static int64_t took_ms(const struct harness *h)
 {
     return (h->answered_ns[h->tags - 1] - h->sent_ns[h->tags - 1]) / SIM_MS;
@@ -29,7 +29,7 @@ static void check_round_trips(enum cass_paxos paxos, int64_t cas, int64_t refuse
     struct cass_cluster_config config = harness_config();
     config.paxos = paxos;
     harness_start(&h, &config);
-    /* 2 ms between client and coordinator, 2 ms a round trip to a quorum. */
+    /* 2 ms between client and coordinator, and 2 ms per round trip to a quorum. */
     struct cass_statement statement = create(7, 5);
     assert_true(harness_do(&h, 0, &statement).applied);
     assert_int_equal(took_ms(&h), 2 + 2 * cas);
@@ -57,7 +57,7 @@ static void note_key(void *context, uint64_t key)
     *(uint64_t *)context = key;
 }
 
-/* The columns stay; a second loss finds nothing; what is older than the span is kept. */
+/* The columns stay; a second loss removes nothing; Paxos state older than the span is kept. */
 static void test_replica_forgets_recent_paxos_and_keeps_columns(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void test_semantics_6_failed_condition_returns_current_values(void **stat
     first.set_mask = 3;
     first.set[1] = 6;
     assert_true(harness_do(&h, 1, &first).applied);
-    /* IF NOT EXISTS shows the whole row, IF col = ... the columns of the condition. */
+    /* IF NOT EXISTS returns the whole row, IF col = ... the columns of the condition. */
     reply = harness_do(&h, 2, &first);
     assert_false(reply.applied);
     assert_int_equal(reply.columns_mask, 3);
@@ -125,7 +125,7 @@ static void test_semantics_6_failed_condition_returns_current_values(void **stat
     harness_stop(&h);
 }
 
-/* The commit of node 0 is lost with it, after all had accepted. */
+/* Node 0 fails after all replicas had accepted its proposal, so its commit is lost. */
 static void check_dropped_commit(enum cass_paxos paxos, int64_t accepted_us)
 {
     struct harness h;
@@ -159,7 +159,8 @@ static void test_semantics_6_dropped_commit_is_completed_by_a_serial_read(void *
     check_dropped_commit(CASS_PAXOS_V2, 4500);
 }
 
-/* The second coordinator's prepare gets between the first one's prepare and its proposal, on two of three. */
+/* On two of three replicas the second coordinator's prepare arrives between the first one's prepare and its
+ * proposal. */
 static void check_partial_accept(enum cass_paxos paxos, int64_t second_us, enum cass_result wanted)
 {
     struct harness h;
@@ -174,7 +175,7 @@ static void check_partial_accept(enum cass_paxos paxos, int64_t second_us, enum 
     assert_true(h.is_answered[tag] && h.is_answered[other]);
     if (h.replies[tag].result != wanted)
         fail_msg("%s", cass_result_name(h.replies[tag].result));
-    /* Whoever won, the two agree with what is there now. */
+    /* Whichever update won, both replies agree with the current value. */
     struct cass_reply reply = harness_do(&h, 1, &read);
     assert_int_equal(h.replies[other].result, CASS_OK);
     assert_int_equal(reply.columns[0], h.replies[other].applied ? 2 : 1);
@@ -213,7 +214,7 @@ static void test_semantics_6_contenders_sleep_and_one_wins(void **state)
     harness_stop(&h);
 }
 
-/* Node 1 keeps promising ballots from the future, so node 0 never gets a round; it gives up after 1 s. */
+/* Node 1 keeps preparing ballots from the future, so node 0 never wins a round; it gives up after 1 s. */
 static void test_semantics_6_contention_ends_at_the_cas_timeout(void **state)
 {
     (void)state;
@@ -302,14 +303,14 @@ static void test_semantics_6_ballot_is_the_timestamp(void **state)
     cass_set_clock(h.cluster, 1, SIM_MINUTE);
     struct cass_statement plain = set_column(CASS_ALL, 7, 0, 1), cas = cas_column(7, 1, 2);
     harness_do(&h, 1, &plain);
-    /* Applied, and hidden at once by a plain timestamp that exceeds the ballot. */
+    /* The update is applied, but a plain write whose timestamp exceeds the ballot hides it immediately. */
     assert_true(harness_do(&h, 0, &cas).applied);
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(peek(&h, 0, 7, 0), 1);
     harness_stop(&h);
 }
 
-/* Two datacenters: SERIAL needs a quorum of all six replicas, LOCAL_SERIAL of the three at hand. */
+/* Two datacenters: SERIAL needs a quorum of all six replicas, LOCAL_SERIAL of the three local ones. */
 static void test_semantics_6_local_serial_stays_in_its_datacenter(void **state)
 {
     (void)state;
@@ -325,10 +326,10 @@ static void test_semantics_6_local_serial_stays_in_its_datacenter(void **state)
     assert_true(harness_do(&h, 0, &cas).applied);
     assert_int_equal(took_ms(&h), 10);
     harness_run_for(&h, SIM_SECOND);
-    assert_int_equal(peek(&h, 5, 7, 0), 1); /* the commit goes everywhere */
+    assert_int_equal(peek(&h, 5, 7, 0), 1); /* the commit is sent to all replicas */
     struct cass_statement all = cas_column(7, 1, 2);
     assert_true(harness_do(&h, 0, &all).applied);
-    /* Prepare, read at QUORUM, propose and commit need a fourth replica, 40 ms away and back. */
+    /* Prepare, read at QUORUM, propose and commit need a fourth replica, at a round trip of 40 ms. */
     assert_true(took_ms(&h) >= 2 + 4 * 40);
     harness_stop(&h);
 }

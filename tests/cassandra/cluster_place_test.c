@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: several datacenters, levels that know them, and configurations that make no cluster. Method: two
+/* Aim: several datacenters, levels that depend on datacenters, and invalid configurations. Method: two
  * datacenters 20 ms apart; and NetworkTopologyStrategy's known answers from vectors.json. */
 #include "cluster_harness.h"
 
@@ -101,7 +101,7 @@ static void test_semantics_1_replicas_spread_over_racks(void **state)
         uint32_t replicas[CASS_CLUSTER_REPLICAS_MAX], racks = 0, east = 0;
         assert_int_equal(cass_key_replicas(h.cluster, key, replicas), 6);
         for (uint32_t i = 0; i < 6; i++) {
-            /* Nodes 0 to 3 stand in the east, in racks 0 1 0 1. */
+            /* Nodes 0 to 3 are in the east, in racks 0 1 0 1. */
             east += replicas[i] < 4 ? 1 : 0;
             racks |= replicas[i] < 4 ? 1u << replicas[i] % 2 : 0;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: data partitions count every row once, whatever is retried, doubled or late, and a read sees the rows
- * of the replicas that it asked and pays for what it scans. Method: single faults by hand, then a random
- * campaign whose every row is retried until it is acknowledged. */
+/* Aim: data partitions count every row once even if it is retried, duplicated or late; a read returns the
+ * rows of the replicas that it asked, and its cost is that of the rows that it scans. Method: single faults
+ * by hand, then a random campaign in which every row is retried until it is acknowledged. */
 #include "cluster_harness.h"
 
 static struct cass_partition_view view_at(const struct harness *h, size_t index)
@@ -53,7 +53,7 @@ static void test_rows_are_counted_with_bytes_and_times(void **state)
     harness_stop(&h);
 }
 
-/* All three replicas have the row, the answer is lost, and the retry comes long after. */
+/* All three replicas have the row, the answer is lost, and the retry comes much later. */
 static void test_semantics_2_retry_of_a_row_is_the_same_row(void **state)
 {
     (void)state;
@@ -93,14 +93,15 @@ static void test_semantics_4_row_on_one_replica_is_seen_by_its_readers(void **st
     read.consistency = CASS_QUORUM;
     separate(&h, 1, 2, true);
     separate(&h, 0, 1, false);
-    /* Node 1 can now ask node 0 alone; the quorum may wait for node 2 in vain, and is asked again. */
+    /* Node 1 can now reach only node 0. The quorum may wait for node 2 until the timeout, so the read is
+     * repeated. */
     cass_drop_hints(h.cluster, 0);
     struct cass_reply reply = {.result = CASS_READ_TIMEOUT};
     for (int i = 0; i < 20 && reply.result != CASS_OK; i++)
         reply = harness_do(&h, 1, &read);
     assert_int_equal(reply.rows, 1);
     read.consistency = CASS_ONE;
-    assert_int_equal(harness_do(&h, 1, &read).rows, 1); /* repaired */
+    assert_int_equal(harness_do(&h, 1, &read).rows, 1); /* the read repaired node 1 */
     assert_int_equal(harness_do(&h, 2, &read).rows, 0);
     harness_stop(&h);
 }
@@ -175,7 +176,7 @@ static void test_rows_with_ttl_become_tombstones(void **state)
     harness_stop(&h);
 }
 
-/* Every row is tried again, through any coordinator, until it is acknowledged. */
+/* Every row is retried, through any coordinator, until it is acknowledged. */
 static void test_rows_retried_under_faults_are_counted_once(void **state)
 {
     (void)state;
@@ -220,7 +221,8 @@ static void test_rows_retried_under_faults_are_counted_once(void **state)
     cass_set_loss(h.cluster, 0, 0);
     harness_run_for(&h, SIM_HOUR);
     for (size_t i = 0; i < cass_partition_count(h.cluster); i++) {
-        /* A coordinator that crashed before the timeout left no hint. */
+        /* A coordinator that crashed before the timeout stored no hint, so a read at ALL repairs the
+         * replicas. */
         struct cass_statement read = read_rows(CASS_ALL, view_at(&h, i).key, 0);
         assert_int_equal(harness_do(&h, 0, &read).rows, ROWS / 10);
         assert_int_equal(view_at(&h, i).rows, ROWS / 10);

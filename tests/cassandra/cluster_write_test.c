@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: plain writes and reads keep the rules of levels, timestamps, errors, hints and repair. Method: three
- * nodes with constant latency, faults by hand, and a look at each replica's copy. */
+/* Aim: plain writes and reads follow the rules of levels, timestamps, errors, hints and repair. Method: three
+ * nodes with constant latency, faults by hand, and inspection of each replica's copy. */
 #include "cluster_harness.h"
 
 static void test_semantics_2_write_goes_to_all_replicas(void **state)
@@ -17,7 +17,7 @@ static void test_semantics_2_write_goes_to_all_replicas(void **state)
     harness_stop(&h);
 }
 
-/* A replica that is slower by a delay of its own shows how many are waited for. */
+/* Each replica has a different delay, so the latency shows how many replicas the coordinator waits for. */
 static void test_semantics_3_levels_wait_for_their_replicas(void **state)
 {
     (void)state;
@@ -32,7 +32,8 @@ static void test_semantics_3_levels_wait_for_their_replicas(void **state)
         struct cass_cluster_config config = harness_config();
         config.write_ns = SIM_MS;
         harness_start(&h, &config);
-        /* The coordinator is a replica too: 1 ms there, its own service, 1 ms back; the others 2 ms more. */
+        /* The coordinator is a replica too: 1 ms to it, its own service, 1 ms back; the other replicas take 2
+         * ms more. */
         cass_set_slow(h.cluster, 0, 11);
         cass_set_slow(h.cluster, 1, 19);
         cass_set_slow(h.cluster, 2, 39);
@@ -84,7 +85,8 @@ static void test_semantics_4_unavailable_is_surely_not_applied(void **state)
     harness_stop(&h);
 }
 
-/* Nobody knows yet that the two are gone, so the write is tried, times out, and comes true by hints. */
+/* The coordinator does not know yet that the two nodes are down, so it tries the write, which times out and
+ * takes effect later through hints. */
 static void test_semantics_4_write_timeout_surfaces_later(void **state)
 {
     (void)state;
@@ -121,7 +123,7 @@ static void test_semantics_4_hints_keep_timestamps_and_window(void **state)
     struct cass_statement newer = set_column(CASS_ALL, 7, 0, 2);
     assert_int_equal(harness_do(&h, 1, &newer).result, CASS_OK);
     harness_run_for(&h, SIM_MINUTE);
-    /* The hint came after the newer write, with the older timestamp. */
+    /* The hint arrived after the newer write, and has the older timestamp. */
     struct cass_node_stats stats;
     cass_node_stats(h.cluster, 0, &stats);
     assert_int_equal(stats.hints_stored, 1);
@@ -177,15 +179,16 @@ static void test_semantics_4_dropped_hints_leave_it_to_read_repair(void **state)
     harness_run_for(&h, SIM_MINUTE);
     assert_int_equal(peek(&h, 2, 7, 0), -1);
     struct cass_statement read = statement_of(CASS_READ_COLUMNS, CASS_ONE, 7);
-    struct cass_reply reply = harness_do(&h, 2, &read); /* its own copy: ONE repairs nothing */
+    struct cass_reply reply = harness_do(&h, 2, &read); /* ONE reads node 2 only: no repair */
     assert_int_equal(reply.result, CASS_OK);
     assert_false(reply.found);
     assert_int_equal(peek(&h, 2, 7, 0), -1);
     read.consistency = CASS_QUORUM;
     reply = harness_do(&h, 2, &read);
     assert_int_equal(reply.columns[0], 1);
-    assert_int_equal(peek(&h, 2, 7, 0), 1); /* repaired before the answer */
-    /* Client there and back 2 ms, digests 2 ms, full reads 2 ms; the repair of itself needs no network. */
+    assert_int_equal(peek(&h, 2, 7, 0), 1); /* the repair happened before the answer */
+    /* 2 ms between client and coordinator, 2 ms for digests, 2 ms for full reads. Node 2 repairs itself
+     * without the network. */
     assert_int_equal(h.answered_ns[2] - h.sent_ns[2], 6 * SIM_MS);
     harness_stop(&h);
 }
@@ -221,7 +224,7 @@ static void test_semantics_4_read_timeout_when_replicas_are_silent(void **state)
     harness_stop(&h);
 }
 
-/* What the two writes leave behind, whichever replica gets which first. */
+/* The result of two writes must not depend on the order in which a replica receives them. */
 static void check_tie(struct cass_statement first, struct cass_statement second, int64_t wanted)
 {
     for (int order = 0; order < 2; order++) {
@@ -249,7 +252,7 @@ static void test_semantics_2_ties_larger_value_expiring_and_delete_win(void **st
     later.set[0] = 0;
     gone.kind = CASS_DELETE_COLUMNS;
     check_tie(small, large, 9);
-    check_tie(large, negative, -3); /* compared as unsigned bytes */
+    check_tie(large, negative, -3); /* values are compared as unsigned bytes */
     check_tie(large, expiring, 1);
     check_tie(expiring, later, 0);
     check_tie(large, gone, -1);
@@ -263,7 +266,7 @@ static void test_semantics_2_coordinator_clock_rises_strictly(void **state)
     struct cass_cluster_config config = harness_config();
     config.latency_ns.a = 0;
     harness_start(&h, &config);
-    /* All in one virtual instant, and then with the clock set back: the last one wins. */
+    /* All writes occur at one virtual instant, and then with the clock set back: the last one wins. */
     for (int64_t i = 0; i < 50; i++) {
         struct cass_statement write = set_column(CASS_ALL, 7, 0, 100 - i);
         assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
@@ -273,7 +276,7 @@ static void test_semantics_2_coordinator_clock_rises_strictly(void **state)
     struct cass_statement write = set_column(CASS_ALL, 7, 0, 1);
     assert_int_equal(harness_do(&h, 0, &write).result, CASS_OK);
     assert_int_equal(peek(&h, 2, 7, 0), 1);
-    /* Another coordinator knows nothing of that: a clock ahead hides what comes after. */
+    /* Another coordinator does not know these timestamps: a clock that is ahead hides later writes. */
     cass_set_clock(h.cluster, 1, SIM_MINUTE);
     write.set[0] = 2;
     harness_do(&h, 1, &write);
@@ -327,13 +330,13 @@ static void test_semantics_4_a_paused_node_neither_serves_nor_answers(void **sta
     harness_start(&h, &config);
     struct cass_statement write = set_column(CASS_ALL, 7, 0, 1);
     uint64_t tag = harness_send(&h, 0, 0, &write);
-    harness_run_for(&h, 2 * SIM_MS + SIM_MS / 2); /* in service at 1 and 2 */
+    harness_run_for(&h, 2 * SIM_MS + SIM_MS / 2); /* nodes 1 and 2 are serving the request */
     cass_pause(h.cluster, 2, 100 * SIM_MS);
     harness_run_for(&h, SIM_SECOND);
     assert_true(h.is_answered[tag]);
     assert_int_equal(h.answered_ns[tag] - h.sent_ns[tag], 105 * SIM_MS);
     tag = harness_send(&h, 0, 0, &write);
-    cass_pause(h.cluster, 0, 50 * SIM_MS); /* the coordinator */
+    cass_pause(h.cluster, 0, 50 * SIM_MS); /* node 0 is the coordinator */
     harness_run_for(&h, SIM_SECOND);
     assert_int_equal(h.answered_ns[tag] - h.sent_ns[tag], 54 * SIM_MS);
     harness_stop(&h);

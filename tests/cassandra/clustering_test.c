@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the rows of a partition are counted in their clustering order, from any place on. Method: rows in
- * rising, falling, nearly rising and random order, against a count over the plain list of those that were
- * written; and replicas that miss some of them. */
+/* Aim: the rows of a partition are counted in clustering order, from any position on. Method: rows in
+ * ascending, descending, nearly ascending and random order, compared with a count over the plain list of
+ * written rows; and replicas that miss some of the rows. */
 #include "cluster_harness.h"
 #include "kernel/random.h"
 
@@ -57,7 +57,7 @@ static void check_count(const struct place *places, uint64_t written, const stru
     assert_true(reply.columns[0] == last->time_ns && reply.columns[1] == last->order);
 }
 
-/* Few times, so that many are equal, and orders below 0 among them. */
+/* The times have few values, so that many are equal, and some orders are negative. */
 static struct place draw_place(int kind, int64_t i)
 {
     int64_t draw = (int64_t)(sim_hash(7, SIM_AGENT, (uint64_t)i) >> 1);
@@ -95,7 +95,7 @@ static void test_rows_in_any_order_are_counted_from_any_place(void **state)
     }
 }
 
-/* One replica has the even rows, the others have them all. */
+/* One replica has only the even rows, the others have all of them. */
 static void test_replica_that_misses_rows_counts_what_it_has(void **state)
 {
     (void)state;
@@ -119,12 +119,12 @@ static void test_replica_that_misses_rows_counts_what_it_has(void **state)
     assert_true(one.rows == 0 && !one.found && one.columns_mask == 0);
     one = count(0, CASS_ONE, &first);
     assert_true(one.rows == 8 && one.columns[0] == START + 9);
-    one = count(2, CASS_QUORUM, &first); /* and what differs is repaired on the way */
+    one = count(2, CASS_QUORUM, &first); /* the read at QUORUM also repairs the difference */
     assert_true(one.rows == 8 && one.columns[0] == START + 9);
     harness_stop(&h);
 }
 
-/* Replica 2 lacks the newest row. A read of it alone tells of an older row only where there is one. */
+/* Replica 2 lacks the newest row. A read of replica 2 alone reports an older row only when one exists. */
 static void test_row_that_the_asked_replica_lacks_is_no_older_row(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_row_that_the_asked_replica_lacks_is_no_older_row(void **state)
     harness_stop(&h);
 }
 
-/* A replica that has a row and not its tombstone still has the row. */
+/* A replica that has a row but not its tombstone still returns the row. */
 static void test_missed_tombstone_hides_no_row(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_missed_tombstone_hides_no_row(void **state)
     harness_stop(&h);
 }
 
-/* Rows that some replica misses are not taken off what was never counted. */
+/* Rows that a replica misses are not subtracted from a count that did not include them. */
 static void test_without_an_order_nothing_comes_after_a_place(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void test_without_an_order_nothing_comes_after_a_place(void **state)
     harness_stop(&h);
 }
 
-/* Each row that is looked at takes its time, and one at least is. */
+/* Each row that is scanned takes its time, and at least one row is scanned. */
 static void test_count_takes_the_time_of_the_rows_after_the_place(void **state)
 {
     (void)state;

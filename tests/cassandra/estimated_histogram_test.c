@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the buckets in which Cassandra counts sizes are Cassandra's own. Method: every offset that the vectors
- * have, which come from its source and its tests. */
+/* Aim: the size buckets equal Cassandra's. Method: every offset in the vectors, which come from Cassandra's
+ * source and tests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

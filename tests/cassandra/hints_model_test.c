@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a hint that the mock has stored is kept until its replica has what it carries, and each write that
- * ends leaves no replica without the write or a hint for it. Method: after each event the lists of hints are
- * read, entry by entry, and compared with what they were before: an entry may go only when the replica's own
- * storage has its row or cells, new entries come last and within the window for hints, and a write that ended
- * owes nothing to anybody. What a hint brings is what was written: a column's value has the timestamp of its
- * write wherever it stands, and a leader's shard of a counter is one that the leader had. At the end all
- * faults are gone, and after ten minutes all lists are empty and all rows are everywhere. Random writes at
- * several levels, of rows, columns and counters, and conditional updates, under losses, partitions, crashes,
- * pauses and lost hints; fixed seeds, and a list of situations that must have come up. */
+/* Aim: the mock keeps a stored hint until the target replica has the hint's content, and when a write ends,
+ * each replica either has the write or is the target of a hint. Method: after each event the test reads the
+ * lists of hints entry by entry and compares them with their former state. An entry may be removed only when
+ * the target replica has stored its row or cells; new entries are appended, within the window for hints; and
+ * a write that has ended leaves no replica without the write or a hint. A hint delivers what was written: a
+ * column's value has the timestamp of its write wherever it is stored, and a leader's shard of a counter is
+ * one that the leader had. At the end all faults are healed, and after ten minutes all lists are empty and
+ * all replicas have all rows. The writes are random, at several levels: rows, columns, counters and
+ * conditional updates, under message loss, network partitions, crashes, pauses and lost hints. The seeds are
+ * fixed, and a list of situations must all have occurred. */
 #include "coordination.h"
 #include "data.h"
 #include "model.h"
@@ -55,7 +56,7 @@ static struct model_situation situations[SITUATIONS] = {
 
 enum what { ROW, CELLS, SHARD };
 
-/* What is written: a row, cells of a register, or a leader's shard of a counter. */
+/* The content of a write: a row, cells of a register, or a leader's shard of a counter. */
 struct content {
     enum what what;
     uint32_t entity, leader;
@@ -72,21 +73,21 @@ struct known_hint {
 struct known_list {
     struct known_hint hints[HINTS_MAX];
     size_t count;
-    int64_t looked_ns; /* when a page was sent, or could not be */
+    int64_t looked_ns; /* when a page was last sent, or sending was last impossible */
     uint32_t page;
-    uint32_t in_flight, page_left; /* of the page that was sent last: those that have not arrived */
+    uint32_t in_flight, page_left; /* entries of the last page sent that have not arrived yet */
 };
 
-/* A write that its coordinator is still busy with. */
+/* A write that is still open at its coordinator. */
 struct open_write {
     bool is_open, is_commit;
     uint32_t generation, place, position;
-    uint32_t asked, excused; /* excused: gone for longer than hints are kept when the write was sent */
+    uint32_t asked, excused; /* excused: down for longer than the hint window when the write was sent */
     struct content content;
 };
 
 struct written {
-    bool is_owed; /* its write ended, so all replicas are to have it */
+    bool is_owed; /* its write has ended, so all replicas must receive it */
     uint32_t partition, excused;
     bool is_sent;
     enum cass_consistency level;
@@ -98,14 +99,14 @@ struct model {
     struct model_run *run;
     struct known_list lists[NODES][NODES];
     struct open_write open[OPEN_MAX];
-    struct written rows[REPLIES_MAX]; /* by id, which is the tag */
-    bool lost_others;                 /* some hints of cells or shards were dropped */
-    int64_t written_us[REPLIES_MAX];  /* of the plain write of a column: its value is its tag; 0: not seen */
-    struct shard shards[NODES][ADDS_MAX]; /* that a leader has had, in order */
+    struct written rows[REPLIES_MAX];     /* by row id, which equals the tag */
+    bool lost_others;                     /* some hints of cells or shards were dropped */
+    int64_t written_us[REPLIES_MAX];      /* of a plain column write, whose value is its tag; 0: not seen */
+    struct shard shards[NODES][ADDS_MAX]; /* the shards that a leader has had, in order */
     size_t shard_count[NODES];
 };
 
-/* --- what the mock has */
+/* --- the state of the mock */
 
 static bool has_row(const struct cass_cluster *cluster, uint32_t partition, uint64_t row_id, uint32_t replica)
 {
@@ -177,7 +178,7 @@ static bool is_same_hint(const struct known_hint *a, const struct known_hint *b)
     return a->index == b->index && a->replica == b->replica && is_same_content(&a->content, &b->content);
 }
 
-/* How long the node has seen the other one gone; -1: it does not. */
+/* How long the node has believed the target down; -1: it believes the target up. */
 static int64_t gone_for(const struct cass_cluster *cluster, uint32_t node, uint32_t target)
 {
     int64_t since = cluster->gone_since[(size_t)node * cluster->node_count + target];
@@ -224,7 +225,7 @@ static void compare_list(struct model *model, uint32_t node, uint32_t target)
     situations[OUT_OF_ORDER].count += is_out_of_order;
     MODEL_RULE(model->run, count < HINTS_MAX, "list", "a list of hints has no end");
     MODEL_RULE(model->run, list->in_flight <= PAGE, "page", "node %u sends more than a page of hints", node);
-    /* Who has hints looks whether they can be delivered, every so often. */
+    /* A node with hints checks periodically whether they can be delivered. */
     int64_t due_ns = known->looked_ns + cluster->config.hint_retry_ns, now = now_ns(cluster);
     due_ns = due_ns > cluster->nodes[node].paused_until_ns ? due_ns : cluster->nodes[node].paused_until_ns;
     bool is_fresh = list->head == CASS_NONE || before == 0 || list->page != known->page;
@@ -281,14 +282,15 @@ static void begin_write(struct model *model, uint32_t index)
     }
 }
 
-/* It ended: who has it, or is owed it by a hint? */
+/* The write has ended: does each replica have it, or is there a hint for it? */
 static void end_write(struct model *model, struct open_write *open)
 {
     const struct cass_cluster *cluster = model->h.cluster;
     open->is_open = false;
     for (uint32_t i = 0; i < cluster->factor; i++) {
         uint32_t target = replicas_at(cluster, open->position)[i];
-        /* Who was asked may have gone since; who was gone then is judged by the time of then. */
+        /* A replica that was asked may have gone down since; a replica that was already down is judged by its
+         * state at the time of sending. */
         bool is_late = gone_for(cluster, open->place, target) > cluster->config.hint_window_ns;
         bool is_excused = open->excused >> i & 1 || (open->asked >> i & 1 && is_late);
         bool is_there = has_it(cluster, &open->content, i);
@@ -320,7 +322,7 @@ static void follow_writes(struct model *model)
     }
 }
 
-/* A plain write's value has one timestamp, on whatever way it comes. */
+/* The value of a plain write has the same timestamp by whatever route it arrives. */
 static void check_columns(struct model *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -340,8 +342,8 @@ static void check_columns(struct model *model)
     }
 }
 
-/* Each replica has of each leader's shard what the leader had at that clock; one that is heard of twice
- * counts once. */
+/* Each replica has, for each leader's shard, the value that the leader had at that clock; a shard that
+ * arrives twice counts once. */
 static void check_shards(struct model *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -380,7 +382,8 @@ static void compare(struct model *model)
     check_shards(model);
 }
 
-/* Before an OK of a row is taken: as many replicas have the row as the level wants, of ANY a hint will do. */
+/* Called before an OK for a row is delivered: as many replicas as the level needs have the row; for ANY, a
+ * hint is sufficient. */
 static void check_told(struct model *model, uint64_t tag, uint64_t slot)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -435,7 +438,7 @@ static void run_for(struct model *model, int64_t lasts_ns)
     }
 }
 
-/* --- what happens */
+/* --- the actions */
 
 static void crash(struct model *model, uint32_t node)
 {
@@ -444,7 +447,7 @@ static void crash(struct model *model, uint32_t node)
         situations[CRASH_WHILE_SENDING].count +=
             cluster->hints_for[(size_t)node * cluster->node_count + target].in_flight > 0;
     cass_set_down(model->h.cluster, node, true);
-    /* What it was busy with is over, and owes nothing to anybody. */
+    /* The node's open writes are lost in the crash and owe no hints. */
     for (uint32_t i = 1; i < cluster->operations.used; i++) {
         if (model->open[i].is_open && model->open[i].place == node)
             model->open[i].is_open = false;
@@ -528,7 +531,7 @@ static void write(struct model *model, uint32_t coordinator)
     harness_send(&model->h, (uint32_t)(model->h.tags % 2), coordinator, &statement);
 }
 
-/* One write arrives at the very end of the window, and one a nanosecond later. */
+/* One write arrives at the very end of the window, and another one a nanosecond later. */
 static void write_at_the_edge(struct model *model)
 {
     struct cass_cluster *cluster = model->h.cluster;

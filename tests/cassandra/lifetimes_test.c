@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: reads of data rows find exactly the rows that live, scan each tombstone in its place, and know only
- * what the asked replicas have. Method: cases by hand, then random writes, deletes, ranges and partition
- * deletes with timestamps and times to live, some of which replicas miss for good, against a list of all that
- * each replica got. And the static columns, batches and times to live that other tests leave out. */
+/* Aim: reads of data rows return exactly the live rows, scan each tombstone at its clustering position, and
+ * depend only on the replicas that they ask. Method: cases by hand; then random writes, row deletes, range
+ * deletes and partition deletes with timestamps and times to live, some of which never reach some replicas,
+ * compared with a list of everything that each replica received. In addition, the static columns, batches and
+ * times to live that other tests leave out. */
 #include "cluster_harness.h"
 #include "kernel/random.h"
 
@@ -49,8 +50,8 @@ static struct cass_reply read_rows(uint64_t limit)
     return harness_do(&h, 0, &read);
 }
 
-/* 400 deleted rows before 5 that live: a limit of 5 scans all of them. Behind what it reaches nothing is
- * scanned. */
+/* 400 deleted rows precede 5 live ones: a read with a limit of 5 scans all of them. Rows after the limit are
+ * not scanned. */
 static void test_limit_scans_the_tombstones_that_stand_before_its_rows(void **state)
 {
     (void)state;
@@ -118,17 +119,17 @@ static void test_tombstones_cost_time_and_fail_reads(void **state)
     harness_stop(&h);
 }
 
-/* What a replica got. */
+/* A change that replicas received. */
 struct change {
     enum cass_statement_kind kind;
     int64_t time_ns, order, until_ns, timestamp_us, expires_s;
-    uint8_t held; /* by these replicas */
+    uint8_t held; /* the replicas that received it */
 };
 
 static struct change changes[CHANGES];
 static uint32_t change_count;
 
-/* -1: nothing to scan; 0: lives; else so many tombstones. */
+/* -1: nothing to scan; 0: the row is live; otherwise the number of tombstones. */
 static int fate_of(int64_t time_ns, int64_t order, uint32_t replica)
 {
     int64_t written = INT64_MIN, expires = INT64_MAX, deleted = INT64_MIN, dropped = INT64_MIN;
@@ -192,7 +193,7 @@ static void check_replica(uint32_t replica, struct sim_random *random)
         assert_true(reply.columns[0] == last_time && reply.columns[1] == last_order);
 }
 
-/* A read of all replicas repairs each of them: rows and deletions alike. */
+/* A read of all replicas repairs each of them, both rows and deletions. */
 static void read_all(void)
 {
     struct cass_statement read = statement_of(CASS_READ_ROWS, CASS_ALL, 1);
@@ -201,7 +202,8 @@ static void read_all(void)
         changes[i].held = (1u << REPLICAS) - 1;
 }
 
-/* Each change misses the replicas that are down; there are no hints, and reads of one replica repair none. */
+/* Each change misses the replicas that are down. There are no hints, and a read of one replica repairs
+ * none. */
 static void random_run(uint64_t seed, bool has_ranges, uint32_t count)
 {
     struct sim_random random;
@@ -256,7 +258,7 @@ static void test_each_replica_finds_the_rows_that_it_has(void **state)
         random_run(seed, seed % 2 == 0, 400);
 }
 
-/* A batch of one partition arrives as a whole: static columns, and rows written and deleted. */
+/* A batch for one partition is applied as a whole: static columns, and rows that are written and deleted. */
 static void test_batch_holds_static_columns_writes_and_deletes(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: when out of memory a ring or a value is refused as the environment's error, and nothing leaks or is
- * left half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds by itself, and the
- * sanitiser counts what is not freed. */
+/* Aim: when out of memory, the creation of a ring or a value fails with an environment error, and nothing
+ * leaks or stays half made. Method: allocation 1, 2, 3 ... fails until the operation succeeds, under the leak
+ * sanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

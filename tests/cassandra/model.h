@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the mock's model tests share: seeds from the command line, one line for a seed that fails, and the
- * situations that a campaign must have met. */
+/* Shared by the tests that compare the mock with a reference model: seeds from the command line, one line of
+ * output for a seed that fails, and the situations that a campaign must have met. */
 #ifndef TESTS_CASSANDRA_MODEL_H
 #define TESTS_CASSANDRA_MODEL_H
 
@@ -11,9 +11,9 @@
 
 #include "cluster_harness.h"
 
-#define MODEL_SEEDS_ENOUGH 100u /* from so many on, each situation must have come up */
+#define MODEL_SEEDS_ENOUGH 100u /* with at least this many seeds, each situation must have occurred */
 
-/* Of a campaign: how often each situation came up, by its name. */
+/* How often a situation occurred in the campaign. */
 struct model_situation {
     const char *name;
     uint64_t count;
@@ -34,7 +34,7 @@ struct model_run {
         }                                                                                                    \
     } while (0)
 
-/* PROGRAM [--seeds A..B] [--jobs N]; jobs are taken and not used. */
+/* PROGRAM [--seeds A..B] [--jobs N]; the number of jobs is accepted and ignored. */
 static inline int model_main(int argc, char **argv, uint64_t last, void (*check)(struct model_run *run),
                              const struct model_situation *situations, size_t situation_count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Judges answers of LWTs and SERIAL reads by the order in which values were chosen. */
+/* Judges the replies to LWTs and SERIAL reads by the order in which values were chosen. */
 #include "paxos_history.h"
 #include "data.h"
 
-/* --- rows, said once more */
+/* --- rows: the model's own version */
 
 int paxos_history_order(struct ballot a, struct ballot b)
 {
@@ -14,8 +14,8 @@ int paxos_history_order(struct ballot a, struct ballot b)
     return (a.node > b.node) - (a.node < b.node);
 }
 
-/* Of two cells of one timestamp: tombstones before cells that expire, before plain ones; then the later end,
- * then the larger value. */
+/* The stronger of two cells with the same timestamp: a tombstone wins over an expiring cell, and that over a
+ * plain cell; then the later expiry wins, then the larger value. */
 static bool is_stronger(const struct cell *a, const struct cell *b)
 {
     int rank_a = a->deletion_s < 0 ? 2 : a->deletion_s != NEVER,
@@ -41,7 +41,7 @@ void paxos_history_merge(struct image *into, const struct image *from)
         into->marker_us = from->marker_us;
         into->marker_until_s = from->marker_until_s;
     }
-    /* The row's deletion takes what is as old, too. */
+    /* The row's deletion also removes cells with the same timestamp. */
     into->deleted_us = from->deleted_us > into->deleted_us ? from->deleted_us : into->deleted_us;
     for (int i = 0; i < CASS_COLUMNS; i++) {
         if (into->cells[i].timestamp_us <= into->deleted_us)
@@ -93,7 +93,7 @@ static bool condition_of(const struct cass_statement *statement, const struct se
     return true;
 }
 
-/* --- what was proposed and chosen */
+/* --- proposed and chosen values */
 
 uint64_t paxos_history_tag(const struct proposal *proposal)
 {
@@ -129,7 +129,7 @@ void paxos_history_sent(struct paxos_history *history, uint64_t tag, uint32_t ke
                                          .before = history->keys[key].count};
 }
 
-/* Cells have the proposal's time, the update's values, and one end. */
+/* The cells have the proposal's timestamp, the update's values, and one common expiry. */
 static bool is_as_asked(const struct asked *asked, const struct proposal *proposal)
 {
     const struct cass_statement *statement = &asked->statement;
@@ -150,7 +150,8 @@ static bool is_as_asked(const struct asked *asked, const struct proposal *propos
     return image->marker_us == NO_TIME;
 }
 
-/* The coordinator's own proposal counts its time to live from now; whoever finishes it keeps its end. */
+/* The coordinator's own proposal starts its time to live now; a coordinator that finishes the proposal for it
+ * keeps the expiry. */
 static bool is_end(const struct paxos_history *history, struct asked *asked, const struct proposal *proposal)
 {
     int64_t end_s = proposal->image.cells[MARK_COLUMN].deletion_s;
@@ -183,7 +184,7 @@ void paxos_history_proposed(struct paxos_history *history, const struct proposal
                "a proposal of update %u ends at another time", (unsigned)tag);
 }
 
-/* The condition held at some second between. */
+/* Whether the condition held at some second between sending and until_ns. */
 static bool held(const struct asked *asked, const struct image *image, int64_t until_ns)
 {
     for (int64_t second = asked->sent_ns / SIM_SECOND; second <= until_ns / SIM_SECOND; second++) {
@@ -194,7 +195,7 @@ static bool held(const struct asked *asked, const struct image *image, int64_t u
     return false;
 }
 
-/* A value that was chosen before is chosen again by those who finish it, until the next one is. */
+/* Coordinators that finish a chosen value choose it again, until the next value is chosen. */
 static void check_again(struct paxos_history *history, struct chosen_order *order, const struct asked *asked,
                         const struct proposal *proposal)
 {
@@ -236,7 +237,7 @@ void paxos_history_doubled(struct paxos_history *history, uint64_t tag)
     history->asked[tag].is_doubled = true;
 }
 
-/* --- what was told */
+/* --- the replies */
 
 void paxos_history_stored(struct paxos_history *history, uint64_t tag, uint32_t replica)
 {
@@ -293,8 +294,8 @@ bool paxos_history_is_enough(const struct paxos_history *history, uint64_t tag, 
     return true;
 }
 
-/* The row that was told is one of those that stood between the question and the answer; of an update one that
- * fails its condition. */
+/* The returned row is one of those that were current between the request and the reply; for an update that
+ * was not applied, the condition fails for that row. */
 static bool fits(const struct paxos_history *history, const struct asked *asked)
 {
     const struct chosen_order *order = &history->keys[asked->key];

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the mock's replicas promise, accept and commit as Paxos demands, its coordinators finish what was
- * chosen, and clients are told the truth. Method: a reference model of each replica (promised, accepted and
- * committed ballot, and the cells) takes the same prepares, proposals and commits, at the moment at which the
- * mock serves them; after each event the mock's state must be the model's, and each answer what the model
- * answers. A proposal that a quorum has accepted is chosen: whoever proposes later has either that value
- * again or finds it committed by a quorum. What clients are told is compared with the order of the chosen
- * values (paxos_history.h). Whom each phase asks, and whose answers end it, is told once more: it is over
- * just when they have come. Of the updates of a key at one coordinator of Paxos v2 the first goes on, and the
- * others wait. Random conditional updates and reads, at every level of commits, SERIAL or LOCAL_SERIAL, in
- * one datacenter or two, under losses, doubles, network partitions, crashes, pauses and clock jumps; at the
- * end, when all is well, each key answers for sure. Fixed seeds, and a list of situations that must have come
- * up. */
+/* Aim: the mock's replicas promise, accept and commit as Paxos demands, its coordinators finish chosen
+ * values, and clients get correct replies. Method: a reference model of each replica (its promised, accepted
+ * and committed ballots, and the cells) handles the same prepares, proposals and commits at the time at which
+ * the mock serves them. After each event the mock's state must equal the model's, and each answer must equal
+ * the model's answer. A proposal that a quorum has accepted is chosen: a later proposal either carries the
+ * same value or follows a commit of that value at a quorum. The replies to clients are compared with the
+ * order of the chosen values (paxos_history.h). The model has its own version of which replicas each phase
+ * asks and which answers end it; a phase ends exactly when those answers have arrived. Under Paxos v2, of the
+ * updates of one key at one coordinator the first proceeds and the others wait. The conditional updates and
+ * reads are random, with every commit level, SERIAL or LOCAL_SERIAL, in one datacenter or two, under message
+ * loss, duplicated messages, network partitions, crashes, pauses and clock jumps. At the end, after all
+ * faults have been healed, a request to each key must get a definite reply. The seeds are fixed, and a list
+ * of situations must all have occurred. */
 #include "coordination.h"
 #include "data.h"
 #include "model.h"
@@ -82,7 +83,7 @@ struct known_replica {
     struct image image;
 };
 
-/* What the model answers to a message, until the answer arrives. */
+/* The model's answer to a message, kept until the answer arrives. */
 struct known_answer {
     bool is_due;
     struct message message;
@@ -90,8 +91,8 @@ struct known_answer {
     struct paxos_state state;
 };
 
-/* Who uses a register, and at which serial level. With LOCAL_SERIAL in both datacenters each has an order of
- * its own, and what one of them chooses can be lost by the other: so it is in Cassandra. */
+/* The clients of a register, and their serial level. With LOCAL_SERIAL in both datacenters each datacenter
+ * has a separate order, and a value that one of them chooses can be lost to the other, as in Cassandra. */
 enum key_use { SERIAL_EVERYWHERE, LOCAL_SERIAL_IN_ONE, LOCAL_SERIAL_IN_BOTH };
 
 struct model {
@@ -102,32 +103,32 @@ struct model {
     struct {
         uint32_t generation;
         uint64_t tag;
-        int64_t ballot_us, since_ns; /* since_ns: of its stage */
-        int64_t refused_us;          /* the highest promise that refused it */
+        int64_t ballot_us, since_ns; /* since_ns: when its stage began */
+        int64_t refused_us;          /* the highest promise by which it was refused */
         uint32_t contentions;
         uint32_t to_repair; /* replicas that miss the last commit; 0: it repairs none */
         uint32_t round, place, entity, asked;
-        uint32_t heard, judged; /* replicas whose answers of this round have come, refusals aside: by now,
-                                   and when they were last looked at */
-        uint64_t begun;         /* its number among those that have begun */
+        uint32_t heard, judged; /* replicas whose answers of this round have arrived, except refusals: by now,
+                                   and at the last check */
+        uint64_t begun;         /* sequence number in the order of beginning */
         uint8_t stage;
         bool is_answered;
     } operations[OPERATIONS];
     uint64_t begun;
     struct paxos_history history;
-    uint32_t contentions[ASKED_MAX]; /* that each statement met, by tag */
-    bool is_short[ASKED_MAX];        /* its last phase ended before enough answers had come */
+    uint32_t contentions[ASKED_MAX]; /* contentions that each statement met, by tag */
+    bool is_short[ASKED_MAX];        /* its last phase ended before enough answers had arrived */
     int64_t last_us[NODES_MOST];     /* the last ballot of each coordinator; 0: none */
-    bool doubles; /* messages come twice; then answers are not followed, as a lost one's slot may get its
-                     double */
-    struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, which counts from 1 */
+    bool doubles; /* messages are duplicated; then answers are not followed, as a duplicate may reuse the slot
+                     of a lost message */
+    struct known_replica replicas[KEYS + 1][CASS_CLUSTER_REPLICAS_MAX]; /* by entity, from 1 */
     struct known_proposal proposals[PROPOSALS_MAX];
     size_t proposal_count;
     struct known_answer *answers;
     size_t answer_count;
 };
 
-/* --- the rules, said once more */
+/* --- the rules: the model's own version */
 
 static bool is_same_value(const struct proposal *a, const struct proposal *b)
 {
@@ -147,7 +148,7 @@ static uint32_t key_of(const struct model *model, uint32_t entity)
     return (uint32_t)(register_at(model->h.cluster, entity)->key - KEY_FIRST);
 }
 
-/* The replicas that promise and accept for a coordinator, and how many of them are a quorum. */
+/* The replicas that promise and accept for a coordinator, and the size of their quorum. */
 static uint32_t participants_of(const struct model *model, uint32_t entity, uint32_t coordinator,
                                 uint32_t *quorum)
 {
@@ -181,7 +182,8 @@ static struct known_proposal *proposal_of(struct model *model, uint32_t entity,
     return fresh;
 }
 
-/* Before a proposal is served for the first time: what was chosen below it is in it, or is committed. */
+/* Checked before a proposal is served for the first time: the proposal repeats the last value that was chosen
+ * with a lower ballot, or a quorum has committed that value. */
 static void check_proposal(struct model *model, const struct message *message,
                            const struct proposal *proposal)
 {
@@ -223,7 +225,7 @@ static void choose(struct model *model, const struct message *message, struct kn
     paxos_history_chosen(&model->history, key_of(model, message->entity), &known->proposal);
 }
 
-/* A replica promises and accepts for coordinators whose quorum it can be of. */
+/* A replica promises and accepts only for coordinators whose quorum it can belong to. */
 static void check_participant(struct model *model, const struct message *message)
 {
     uint32_t quorum, participants = participants_of(model, message->entity, message->from, &quorum);
@@ -278,7 +280,7 @@ static void serve(struct model *model, const struct message *message, const stru
     answer->state = *state;
 }
 
-/* --- the mock beside it */
+/* --- comparison with the mock */
 
 static bool is_same_ballot(struct ballot a, struct ballot b)
 {
@@ -340,7 +342,7 @@ static void check_answer(struct model *model, const struct message *message)
                    known->message.round == message->round && known->message.replica == message->replica &&
                    known->message.to == message->from;
     if (!is_same || message->body == CASS_NONE)
-        return; /* the slot has another message by now */
+        return; /* the slot has been reused for another message */
     const struct body *body = body_at(cluster, message->body);
     MODEL_RULE(model->run, known->is_refused == ((message->flags & MESSAGE_REFUSED) != 0), "answer",
                "a replica grants what the model refuses, or refuses what it grants");
@@ -360,7 +362,7 @@ static bool is_served(const struct cass_cluster *cluster, const struct message *
     return message->epoch == node->epoch && node->frozen_ns <= message->frozen_ns && !node->is_failing;
 }
 
-/* Its coordinator still waits for the answer. */
+/* Whether the coordinator still waits for the answer. */
 static bool is_current(const struct cass_cluster *cluster, const struct message *message)
 {
     const struct cass_operation *operation = operation_at(cluster, message->operation);
@@ -378,7 +380,7 @@ static void need_answers(struct model *model, uint32_t index)
     model->answer_count = count;
 }
 
-/* Of one coordinator each ballot is higher than all before it, whatever its clock shows. */
+/* Each ballot of a coordinator is higher than all its former ballots, whatever its clock shows. */
 static void check_ballot(struct model *model, const struct cass_operation *operation, int64_t refused_us)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -394,7 +396,7 @@ static void check_ballot(struct model *model, const struct cass_operation *opera
     *last_us = operation->ballot.micros;
 }
 
-/* A commit that promising replicas miss is waited for until all of them have it. */
+/* When replicas that promised miss a commit, the coordinator waits until all of them have it. */
 static void follow_repair(struct model *model, uint32_t index, const struct cass_operation *operation)
 {
     bool begins = model->operations[index].stage == STAGE_PREPARE && operation->stage == STAGE_COMMIT_REPAIR;
@@ -405,7 +407,7 @@ static void follow_repair(struct model *model, uint32_t index, const struct cass
     model->operations[index].to_repair = begins ? operation->asked : 0;
 }
 
-/* Whether a phase may be over, and then must be: those have answered on whom it waits. */
+/* Whether a phase may end, and therefore must: the replicas for which it waits have answered. */
 static bool is_heard(const struct model *model, uint32_t index)
 {
     uint32_t quorum, heard = model->operations[index].heard, asked = model->operations[index].asked;
@@ -438,8 +440,8 @@ static bool is_waiting(enum stage stage)
            stage == STAGE_READ_AGAIN;
 }
 
-/* Whom a phase asks: a round of Paxos all that can be of its quorum, a read within it as many as are one, of
- * the same; a commit goes to everyone. */
+/* The replicas that a phase asks: a round of Paxos asks all that can belong to its quorum; a read within the
+ * round asks exactly a quorum of these; a commit goes to all replicas. */
 static void check_asked(const struct model *model, const struct cass_operation *operation)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -470,7 +472,7 @@ static void check_asked(const struct model *model, const struct cass_operation *
     }
 }
 
-/* A phase ends just when enough answers have come, unless it is lost or its time is over. */
+/* A phase ends exactly when enough answers have arrived, unless its operation is lost or has timed out. */
 static void follow_phase(struct model *model, uint32_t index, const struct cass_operation *operation,
                          bool is_other)
 {
@@ -489,8 +491,8 @@ static void follow_phase(struct model *model, uint32_t index, const struct cass_
                    model->operations[index].heard);
 }
 
-/* Under Paxos v2 those that want a key's lock at one coordinator get it in the order in which they came: the
- * first that has no answer yet goes on, and the others wait. */
+/* Under Paxos v2, updates that want a key's lock at one coordinator get it in the order of their arrival: the
+ * first unanswered update proceeds, and the others wait. */
 static void check_locks(const struct model *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -516,7 +518,7 @@ static void check_locks(const struct model *model)
     }
 }
 
-/* Which updates their coordinators have answered by now. */
+/* Finds the updates that their coordinators have answered by now. */
 static void follow_operations(struct model *model)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -578,7 +580,7 @@ static void follow_operations(struct model *model)
         check_locks(model);
 }
 
-/* A coordinator's timer runs out. What is put off by a pause is not judged. */
+/* A coordinator's timer runs out. Timers that a pause delays are not judged. */
 static void check_timer(struct model *model, uint32_t index)
 {
     const struct cass_cluster *cluster = model->h.cluster;
@@ -613,7 +615,7 @@ static void check_timer(struct model *model, uint32_t index)
     default:
         break;
     }
-    int64_t began_ns = model->operations[index].since_ns - operation->started_ns; /* may be later */
+    int64_t began_ns = model->operations[index].since_ns - operation->started_ns; /* may exceed due_ns */
     due_ns = began_ns > due_ns ? began_ns : due_ns;
     MODEL_RULE(model->run, lasted_ns == due_ns, "deadline",
                "a coordinator waits for %" PRId64 " ms and not %" PRId64, lasted_ns / SIM_MS,
@@ -709,7 +711,8 @@ static void run_for(struct model *model, int64_t lasts_ns)
     }
 }
 
-/* One of those that wait for a lock gives up before its time: whichever does, the others keep their turns. */
+/* An operation that waits for a lock gives up before its timeout; whichever it is, the others keep their
+ * order. */
 static void give_up_waiting(struct model *model)
 {
     struct cass_cluster *cluster = model->h.cluster;
@@ -756,7 +759,7 @@ static void disturb(struct model *model)
         cass_pause(cluster, node, (int64_t)sim_random_below(&model->random, 300) * SIM_MS);
         break;
     case 4:
-        /* By a little, or by more than any update waits. */
+        /* The clock jumps by a little, or by more than any timeout of an update. */
         cass_set_clock(cluster, node, ((int64_t)sim_random_below(&model->random, 200) - 100) * SIM_MS * far);
         break;
     default:
@@ -764,7 +767,7 @@ static void disturb(struct model *model)
     }
 }
 
-/* An update of one kind of condition: a column, absence, existence, another value, no value. */
+/* An update with one kind of condition: a column, absence, existence, another value, no value. */
 static struct cass_statement update_of(struct model *model, uint64_t key, uint64_t tag)
 {
     struct cass_statement statement = cas_column(key, (int64_t)sim_random_below(&model->random, 3),
@@ -791,7 +794,7 @@ static struct cass_statement update_of(struct model *model, uint64_t key, uint64
         statement.in_count = 2;
         statement.in[1] = 1 + (int64_t)sim_random_below(&model->random, 2);
         break;
-    case 4: /* another column, so that the condition holds oftener */
+    case 4: /* another column, so that the condition holds more often */
         statement.set_mask = 1u << MARK_COLUMN | 1u << 2;
         statement.set[2] = (int64_t)tag;
         break;
@@ -813,7 +816,7 @@ static enum cass_consistency any_level(struct model *model)
     return levels[sim_random_below(&model->random, sizeof levels / sizeof *levels)];
 }
 
-/* Sends to a coordinator that may have this key; returns the tag. */
+/* Sends to a coordinator that may serve this key; returns the tag. */
 static uint64_t send(struct model *model, uint32_t key, struct cass_statement *statement)
 {
     const struct cass_cluster_config *config = &model->h.cluster->config;
@@ -824,7 +827,7 @@ static uint64_t send(struct model *model, uint32_t key, struct cass_statement *s
     uint32_t node = (uint32_t)sim_random_below(&model->random, nodes);
     statement->serial_consistency = serial;
     if (statement->kind == CASS_READ_COLUMNS) {
-        /* The serial level of updates is none of its business: what it settles, it settles at its own. */
+        /* A serial read does not use the serial level of updates: it finishes updates at its own level. */
         statement->serial_consistency = CASS_ANY;
         statement->consistency = serial;
     }
@@ -872,7 +875,7 @@ static void begin(struct model *model)
     config.paxos = sim_random_below(&model->random, 2) == 0 ? CASS_PAXOS_V1 : CASS_PAXOS_V2;
     uint32_t nodes = sim_random_below(&model->random, 3) == 0 ? 5 : 3;
     config.datacenters[0].nodes = config.datacenters[0].replication_factor = nodes;
-    /* A coordinator that is no replica asks replicas that it did not need before. */
+    /* Up to two additional nodes, which are coordinators without being replicas. */
     config.datacenters[0].nodes += (uint32_t)sim_random_below(&model->random, 3);
     if (sim_random_below(&model->random, 2) == 0) {
         config.datacenter_count = 2;
@@ -881,7 +884,7 @@ static void begin(struct model *model)
         config.datacenters[1].nodes = config.datacenters[1].replication_factor =
             1 + (uint32_t)sim_random_below(&model->random, 3);
     }
-    /* Far apart, so that messages overtake each other. */
+    /* The latencies vary widely, so that messages overtake each other. */
     config.latency_ns = (struct sim_size){.kind = SIM_SIZE_UNIFORM, .a = 1e5, .b = 3e7};
     if (sim_random_below(&model->random, 3) == 0)
         config.latency_ns = (struct sim_size){.kind = SIM_SIZE_LOGNORMAL, .a = 2e6, .b = 2};
@@ -891,7 +894,8 @@ static void begin(struct model *model)
     begin_keys(model);
 }
 
-/* All is well, and nobody else asks: now every answer is sure, though clocks are still apart. */
+/* All faults are healed and no other operation runs: now every reply is definite, although the clocks still
+ * differ. */
 static void settle(struct model *model)
 {
     cass_heal(model->h.cluster);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of a recorded file as statements: one table says which words each operation has, in which order. */
+/* Parses the lines of a recorded file into statements: one table lists the words of each operation in their
+ * order. */
 #include "replay.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@ struct shape {
     const char *name;
     enum cass_statement_kind kind;
     uint8_t words[6];
-    bool sets, deletes; /* columns with values; columns or names without */
-    const char *clause; /* what stands before conditions */
+    bool sets, deletes; /* sets: columns with values; deletes: columns or names without values */
+    const char *clause; /* the words before the conditions */
     bool is_insert, is_whole_row, if_absent, if_exists;
 };
 
@@ -74,7 +75,7 @@ static bool refuse(const char **problem, const char *text)
     return false;
 }
 
-/* The next word of a text, which is cut there; NULL at its end. */
+/* The next word of a text, which is terminated in place; NULL at the end of the text. */
 static char *next_word(char **text)
 {
     *text += strspn(*text, " \t");
@@ -208,7 +209,7 @@ static bool add_condition(struct cass_statement *statement, const char *clause, 
         statement->equal[i] = set.set_mask >> i & 1 ? set.set[i] : statement->equal[i];
     if (strcmp(clause, "NE") == 0)
         statement->if_not_mask |= set.set_mask;
-    if (strcmp(clause, "IN") == 0) { /* IN (0, 1), whatever stands there */
+    if (strcmp(clause, "IN") == 0) { /* IN (0, 1), whatever the values */
         statement->if_in_mask |= set.set_mask;
         statement->in_count = 2;
         statement->in[1] = 1;
@@ -248,7 +249,7 @@ static bool add_word(struct cass_statement *statement, enum word word, int64_t n
     return true;
 }
 
-/* "ts=", "ttl=", "cl=", "scl="; whether the word is one of them. */
+/* Parses "ts=", "ttl=", "cl=" and "scl="; *is_option says whether the word is one of them. */
 static bool add_option(struct replay_operation *operation, const char *word, bool *is_option,
                        const char **problem)
 {

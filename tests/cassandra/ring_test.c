@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the ring finds a token's owner and replicas as Cassandra does. Method: known answers of the drivers,
- * and random rings against a walk written down as SimpleStrategy states it. */
+/* Aim: the ring finds a token's owner and replicas as Cassandra does. Method: known answers of the drivers;
+ * and random rings, compared with a direct implementation of SimpleStrategy's definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +77,8 @@ static void check_placement(size_t index, const json_t *vector)
     struct cass_ring *ring;
     struct sim_error error;
     if (factor > node_count) {
-        /* Cassandra would place what it can; the lab refuses such a scenario, then shows the same replicas.
-         */
+        /* Cassandra places as many replicas as it can. The lab refuses such a scenario, and with a factor
+         * that fits it finds the same replicas. */
         assert_false(cass_ring_create_from(tokens, token_nodes, count, node_count, factor, &ring, &error));
         assert_int_equal(error.class, SIM_ERROR_INPUT);
         factor = node_count;
@@ -120,7 +120,7 @@ static void test_replicas_known_rings_match_simple_strategy(void **state)
     json_decref(root);
 }
 
-/* SimpleStrategy as it is stated: from the first token >= t go clockwise, skip nodes already met. */
+/* SimpleStrategy's definition: go clockwise from the first token >= t, and skip nodes already met. */
 static void check_walk(const int64_t *tokens, const uint32_t *token_nodes, size_t count, uint32_t factor,
                        const struct cass_ring *ring, int64_t token)
 {
@@ -184,8 +184,8 @@ static void test_replicas_random_rings_match_the_walk(void **state)
     }
 }
 
-/* A node's tokens depend on seed and node alone, so that a ring that grows keeps them: those of the smaller
- * ring are found again in the larger one, with the same owner. */
+/* A node's tokens depend only on the seed and the node, so a ring that grows keeps its tokens: the smaller
+ * ring's tokens are in the larger ring with the same owners. */
 static void test_ring_one_node_more_keeps_the_others_tokens(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_ring_one_node_more_keeps_the_others_tokens(void **state)
     cass_ring_destroy(other);
 }
 
-/* Ownership is the sum of random arcs: with 256 tokens a node its share is 1/nodes within a sixth or so. */
+/* A node's share is the sum of random arcs: with 256 tokens per node it is 1/nodes within about a sixth. */
 static void test_ring_many_tokens_share_evenly(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void test_settle_duplicates_are_redrawn_from_their_nodes_stream(void **st
     }
     int64_t first_of_2 = cass_ring_draw(&copies[2]);
     int64_t second_of_2 = cass_ring_draw(&copies[2]);
-    /* Node 2 has node 0's token, and draws the one that node 1 has already. */
+    /* Node 2 has the same token as node 0, and then draws the token that node 1 already has. */
     struct cass_ring_entry entries[] = {{5, 2}, {first_of_2, 1}, {5, 0}};
     cass_ring_settle(entries, 3, streams);
     assert_int_equal(cass_ring_duplicate(entries, 3), 3);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a partition is as many bytes as in an sstable of a real Cassandra 5.0.4. Method: the rows that
- * tests/cassandra5/bytes.py recorded, in seven tables of different designs and both formats: text, bigint,
- * timeuuid, many small cells of which some are missing, static columns, counters, and deletes, ranges, times
- * to live; each partition is serialised again and its size compared. Then one partition byte by byte, as
- * worked out by hand from Cassandra's sources. With a folder as argument the recordings in there. */
+/* Aim: a partition's size in bytes equals its size in an sstable of a real Cassandra 5.0.4. Method: the rows
+ * that tests/cassandra5/bytes.py recorded, in seven tables of different designs and both formats: text,
+ * bigint, timeuuid, many small cells of which some are missing, static columns, counters, and deletes,
+ * ranges, times to live. Each partition is serialised again and its size is compared. Then one partition is
+ * compared byte by byte with a result worked out by hand from Cassandra's sources. With a folder as argument,
+ * the test uses the recordings in that folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +132,7 @@ static void put_row(struct recording *recording, const char *line)
     cass_sstable_row(&recording->writer, &row);
 }
 
-/* The dump leaves out a static row without cells. */
+/* The dump omits a static row without cells, so this adds it. */
 static void put_item(struct recording *recording, const char *line)
 {
     if (recording->sstable.statics.count > 0 && !recording->has_static && *line != 'S') {
@@ -224,16 +225,16 @@ static void test_sstable_sizes_are_those_of_a_node(void **state)
     assert_true(files >= 7 && partitions >= 100);
 }
 
-/* ((text 'k', bigint 1), int): one row by INSERT at 1000 us with text 'ab', one by UPDATE at 2000 us of
- * nothing but an empty text. */
+/* Key (text 'k', bigint 1), clustering int: one row by INSERT at 1000 us with text 'ab', one by UPDATE at
+ * 2000 us that sets only an empty text. */
 static void test_sstable_bytes_are_as_worked_out(void **state)
 {
     (void)state;
     static const uint8_t wanted[] = {
         0x00, 15,   0x00, 1,    'k',  0, 0x00, 8,  0,    0,    0,    0,   0,   0, 0, 1, 0, /* key */
         0x7f, 0xff, 0xff, 0xff, 0x80, 0, 0,    0,  0,    0,    0,    0,                    /* not deleted */
-        0x24, 0x00, 0,    0,    0,    7, 6,    29, 0,    0x08, 2,    'a', 'b',             /* the one row */
-        0x20, 0x00, 0,    0,    0,    8, 4,    13, 0x04, 0x83, 0xe8,                       /* the other */
+        0x24, 0x00, 0,    0,    0,    7, 6,    29, 0,    0x08, 2,    'a', 'b',             /* the first row */
+        0x20, 0x00, 0,    0,    0,    8, 4,    13, 0x04, 0x83, 0xe8, /* the second row */
         0x01};
     static const uint8_t key[] = {0, 1, 'k', 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 1, 0}, seven[] = {0, 0, 0, 7},
                          eight[] = {0, 0, 0, 8};

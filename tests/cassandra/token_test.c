@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a token is Cassandra's, for single and composite keys. Method: known answers from Cassandra, its
+/* Aim: a token equals Cassandra's, for single and composite keys. Method: known answers from Cassandra, its
  * drivers and Scylla (tests/vectors/vectors.json names each source). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void test_token_texts_match_cassandra(void **state)
         int64_t token = cass_token(key, size);
         if (token != wanted)
             fail_msg("user id %zu: token %" PRId64 ", not %" PRId64, index, token, wanted);
-        /* The program is given the text itself, and a text with a NUL cannot be typed. */
+        /* The program parses the key as text, and a text with a NUL cannot be typed. */
         if (memchr(key, '\0', size) == NULL) {
             uint8_t *parsed;
             size_t parsed_size;
@@ -127,7 +127,8 @@ static void test_key_single_component_has_no_frame(void **state)
     assert_memory_equal(serialised, "123\x7f", 4);
 }
 
-/* The shortcut must give what its parts give, the longest key and negative buckets included. */
+/* The shortcut must give the same token as the serialised composite, including the longest key and negative
+ * buckets. */
 static void test_token_bucketed_equals_serialised_composite(void **state)
 {
     (void)state;

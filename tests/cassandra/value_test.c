@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a CQL literal gives Cassandra's bytes, and a wrong one gives one line that names it and the wanted
- * form. Method: tables of both. */
+/* Aim: a valid CQL literal gives Cassandra's bytes; an invalid one gives one line that names it and the
+ * expected form. Method: tables of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void test_value_bad_literals_are_refused_by_name(void **state)
     }
 }
 
-/* 65535 bytes are a partition key's most; one more is refused, and the error stays short. */
+/* A partition key has at most 65535 bytes; one more is refused, and the error stays short. */
 static void test_value_size_is_bounded(void **state)
 {
     (void)state;

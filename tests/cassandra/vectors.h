@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads tests/vectors/vectors.json for the tests of this folder: 64-bit integers stand there as decimal
+/* Reads tests/vectors/vectors.json for the tests of this folder: the file stores 64-bit integers as decimal
  * strings. */
 #ifndef TESTS_CASSANDRA_VECTORS_H
 #define TESTS_CASSANDRA_VECTORS_H
@@ -12,7 +12,7 @@
 
 static inline json_t *vectors_load(void)
 {
-    /* One user id holds a NUL. */
+    /* One user id contains a NUL. */
     json_error_t error;
     const char *path = BUCKETLAB_SOURCE_DIR "/tests/vectors/vectors.json";
     json_t *root = json_load_file(path, JSON_ALLOW_NUL, &error);
@@ -44,7 +44,7 @@ static inline int64_t vectors_int64(const char *decimal)
     return value;
 }
 
-/* The bytes of lower-case hexadecimal digits; the caller frees them. */
+/* The bytes of a string of lower-case hexadecimal digits; the caller frees them. */
 static inline uint8_t *vectors_bytes(const char *hex, size_t *size)
 {
     static const char digits[] = "0123456789abcdef";
