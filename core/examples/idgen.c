@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes identifiers, each of them once among all processes that share one SQLite file: batches of 50 under a
- * lock that is compared and set (BK_IDGEN_LOCK_LWT). The file stands for the database.
+/* Prints identifiers that never repeat, also when several processes take them from the same SQLite file,
+ * which stands for the database. A process leases 50 at a time, under a lock that it takes by compare-and-set
+ * (BK_IDGEN_LOCK_LWT).
  *
  *     cc idgen.c $(pkg-config --cflags --libs bucketing sqlite3) -o idgen
  *     ./idgen ids.db 1 120        prints 120 identifiers, one a line
@@ -18,7 +19,8 @@
 static const char *const tables = "CREATE TABLE IF NOT EXISTS locks (stripe PRIMARY KEY, v0, v1);"
                                   "CREATE TABLE IF NOT EXISTS lasts (stripe PRIMARY KEY, v0, v1);";
 
-/* By kind, and of the two conditional ones once more for a row that is not there yet. */
+/* The statement of each kind of action. A conditional update has a second one, [1], for a row that does not
+ * exist yet. */
 static const char *const statements[][2] = {
     [BK_IDGEN_CAS_LOCK] = {"UPDATE locks SET v0 = ?2, v1 = ?3 WHERE stripe = ?1 AND v0 = ?4 AND v1 = ?5",
                            "INSERT OR IGNORE INTO locks VALUES (?1, ?2, ?3)"},

@@ -11,14 +11,18 @@
  *     cache_at      +-----------------------+
  *                   | struct cache_entry    |  cache_sets x 4: the states of keys, 4 to a set
  *     local_at      +-----------------------+
- *                   | struct local_count    |  one for each cache entry; none if the protocol does not use
- * them ready_at      +-----------------------+ | uint32_t              |  config.operations: ring of
- * operations with a pending action free_at       +-----------------------+ | uint32_t              |
- * config.operations: stack of unused operations lists_at      +-----------------------+ | uint32_t |
- * list_count: the first operation of a list, by the key's hash links_at      +-----------------------+ |
- * uint32_t              |  list_count: for each operation, the next one on its list memory_at
- * +-----------------------+ | struct memory_entry   |  memory_sets x 4: windows known to be empty, 4 keys to
- * a set size          +-----------------------+
+ *                   | struct local_count    |  one for each cache entry, if the protocol uses them
+ *     ready_at      +-----------------------+
+ *                   | uint32_t              |  config.operations: ring of operations with a pending action
+ *     free_at       +-----------------------+
+ *                   | uint32_t              |  config.operations: stack of unused operations
+ *     lists_at      +-----------------------+
+ *                   | uint32_t              |  list_count: the first operation of a list, by the key's hash
+ *     links_at      +-----------------------+
+ *                   | uint32_t              |  list_count: for each operation, the next one on its list
+ *     memory_at     +-----------------------+
+ *                   | struct memory_entry   |  memory_sets x 4: windows known to be empty, 4 keys to a set
+ *     size          +-----------------------+
  *
  * There are no lists if the protocol's operations never wait for each other. */
 #ifndef BUCKETING_AGENT_PRIVATE_H
@@ -71,7 +75,7 @@ struct operation {
     struct bk_query query;
     int64_t weight;   /* what the row adds to the counter; above 0 when it fired */
     int64_t begun_ns; /* by the agent's clock; not in a checkpoint */
-    int64_t asked_ns; /* when the action under way became ready; begun_ns before the first */
+    int64_t asked_ns; /* when the current action became ready; begun_ns before the first action */
     int64_t wake_ns;  /* INT64_MAX: not asleep */
     int64_t total;    /* value of the counter column */
     int64_t end_ns;   /* BK_GUARDED, while looking up an old start: end of the bucket */
@@ -91,7 +95,7 @@ struct memory_entry {
     struct bk_empties empties;
 };
 
-/* What only this agent knows of a key. BK_SOURCE_LEASE: the numbers next to end - 1 are reserved for its
+/* What only this agent knows of a key. BK_SOURCE_LEASE: the numbers in [next, end) are reserved for its
  * rows. BK_SOURCE_INCREMENTAL, BK_SOURCE_SCAN: the number of rows that it has stored since its last count,
  * and when that was. BK_SOURCE_MEMORY: the number of rows of a bucket, which may not be the state's bucket
  * any more. */
@@ -158,8 +162,8 @@ void bk_agent_forget_empty(struct bk_agent *agent, uint64_t key, int64_t bucket)
 /* agent_change.c: whether a history fits a config, and the settings at a row's time. */
 enum bk_status bk_agent_history_fits(const struct bk_agent_config *config, const struct bk_history *history);
 const struct bk_strategy *bk_agent_settings(const struct bk_agent *agent, int64_t time_ns);
-/* The next line of a greatest age: its first multiple after time_ns, within the era that has this age.
- * INT64_MAX: there is none. */
+/* A line is a multiple of max_age_ns, at which buckets end (bk_strategy_max_age()); each era has the lines of
+ * its own max_age_ns. Returns the first line after time_ns; INT64_MAX: there is none. */
 int64_t bk_agent_line_above(const struct bk_agent *agent, int64_t time_ns);
 /* The last line at or before time_ns; INT64_MIN: there is none. */
 int64_t bk_agent_line_at(const struct bk_agent *agent, int64_t time_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places many rows of one key in one call, with one route for each run of rows for which the route is valid
- * and no row fires. */
+/* Places many rows of one key in one call, with one route for each run of rows. A run ends before the first
+ * row for which its route is not valid; a row that fires is a run by itself. */
 #include "bucketing/route.h"
 
 #include <string.h>
@@ -31,9 +31,10 @@ static struct bk_row row_at(const struct bk_rows *rows, size_t i)
     };
 }
 
-/* Returns the first row in [begin, end) for which the route is not valid, or `end`; none of these rows fires.
- * A row with the greatest time or number may count as outside of an unbounded range, which only costs another
- * route. Unsigned arithmetic makes two comparisons one. */
+/* Returns the first row in [begin, end) for which the route is not valid, or `end` if it is valid for all.
+ * The caller passes a range in which no row fires. If the route has no upper bound, it is still taken as not
+ * valid for a row with the greatest possible time or number; that only costs another route. Unsigned
+ * arithmetic makes two comparisons one. */
 static size_t end_of_run(const struct bk_strategy *strategy, const struct bk_route *route,
                          const struct bk_rows *rows, size_t begin, size_t end)
 {

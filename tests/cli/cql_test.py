@@ -347,7 +347,7 @@ class CqlTest(ProgramTest):
                 self.write("x.yaml", AGENTS + "strategies:\n"
                            f"  - probabilistic: {{bits: 4, threshold: 20, {how}{age}}}\n")
                 text = self.good("cql", "x.yaml")
-                self.assertEqual("a row from beyond the line of the bucket, before it is put" in text, age != "")
+                self.assertEqual("before a row at or beyond the bucket's line (max_age) is stored" in text, age != "")
                 self.assertEqual("the first row of a key, before it is put" in text, age != "")
                 self.assertEqual(f"SET {columns} WHERE" in text, age != "" or "lwt" in how)
 

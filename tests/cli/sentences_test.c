@@ -616,8 +616,8 @@ static void test_refusal_names_the_nearest_and_its_cure(void **state)
     "                              of parts/                over a limit, %\n"                               \
     "setting               cost writes  read    CV    p99   seen  at most\n"
 #define LEGEND                                                                                               \
-    "\ncost: of operations in addition to the inserts and of partitions read, in\n"                          \
-    "inserts per 1000 rows; of writes: without the reads; parts/read: partitions per\n"                      \
+    "\ncost: operations in addition to the inserts, and partitions read, in inserts\n"                       \
+    "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"                         \
     "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"                     \
     "partitions\n"
 

@@ -195,7 +195,7 @@ class TuneTest(ProgramTest):
                 (["--rows", "9..", "--risk", "0.1"], "give two whole numbers"),
                 (["--rows", "100000", "--risk", "0.1"], "write --rows 1..100000 for at most this number, or --rows "
                  "37500..100000 for a range"),
-                (["--rows", "1..9", "--risk", "2/1000"], "one in a whole number, as in 1/1000"),
+                (["--rows", "1..9", "--risk", "2/1000"], "1 divided by a whole number, as in 1/1000"),
                 (["--rows", "0..0", "--risk", "0.1"], "at least one row"),
                 (["--rows", "1..9223372036854775808", "--risk", "0.1"], "from 0 to 9223372036854775807"),
                 (["--rows", "1..2", "--risk", "1"], "give a share from 0 to below 1"),

@@ -34,8 +34,7 @@ enum bk_plan {
     BK_PLAN_WALK,    /* from the newest bucket down, one bucket per step; not for BK_HASH */
     BK_PLAN_PAIR,    /* from the newest bucket down, two buckets per step; not for BK_HASH */
     BK_PLAN_ALL,     /* BK_HASH: all buckets in one step, since each may hold the newest row */
-    BK_PLAN_LAZY, /* BK_HASH: one bucket per step, only as many as give enough rows, in no order of the rows
-                   */
+    BK_PLAN_LAZY,    /* BK_HASH: one bucket per step until enough rows were found, not always the newest */
     BK_PLAN_PARALLEL /* `at_once` buckets per step; with BK_HASH all buckets are queried */
 };
 
@@ -169,9 +168,9 @@ void bk_read_found_range(struct bk_reader *reader, uint64_t rows, bool saw_older
  * @return  the number of partitions counted as queried; 0 for NULL, and when nothing is skipped */
 uint64_t bk_read_skip_to(struct bk_reader *reader, int64_t bucket);
 
-/* Remembers that the buckets low to high were queried and had no row, for those whose windows ended late_ns
- * or more before now_ns. Open windows, windows that a late row may still reach, and windows that the reader's
- * range covers in part are never remembered.
+/* Remembers that windows are empty: of the buckets low to high, which were queried and had no row, those
+ * whose windows ended late_ns or more before now_ns. Open windows, windows that a late row may still reach,
+ * and windows that the reader's range covers in part are never remembered.
  *
  * @param strategy   of kind BK_TIME
  * @param reader     the reader that queried them; read only

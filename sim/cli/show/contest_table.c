@@ -11,7 +11,8 @@
 
 #define LABEL_COLUMNS 19
 
-/* Why a setting fails. The first reason has no text, since the columns before it show it. */
+/* The verdict on a setting that fails, with the reason; no reason if it exceeds a limit, since the two
+ * columns before the verdict show that. */
 static const char *const failures[TUNE_DEMAND_COUNT] = {
     [TUNE_IN_LIMITS] = "fails",
     [TUNE_NOT_TINY] = "fails: tiny",
@@ -29,8 +30,8 @@ static void print_legend(const struct tune_contest *contest)
         if (contest->race.entrants[i].status == TUNE_FAILS)
             is_there[contest->race.entrants[i].failed] = true;
     }
-    printf("\ncost: of operations in addition to the inserts and of partitions read, in\n"
-           "inserts per 1000 rows; of writes: without the reads; parts/read: partitions per\n"
+    printf("\ncost: operations in addition to the inserts, and partitions read, in inserts\n"
+           "per 1000 rows; of writes: the same without reads; parts/read: partitions per\n"
            "read; CV: coefficient of variation of closed partitions' rows; p99: bytes of all\n"
            "partitions\n");
     if (is_there[TUNE_NOT_TINY])
@@ -47,8 +48,8 @@ static bool is_in(const struct tune_entrant *entrant)
 }
 
 /* The order of the table: the recommended setting; those on the front or within the limits; those that may be
- * within the limits; the rest. Within each group by cost, and settings that fail by how far they are from the
- * limits. */
+ * within the limits; the rest. Each group is ordered by cost, but settings that fail are ordered by the share
+ * of their partitions that is over a limit. */
 static bool comes_before(const struct tune_entrant *one, const struct tune_entrant *other)
 {
     static const int ranks[TUNE_STATUS_COUNT] = {0, 1, 1, 2, 4, 3, 5, 6};

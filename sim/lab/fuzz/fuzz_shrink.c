@@ -42,7 +42,7 @@ static void remove_child(struct lab_node *parent, const struct lab_node *child)
     }
 }
 
-/* Keeps the elements from begin to before end, or all others. */
+/* Keeps only the elements [begin, end) of a list or, if is_kept is false, removes these elements. */
 static void keep_range(struct lab_node *list, size_t begin, size_t end, bool is_kept)
 {
     size_t index = 0;
@@ -157,8 +157,8 @@ static void cut_numbers(struct cutter *cutter)
     lower_rate(cutter, find(find(find(root, "reads"), "all"), "rate"));
 }
 
-/* Removes fields, which then have their defaults. Removing a required field gives no valid scenario, so the
- * test fails. */
+/* Removes a field, which then has its default. If the field was required, the scenario is not valid any more,
+ * and the caller's lab_shrink_test rejects it. */
 static void cut_fields(struct cutter *cutter, struct lab_node *mapping)
 {
     static const char *const kept[] = {"seed", "name", "label", "nodes", "replication_factor", "num_tokens"};

@@ -247,7 +247,7 @@ static const char *one_in(const char *text, const char *many, double *out)
 {
     uint64_t count;
     if (strncmp(text, "1/", 2) != 0 || lab_quantity_whole(many, &count) != NULL || count == 0)
-        return "a share as a fraction is one in a whole number, as in 1/1000";
+        return "a fraction must be 1 divided by a whole number, as in 1/1000";
     *out = 1 / (double)count;
     return NULL;
 }

@@ -155,9 +155,9 @@ const struct lab_setting lab_setting_table[] = {
      .told = "every %s row{s}",
      .drawn = " every %s rows",
      .standard_text = "1 for `scan`",
-     .meaning =
-         "only for `incremental` and `scan`: an agent counts a key's newest bucket after this number of rows "
-         "that it has stored in it. Where keys outnumber `cache_entries`, the mean stays, see below"},
+     .meaning = "only for `incremental` and `scan`: an agent counts a key's newest bucket each time that it "
+                "has stored this number of rows in it; only on average where keys outnumber `cache_entries`, "
+                "see below"},
     {.path = "every_time",
      .stored = "every_ns",
      .kinds = KIND(COUNT),
@@ -229,7 +229,7 @@ const struct lab_setting lab_setting_table[] = {
      .is_rung = true,
      .told = "1 in %s",
      .drawn = "1 in %s",
-     .meaning = "B: a row adds floor(its bytes / B) to the counter, and 1 more with the chance of the rest / "
+     .meaning = "B: a row adds floor(its bytes / B) to the counter, and 1 more with probability remainder / "
                 "B. The unit is required"},
     {.path = "threshold",
      .stored = "threshold",
@@ -242,7 +242,8 @@ const struct lab_setting lab_setting_table[] = {
      .is_rung = true,
      .told = "threshold %s",
      .drawn = "threshold %s",
-     .meaning = "what rows add until the key rolls: a partition gets `threshold` x B bytes on average"},
+     .meaning = "the key rolls when its rows have added this much: a partition gets `threshold` x B bytes on "
+                "average"},
     {.path = "coordination",
      .stored = "coordination",
      .kinds = FIRES,
@@ -282,7 +283,7 @@ const struct lab_setting lab_setting_table[] = {
      .needs_agents = true,
      .told = "lead %s",
      .standard_text = "required for `three-state`",
-     .meaning = "how long before it takes effect a change is stored; must be longer than `cache_ttl`, the "
+     .meaning = "a change is stored this long before it takes effect; must be longer than `cache_ttl`, the "
                 "slowest read of a state and the clocks' differences together"},
     {.path = "grant",
      .stored = "grant_ns",
@@ -294,9 +295,9 @@ const struct lab_setting lab_setting_table[] = {
      .needs = IS("coordination", BK_GUARDED),
      .needs_agents = true,
      .told = "grants of %s",
-     .meaning = "only for `guarded`: how far a grant reaches beyond the time of its request; up to eight "
-                "times as far where agents contend for it. A key makes one request in that time, and a "
-                "partition exceeds its threshold by as much as is written in it"},
+     .meaning = "only for `guarded`: a grant ends this long after its request; up to eight times as "
+                "long where agents contend for it. A key makes one request per grant, and a partition "
+                "exceeds its threshold by what is written during a grant"},
     {.path = "lock",
      .kinds = FIRES,
      .type = LAB_SETTING_GROUP,
@@ -412,8 +413,8 @@ const struct lab_setting lab_setting_table[] = {
      SPAN,
      .told = "lease %s",
      .standard_text = "half of `lock_lasts`",
-     .meaning = "how long after it began to ask for the lock a client may still learn that its batch is "
-                "stored; shorter than `lock_lasts`"},
+     .meaning = "a client uses a batch only if it learns within this time, counted from its request for the "
+                "lock, that the batch is stored; must be shorter than `lock_lasts`"},
     {.path = "backoff",
      .kinds = IDGEN,
      .type = LAB_SETTING_GROUP,
@@ -462,7 +463,7 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_cap_ns),
      SPAN,
      .told = "at most %s each",
-     .meaning = "for `exponential`: the longest wait; at least the first wait"},
+     .meaning = "for `exponential`: the longest wait; must be at least the first wait"},
     {.path = "backoff.limit",
      .stored = "backoff_limit_ns",
      .kinds = IDGEN,
@@ -470,8 +471,8 @@ const struct lab_setting lab_setting_table[] = {
      .place = PLACE(idgen.backoff_limit_ns),
      SPAN,
      .told = "given up at a wait of %s",
-     .meaning = "a lease fails when a wait would be longer than this; the client then begins another. At "
-                "least the first wait"},
+     .meaning = "a lease fails when a wait would be longer than this; the client then begins another. "
+                "Must be at least the first wait"},
     {.path = "backoff.attempts",
      .stored = "attempts",
      .kinds = IDGEN,
@@ -515,9 +516,8 @@ const struct lab_setting lab_setting_table[] = {
      MICROSECOND,
      .told = "max age %s",
      .drawn = "at most %s",
-     .meaning =
-         "the key also rolls at every multiple of this since 1970 that one of its rows has passed; see "
-         "[max_age](#max_age). For `count` only with `counter: external`, and without `agents`"},
+     .meaning = "the key also rolls at its first row at or after the next multiple of this since 1970; see "
+                "[max_age](#max_age). For `count` only with `counter: external`, and without `agents`"},
     {.path = "then",
      .kinds = CHANGING,
      .type = LAB_SETTING_CHANGES,
@@ -594,8 +594,8 @@ const struct lab_setting lab_setting_table[] = {
      .standard = SIM_MINUTE,
      .needs = IS("read.remember_empty", true),
      .zero = LAB_ZERO_WRITTEN,
-     .meaning = "with `remember_empty`: a window that was empty is remembered once it has ended this long "
-                "ago. Rows that come into it later are not found"},
+     .meaning = "with `remember_empty`: an empty window is remembered only if it ended at least this long "
+                "before the read. Rows that come into it later are not found"},
     {.path = "label",
      .kinds = CORE | IDGEN | OBSERVED,
      .type = LAB_SETTING_LABEL,

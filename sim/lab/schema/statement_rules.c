@@ -37,15 +37,15 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
                         .about =
                             "where each key stands: its bucket, what was counted in it, when it changed, and "
                             "when it is to change (0: not)"},
-    [LAB_SIDE_BASE] = {"_state",
-                       {"bucket", "base", "last_change", "next_change"},
-                       .about =
-                           "where each key stands: its bucket, the counter's value that counts as 0 in it, "
-                           "when it changed, and when it is to change (0: not)"},
+    [LAB_SIDE_BASE] =
+        {"_state",
+         {"bucket", "base", "last_change", "next_change"},
+         .about = "where each key stands: its bucket, the counter's value at which the bucket's count "
+                  "begins, when it changed, and when it is to change (0: not)"},
     [LAB_SIDE_GRANTS] = {"_state",
                          {"bucket", "before", "start", "until"},
-                         .about = "the newest grant of each key: times from start to before until belong to "
-                                  "bucket, those from before to before start to the one below"},
+                         .about = "the newest grant of each key: rows with times in [start, until) belong to "
+                                  "bucket, those with times in [before, start) to bucket - 1"},
     [LAB_SIDE_STARTS] = {"_starts", {"start"}, .by_bucket = true, .about = "where each older bucket starts"},
     [LAB_SIDE_COUNTER] = {"_counter",
                           {"n"},
@@ -55,13 +55,13 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
                          {"n"},
                          .by_bucket = true,
                          .is_counter = true,
-                         .about = "rows that fired, of each bucket: none is ever set back"},
+                         .about = "how many rows of each bucket fired; a counter is never reset"},
     [LAB_SIDE_NUMBERS] = {"_state",
                           {"bucket", "given", "last_change", "next_change"},
                           .about =
-                              "how many numbers each key has given to rows, and the bucket of the last of "
-                              "them; last_change is that bucket's first number once settings have changed "
-                              "(0: not), next_change stays 0"},
+                              "how many numbers the rows of each key have taken, and the bucket of the last "
+                              "number; last_change: the first number of that bucket, if settings have "
+                              "changed (otherwise 0); next_change: always 0"},
     [LAB_SIDE_SUM] = {"_state",
                       {"bucket", "counted", "last_time", "last_id"},
                       {NULL, NULL, " timestamp", " timeuuid"},
@@ -70,7 +70,7 @@ const struct lab_side_table lab_sides[LAB_SIDE_COUNT] = {
     [LAB_SIDE_TOTAL] = {"_counter",
                         {"n"},
                         .is_counter = true,
-                        .about = "how many rows of each key took a number; a counter is never set back"},
+                        .about = "how many rows of each key took a number; a counter is never reset"},
     [LAB_SIDE_LOCK] = {"_lock", {"owner", "until"}, .about = "who may roll a key, and until when; 0: nobody"},
 };
 
@@ -90,9 +90,8 @@ static const struct lab_rule firing_rules[] = {
     {UNGUARDED, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED, LAB_LEVEL_STATE,
      "a row that fires, after it was acknowledged: what was read, plus 1"},
     {UNGUARDED, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, COUNTED, LAB_LEVEL_CAS,
-     "a row that fires, after it was acknowledged: what is known, plus 1; all columns are "
-     "named, since a "
-     "failed condition tells no others"},
+     "a row that fires, after it was acknowledged: the known count, plus 1; the condition names all columns, "
+     "since a failed update returns only those that it names"},
     {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_COUNTER, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
      "a row that fires, after it was acknowledged; not to be repeated when its outcome is unknown"},
     {UNGUARDED, COLUMN, ALWAYS, LAB_SIDE_COUNTER, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
@@ -114,11 +113,11 @@ static const struct lab_rule firing_rules[] = {
     {LOCKED, ANY, ALWAYS, LAB_SIDE_LOCK, LAB_FORM_UPDATE_IF, 3u, LAB_LEVEL_CAS,
      "take a lock that was released or has run out; release it, as owner 0 until 0"},
     {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | COUNTED | NEXT, LAB_LEVEL_STATE,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
     {THREE_STATE, COLUMN, ALWAYS, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | NEXT, LAB_LEVEL_STATE,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
     {THREE_STATE, LWT, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | COUNTED | NEXT, LAB_LEVEL_CAS,
-     "the count is full, pre-change: bucket + 1, from next_change on, a lead ahead"},
+     "the count is full; the pre-change begins: bucket + 1 for rows from next_change on, one lead from now"},
     {THREE_STATE, RMW, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, COUNTED | LAST | NEXT, LAB_LEVEL_STATE,
      "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
      "0"},
@@ -129,45 +128,43 @@ static const struct lab_rule firing_rules[] = {
      "post-change, by the first agent that uses the key: count = 0, last_change = next_change, next_change = "
      "0"},
     {THREE_STATE, RMW, AT_THRESHOLD_1, LAB_SIDE_STATE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
-     "post-change and full again at once"},
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
     {THREE_STATE, COLUMN, AT_THRESHOLD_1, LAB_SIDE_BASE, LAB_FORM_UPDATE, ALL_COLUMNS, LAB_LEVEL_STATE,
-     "post-change and full again at once"},
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
     {THREE_STATE, LWT, AT_THRESHOLD_1, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
-     "post-change and full again at once"},
+     "post-change, when one row fills the count (threshold 1): the reset and the next change in one update"},
     {THREE_STATE, RMW, AT_LINES, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST | NEXT, LAB_LEVEL_STATE,
-     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
-     "when "
-     "more lines have passed"},
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
     {THREE_STATE, COLUMN, AT_LINES, LAB_SIDE_BASE, LAB_FORM_UPDATE, BUCKET | LAST | NEXT, LAB_LEVEL_STATE,
-     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
-     "when "
-     "more lines have passed"},
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
     {THREE_STATE, LWT, AT_LINES, LAB_SIDE_STATE, LAB_FORM_UPDATE_IF, BUCKET | LAST | NEXT, LAB_LEVEL_CAS,
-     "a row from beyond the line of the bucket, before it is put: bucket + 1, from the line on; bucket + 2 "
-     "when "
-     "more lines have passed"},
+     "before a row at or beyond the bucket's line (max_age) is stored: bucket + 1 for rows from the line on; "
+     "bucket + 2 when the row is beyond a later line too"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "a key that the agent does not know; an update of unknown outcome; a read near the end of the grant"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
      "the first grant of a key: bucket 0, before and start at the least bigint"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_GRANTS, LAB_FORM_UPDATE_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
-     "a row later than the grant: until further on; a full count: bucket + 1, before = start, start = until, "
-     "until further on"},
+     "a row at or after the end of the grant: a later until; a full count: bucket + 1, before = start, "
+     "start = until, and a later until"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_COUNTS, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
-     "a row that fires, after it was acknowledged: of the bucket that it went to"},
+     "a row that fires, after it was acknowledged: adds to the counter of the bucket that it went to"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_COUNTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
      "after each addition: the count of that bucket"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_STARTS, LAB_FORM_INSERT, 1, LAB_LEVEL_STATE,
-     "before a roll from bucket 2 on: the start of the bucket below, which the state is to forget"},
+     "before bucket 2 or a higher one is rolled: stores the start of the bucket below, which the new "
+     "state no longer has"},
     {GUARDED, ANY, ALWAYS, LAB_SIDE_STARTS, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
-     "a row older than the state tells: from bucket to bucket down, never bucket 0"},
+     "a row with a time below before: the starts of lower buckets, one at a time, down to bucket 1"},
 };
 
 static const struct lab_rule count_rules[] = {
     {BY_COUNTER, ANY, ALWAYS, LAB_SIDE_TOTAL, LAB_FORM_ADD, 1, LAB_LEVEL_STATE,
      "before each row: takes its number; not to be repeated when its outcome is unknown"},
     {BY_COUNTER, ANY, ALWAYS, LAB_SIDE_TOTAL, LAB_FORM_SELECT, 1, LAB_LEVEL_STATE,
-     "after that: n - 1 is the row's number, and perhaps another's too; before a read"},
+     "after that: n - 1 is the row's number, and perhaps also that of a concurrent row; and before a read"},
     {BY_LWT | BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_SERIAL,
      "before a row whose key the agent does not know; after an update of unknown outcome"},
     {BY_LWT | BY_LEASE, ANY, ALWAYS, LAB_SIDE_NUMBERS, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
@@ -183,7 +180,7 @@ static const struct lab_rule count_rules[] = {
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_SELECT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "before a row or a read whose key the cache does not know"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
-     "the first count of a bucket; with the newest row, which is the last one counted then"},
+     "the first count of a bucket; also returns the newest row, which is now the last counted row"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_AFTER, 0, LAB_LEVEL_READ,
      "now and then: the rows after the last one that was counted"},
     {BY_INCREMENTAL, ANY, ALWAYS, LAB_SIDE_SUM, LAB_FORM_INSERT_IF, ALL_COLUMNS, LAB_LEVEL_CAS,
@@ -196,7 +193,7 @@ static const struct lab_rule count_rules[] = {
     {BY_SCAN, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
      "now and then: every row of the bucket"},
     {BY_MEMORY, ANY, ALWAYS, LAB_SIDE_NONE, LAB_FORM_COUNT_ALL, 0, LAB_LEVEL_READ,
-     "once after the agent has started: what it is to resume from"},
+     "once after the agent has started: how many rows the bucket already has"},
     {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_INSERT, ALL_COLUMNS, LAB_LEVEL_STATE,
      "the first time that a key's bucket is full"},
     {BY_SCAN | BY_MEMORY, ANY, ALWAYS, LAB_SIDE_STATE, LAB_FORM_UPDATE, BUCKET | LAST, LAB_LEVEL_STATE,

@@ -324,10 +324,10 @@ static const char *when_aged(const struct lab_rule *rule)
         return "the first row of a key, before it is put: last_change is the line before it";
     if (rule->columns == (BIT(BK_BUCKET) | BIT(BK_COUNTER) | BIT(BK_LAST_CHANGE)))
         return rule->side == LAB_SIDE_BASE
-                   ? "a row from beyond the line of the bucket, before it is put, and a full count: bucket + "
-                     "1, and the base up to n"
-                   : "a row from beyond the line of the bucket, before it is put, and a full count: bucket + "
-                     "1, and the count back to 0";
+                   ? "before a row at or beyond the bucket's line (max_age) is stored, and when the count is "
+                     "full: bucket + 1, and the base up to n"
+                   : "before a row at or beyond the bucket's line (max_age) is stored, and when the count is "
+                     "full: bucket + 1, and the count back to 0";
     return NULL;
 }
 
@@ -339,8 +339,8 @@ static const char *when_of(const struct maker *maker, const struct lab_rule *rul
     if (!maker->is_weighted || rule->columns != BIT(BK_COUNTER))
         return rule->when;
     return rule->form == LAB_FORM_UPDATE_IF
-               ? "a row that fires, after it was acknowledged: what is known, plus its weight; all columns "
-                 "are named, since a failed condition tells no others"
+               ? "a row that fires, after it was acknowledged: the known count, plus its weight; the "
+                 "condition names all columns, since a failed update returns only those that it names"
                : "a row that fires, after it was acknowledged: what was read, plus its weight";
 }
 

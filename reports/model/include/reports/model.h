@@ -24,7 +24,7 @@ enum report_kind {
     REPORT_NODES,
     REPORT_LATENCY,
     REPORT_BUCKET_CHANGES,
-    REPORT_SUMMARY, /* only a separate chart, since a page has the same contents in more detail */
+    REPORT_SUMMARY, /* drawn only as a separate chart: a page shows the same in more detail */
     REPORT_KIND_COUNT
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The bytes of the scenario's rows and partitions in an sstable, in O(1) per row: the sizes of
- * cassandra/sstable.h for a row that an INSERT with all of its columns wrote. Everything that is equal for
- * all rows is precomputed.
+/* Computes how many bytes the scenario's rows and partitions take in an sstable, in O(1) per row. The result
+ * is that of cassandra/sstable.h for rows that were each written by one INSERT of all columns. Everything
+ * that is equal for all rows is precomputed.
  *
  * A row's bytes depend on its payload and on the time of its write: times are stored as differences from the
- * sstable's first time, in 1 to 9 bytes (struct lab_row_stamps). One simplification: each row stores the size
- * of the previous row, instead of which its own size is used here. So a partition's size is exact if the
- * sizes of all its rows have vints of the same length; otherwise it is wrong by one byte for each row near
- * 2^7, 2^14 and so on bytes. */
+ * sstable's first time, in 1 to 9 bytes (struct lab_row_stamps). One simplification: on disk each row also
+ * stores the size of the previous row; here the row's own size takes its place. So a partition's size is
+ * exact if the sizes of all its rows have vints of the same length. Otherwise each row whose size is near a
+ * step of that length (2^7, 2^14 and so on bytes) may make it wrong by one byte. */
 #ifndef LAB_ROW_COST_H
 #define LAB_ROW_COST_H
 
@@ -36,16 +36,17 @@ struct lab_row_cost {
     bool clusters_by_key; /* the key is a clustering column, so each row contains it */
     bool partitions_by_key;
     int64_t ttl_ns; /* 0: rows do not expire */
-    /* is_estimated: columns are missing in some rows, or are counters, each with its own time of writing. A
-     * row's bytes are then estimated by regression on its payload: `beside` and `cells` are the overhead in
-     * bytes and the number of cells of a row with the mean payload; the slopes are their increases per byte
-     * of payload. */
+    /* is_estimated: some columns are missing in some rows, or the columns are counters, whose cells each
+     * store a write time. A row's bytes are then estimated by regression on its payload: `beside` is the
+     * overhead in bytes, and `cells` the number of cells, of a row with the mean payload; the slopes are
+     * their increases per byte of payload. A row has at most cells_most cells. */
     bool is_estimated, is_counter;
-    double shares_present; /* mean number of those of the `shares` columns that are present in a row */
+    double shares_present; /* mean number of the `shares` columns that a row has */
     double payload_mean, beside, beside_slope, cells, cells_slope, cells_most;
 };
 
-/* The number of bytes of a row's times, by the time of its write: bytes[i] up to until_ns[i]. */
+/* How many bytes a row's times take, as a step function of its write time: bytes[i] for write times before
+ * until_ns[i]. */
 #define LAB_ROW_STAMPS_MAX 16u
 struct lab_row_stamps {
     uint32_t count;
@@ -56,7 +57,7 @@ struct lab_row_stamps {
 /* start_ns: when the sstable's first row is written. */
 void lab_row_stamps_init(struct lab_row_stamps *out, const struct lab_row_cost *cost, int64_t start_ns);
 
-/* The number of bytes of a write time from 9.5 hours to 50 days after the first one. */
+/* How many bytes a write time takes that is 9.5 hours to 50 days after the sstable's first write time. */
 #define LAB_STAMP_USUAL 6u
 
 static inline uint32_t lab_row_stamp_class(const struct lab_row_stamps *stamps, int64_t time_ns)

@@ -19,7 +19,7 @@ extern "C" {
 
 enum lab_risk {
     LAB_RISK_UNBOUNDED, /* a partition grows for as long as rows arrive */
-    LAB_RISK_HOT_SPOT,  /* all keys write to the same partition at a time */
+    LAB_RISK_HOT_SPOT,  /* at any one time, all keys write to the same partition */
     LAB_RISK_SKEW,  /* the partitions of one key, or the nodes that store them, get many more rows than others
                      */
     LAB_RISK_LARGE, /* every partition is expected to exceed a limit */
