@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what an archive gives back is what was put in, or it is refused; nothing that it is handed makes it
- * crash, and no want of memory goes unseen. Method: a structure with a field of each kind goes both ways by
- * one function; its archive is cut at every length, altered in every byte, and filled with bytes by chance
- * under a checksum that holds; every allocation fails once. */
+/* Aim: an archive returns what was saved, or it is refused; no input crashes the loader, and no failed
+ * allocation goes unnoticed. Method: one function saves and loads a structure with a field of each kind. Its
+ * archive is truncated at every length, altered in every byte, and filled with random bytes under a valid
+ * checksum; every allocation fails once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ struct thing {
     struct item *items;
     size_t item_count;
     char *name, *nothing;
-    uint64_t *made; /* one field at a time */
+    uint64_t *made; /* allocated one field at a time */
     size_t made_count;
 };
 
@@ -147,7 +147,7 @@ static bool is_refused_at_once(const unsigned char *data, size_t size, uint64_t 
     return !is_taken;
 }
 
-/* Bytes under a checksum that holds. */
+/* These bytes in an archive with a valid checksum. */
 static unsigned char *seal(const unsigned char *bytes, size_t length, size_t *size)
 {
     struct sim_archive archive;
@@ -158,7 +158,7 @@ static unsigned char *seal(const unsigned char *bytes, size_t length, size_t *si
     return sealed;
 }
 
-/* Makes the checksum hold over what was altered: the last eight bytes. */
+/* Recomputes the checksum, the last eight bytes, over the altered data. */
 static void reseal(unsigned char *data, size_t size)
 {
     uint64_t sum = sim_digest_chain(0, size - sizeof sum), word;
@@ -200,7 +200,7 @@ static void test_archive_loading_replaces_what_was_there(void **state)
 {
     (void)state;
     struct thing thing = example(), old = {.item_count = 5};
-    thing.items = NULL; /* an empty array takes the place of a full one */
+    thing.items = NULL; /* an empty array replaces a full one */
     thing.item_count = 0;
     struct sim_archive archive;
     unsigned char *data;
@@ -224,7 +224,7 @@ static void test_archive_cut_or_altered_is_refused(void **state)
     size_t size;
     unsigned char *data = save_example(&size);
     for (size_t cut = 0; cut < size; cut++) {
-        /* A block of its own, so that a sanitizer sees a byte read behind it. */
+        /* A separate block, so that a sanitizer detects a read past the end. */
         unsigned char *part = malloc(cut + 1);
         memcpy(part, data, cut);
         assert_true(is_refused_at_once(part, cut, KIND, SIM_ERROR_ENVIRONMENT, "cut short"));
@@ -271,7 +271,7 @@ static void test_archive_of_another_machine_is_refused_with_the_cure(void **stat
     free(data);
 }
 
-/* Whatever stands under a good checksum, loading ends, with clean memory and within all limits. */
+/* Whatever the bytes under a valid checksum, the load ends, frees its memory and stays within all limits. */
 static void test_archive_bytes_by_chance_never_crash(void **state)
 {
     (void)state;
@@ -348,7 +348,7 @@ static void test_archive_field_of_one_direction_is_found(void **state)
     sim_archive_mark(&archive, 9);
     assert_false(sim_archive_is_fine(&archive));
     assert_false(sim_archive_finish_load(&archive, NULL));
-    /* And what is left over. */
+    /* Unread bytes are refused too. */
     assert_true(sim_archive_begin_load(&archive, data, size, KIND, NULL));
     sim_archive_u32(&archive, &a);
     sim_archive_u32(&archive, &b);

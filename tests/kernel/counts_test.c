@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the samplers of counts follow their distributions, and give the same bits everywhere. Method: some
- * hundred thousand draws each through the exact distribution function by GSL, at means on both sides
- * of each change of method, held by fit.h (a count is spread evenly over its step); means far beyond what GSL
- * knows by moments within 8 standard errors (false alarm below 1e-11 each); and golden first draws. */
+/* Aim: the samplers of counts follow their distributions, and give the same bits everywhere. Method: several
+ * hundred thousand draws each through GSL's exact distribution function, at means on both sides of each
+ * change of method, tested by fit.h (a count is placed uniformly within its step of the distribution
+ * function); means far beyond GSL's range by their moments within 8 standard errors (false alarm below 1e-11
+ * each); and golden first draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 /* From the build with gcc -O3 on x86-64. */
 #define GOLDEN UINT64_C(0xd290347ad645ced4)
 
-/* A place within the step of the distribution function at k, from its lower end. */
+/* A uniform position within a step of the distribution function: `share` high, from `below` up. */
 static double within(double below, double share, struct sim_random *spread)
 {
     double place = below + share * sim_random_unit(spread);
@@ -142,7 +143,7 @@ static void assert_near(double sum, double draws, double mean, double stddev)
         fail_msg("mean %.17g, not %.17g +- %.3g", sum / draws, mean, stddev / sqrt(draws));
 }
 
-/* Deviations and their squares, so that no digit is lost. */
+/* The sums are of deviations and their squares, so that no digits are lost. */
 static void test_huge_means_keep_their_moments(void **state)
 {
     (void)state;

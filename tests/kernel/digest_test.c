@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the placement digest changes with every decision and with nothing else. Method: random placements; one
- * row's bucket, the order, the key's index or the number of rows is changed, or the same rows are told in
- * other parts and keys in another order; golden values, since digests are stored and compared between
- * versions. */
+/* Aim: the placement digest changes with every decision and with nothing else. Method: random placements, in
+ * which one row's bucket, the order, the key's index or the number of rows is changed, or the same rows are
+ * added in other batches and the keys in another order; and golden values, since digests are stored and
+ * compared between versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void test_placement_any_change_changes_the_digest(void **state)
             assert_true(digest_of(buckets, i, 5) != digest);
         }
         assert_true(digest_of(buckets, ROWS, 4) != digest && digest_of(buckets, ROWS, 6) != digest);
-        /* All buckets moved alike are another placement. */
+        /* Moving all buckets alike gives another placement. */
         for (int i = 0; i < ROWS; i++)
             buckets[i]++;
         assert_true(digest_of(buckets, ROWS, 5) != digest);
@@ -107,11 +107,11 @@ static void test_placement_keys_merge_in_any_order(void **state)
     for (int key = KEYS - 1; key >= 0; key--)
         backward += parts[key];
     assert_true(forward == backward && forward == halves[0] + halves[1]);
-    /* Two keys that exchange their rows are a change. */
+    /* Two keys that exchange their rows give another digest. */
     uint64_t exchanged =
         forward - parts[3] - parts[4] + digest_of(buckets[3], ROWS, 4) + digest_of(buckets[4], ROWS, 3);
     assert_true(exchanged != forward);
-    /* A key without rows is as no key. */
+    /* A key without rows does not contribute. */
     assert_true(digest_of(buckets[0], 0, 7) == 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an error is one line of sound UTF-8 that fits, whatever it quotes. Method: texts of every length
- * around the limit in characters of one to four bytes, control characters, and an error that quotes itself.
- */
+/* Aim: an error is one line of valid UTF-8 within the size limit, whatever it quotes. Method: texts of every
+ * length around the limit in characters of one to four bytes, control characters, and an error that quotes
+ * itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void check_cut(size_t lead, const char *character, size_t count)
         assert_string_equal(error.text, text);
         return;
     }
-    /* Whole characters, as many as fit before the dots. */
+    /* Only whole characters, as many as fit before the dots. */
     size_t kept = lead;
     while (kept + size <= TEXT_MAX - 3)
         kept += size;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whether draws follow a distribution: each draw's true distribution function, which must be uniform in [0,
- * 1), is counted in equal bins; their chi-square and their Kolmogorov-Smirnov distance must stay below bounds
- * that a sound sampler passes with a chance below 1e-10 in total. Seeds are fixed, so a failure is a change
- * of code.
- */
+/* Tests whether draws follow a distribution. Each draw is mapped through the true distribution function,
+ * which must give uniform values in [0, 1), and counted in equal bins. Their chi-square and their
+ * Kolmogorov-Smirnov distance must stay below bounds that a correct sampler exceeds with a chance below 1e-10
+ * in total. Seeds are fixed, so a failure means that the code has changed. */
 #ifndef TESTS_KERNEL_FIT_H
 #define TESTS_KERNEL_FIT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an array that grows keeps its items, grows seldom, and is as it was when there is no memory. Method:
- * arrays of several kinds of items, filled one by one and at once; allocations that fail; counts that no
- * memory holds. */
+/* Aim: a growing array keeps its items, grows seldom, and is unchanged when an allocation fails. Method:
+ * arrays of items of several sizes, filled one by one and in one step; failing allocations; counts that no
+ * memory can hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -86,7 +86,7 @@ static void test_array_without_memory_is_as_it_was(void **state)
     atomic_store(&allocations_left, 0);
     assert_false(sim_grow(&items, &capacity, 17, sizeof *items));
     atomic_store(&allocations_left, ALLOCATIONS_WITHOUT_END);
-    /* More bytes than a size_t counts. */
+    /* More bytes than a size_t can count. */
     assert_false(sim_grow(&items, &capacity, SIZE_MAX / sizeof *items + 1, sizeof *items));
     assert_ptr_equal(items, before);
     assert_int_equal(capacity, 16);

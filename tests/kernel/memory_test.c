@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: memory begins at a line of the cache, is zeros where that was guaranteed, large or small, and growing
- * keeps what was there, also when it fails. Method: sizes around that of a large page; an end of memory that
- * a size stands for. */
+/* Aim: memory begins at a cache line and is zeroed where that is guaranteed, for small and large sizes;
+ * growing keeps the contents, even when it fails. Method: sizes around that of a large page; and a size that
+ * cannot be allocated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,7 +36,7 @@ static void test_fresh_memory_is_zeros(void **state)
             assert_non_null(memory);
             assert_int_equal((uintptr_t)memory % SIM_LINE_BYTES, 0);
             assert_true(is_all(memory, 0, sizes[i], 0));
-            memset(memory, 7, sizes[i]); /* the next round may get it again */
+            memset(memory, 7, sizes[i]); /* the next round may get the same memory again */
             free(memory);
         }
     }

@@ -28,10 +28,10 @@ enum { CUSTOMER_COMES, CUSTOMER_GOES };
 static uint64_t customers = 1000000;
 static double tolerance = 0.03;
 
-/* Times of arrival of those who wait, in a ring. */
+/* Arrival times of the waiting customers, in a ring buffer. */
 struct station {
     int64_t line[65536];
-    uint64_t came, started; /* into the line and out of it */
+    uint64_t came, started; /* customers that entered the line and left it */
     uint32_t servers, busy;
     double service_ns;
     uint64_t customers;
@@ -84,7 +84,7 @@ static void run(struct station *station, uint64_t seed, double gap_ns)
     sim_queue_destroy(&queue);
 }
 
-/* The chance that an arrival waits, a being the load in servers. */
+/* The probability that an arrival waits, where a is the offered load in servers. */
 static double erlang_c(uint32_t servers, double a)
 {
     double term = 1, sum = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: log, exp and power are within 2 ulp of the true values and give the same bits everywhere. Method: true
- * values from mpmath (number_reference.py) at the edges of the reductions and at random; libm beside them at
- * a million random points; a golden hash over the bits, which no compiler or machine may change. */
+ * values from mpmath (number_reference.py) at the edges of the range reductions and at random points;
+ * comparison with libm at a million random points; and a golden hash over the bits, which no compiler or
+ * machine may change. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +83,7 @@ static void test_pow_reference_values_within_its_bound(void **state)
     assert_true(count == 40);
 }
 
-/* glibc's own are within 1 ulp. */
+/* glibc's functions are accurate to 1 ulp. */
 static void test_log_and_exp_random_points_agree_with_libm(void **state)
 {
     (void)state;
@@ -121,7 +122,7 @@ static void test_number_special_values_are_exact(void **state)
 static void test_number_never_falls_where_the_true_one_rises(void **state)
 {
     (void)state;
-    /* Over the seams of the reductions; a jump of the wrong sign there would unsort times. */
+    /* Across the seams of the range reductions: a downward jump there would break the order of times. */
     double last_log = sim_log(0x1.6a09e667f0000p-1), last_exp = sim_exp(0.3465);
     for (int i = 1; i < 100000; i++) {
         double next_log = sim_log(0x1.6a09e667f0000p-1 + i * 0x1p-40),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the queue gives events in the order of (time, sequence), whatever is pushed, popped and cancelled in
- * between, whatever of it was pushed for later, and refuses what it must. Method: random work beside a sorted
- * list that is too simple to be wrong; then one test for each guarantee of the header, with state set by hand
- * where 2^40 pushes are too many. */
+/* Aim: the queue pops events in the order of (time, sequence), whatever is pushed, popped and cancelled in
+ * between and whichever events are pushed by push_later(), and refuses invalid calls. Method: random
+ * operations compared with a sorted list, which is too simple to be wrong; then one test for each guarantee
+ * of the header. State is set by hand where the test would need 2^40 pushes. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@
 void *__real_aligned_alloc(size_t unit, size_t size);
 void *__wrap_aligned_alloc(size_t unit, size_t size);
 
-static long allocations_left = -1; /* negative: without end */
+static long allocations_left = -1; /* negative: unlimited */
 
 void *__wrap_aligned_alloc(size_t unit, size_t size)
 {
@@ -51,7 +51,7 @@ struct known {
     uint64_t handle;
 };
 
-/* The pending events in the order in which they should come, the first one last. */
+/* The pending events in the expected order, the first one last. */
 struct list {
     struct known items[4096];
     size_t count;
@@ -88,7 +88,7 @@ static uint32_t waiting(const struct sim_queue *queue)
     return queue->calendar.overflow_count + queue->calendar.bucketed_count + queue->listed_count;
 }
 
-/* Pops an event, whole, and returns its id. */
+/* Pops an event, checks it, and returns its id. */
 static uint64_t pop(struct sim_queue *queue, int64_t *time_ns)
 {
     struct sim_event event = {0};
@@ -130,13 +130,13 @@ static void pop_both(struct sim_queue *queue, struct list *list, bool peeks)
 
 struct mix {
     unsigned cancels_in_16;
-    unsigned later_in_16; /* of the pushes */
-    bool is_skewed;       /* times are near as a rule, and seldom very far */
-    bool gathers;         /* now and then */
-    unsigned after_in_16; /* of the pushes: with one of twelve delays, more than there are lists */
+    unsigned later_in_16; /* pushes by push_later() */
+    bool is_skewed;       /* most times are near, few are very far */
+    bool gathers;         /* sometimes calls sim_queue_gather() */
+    unsigned after_in_16; /* pushes by push_after(), with one of twelve delays, more than there are lists */
 };
 
-/* Random work: the list's length wanders around `aim`, times within `spread_ns` of now. */
+/* Random operations: the list's length varies around `aim`, and times are within `spread_ns` of now. */
 static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix mix, long operations)
 {
     struct list *list = calloc(1, sizeof *list);
@@ -165,7 +165,7 @@ static void work_mixed(uint64_t seed, size_t aim, uint64_t spread_ns, struct mix
             assert_int_not_equal(handle, 0);
             list_add(list, (struct known){time, (uint64_t)i, handle});
         } else if ((bits & 15) < mix.cancels_in_16 && list->count > 0) {
-            /* The first one now and then, the others evenly. */
+            /* Sometimes the first event, otherwise a uniformly chosen one. */
             size_t index =
                 (bits & 0xf0) == 0 ? list->count - 1 : (size_t)sim_random_below(&random, list->count);
             spent_handle = list->items[index].handle;
@@ -200,11 +200,11 @@ static void test_random_work_agrees_with_sorted_list(void **state)
 {
     (void)state;
     spent_handle = 0;
-    work(1, 3, 1000, 4, OPERATIONS / 4);        /* hardly anything pending */
-    work(2, 200, 1000000, 4, OPERATIONS / 4);   /* no ties as a rule */
-    work(3, 200, 3, 4, OPERATIONS / 4);         /* ties as a rule */
-    work(4, 1000, 100000, 0, OPERATIONS / 8);   /* nothing cancelled */
-    work(5, 1000, 100000, 16, OPERATIONS / 16); /* nothing but cancelled, and the last ones popped */
+    work(1, 3, 1000, 4, OPERATIONS / 4);        /* hardly any events pending */
+    work(2, 200, 1000000, 4, OPERATIONS / 4);   /* mostly without ties */
+    work(3, 200, 3, 4, OPERATIONS / 4);         /* mostly ties */
+    work(4, 1000, 100000, 0, OPERATIONS / 8);   /* no cancellations */
+    work(5, 1000, 100000, 16, OPERATIONS / 16); /* only cancellations, and the last events popped */
     work(6, 60, 1u << 30, 14, OPERATIONS / 16);
 }
 
@@ -214,7 +214,7 @@ static void test_random_work_for_later_agrees_with_sorted_list(void **state)
     spent_handle = 0;
     work_mixed(11, 3, 1000, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8);
     work_mixed(12, 200, 1000000, (struct mix){4, 16, false, false, 0}, OPERATIONS / 8);
-    work_mixed(13, 200, 3, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8); /* ties as a rule */
+    work_mixed(13, 200, 3, (struct mix){4, 8, false, false, 0}, OPERATIONS / 8); /* mostly ties */
     work_mixed(14, 1000, 100000, (struct mix){0, 16, false, false, 0}, OPERATIONS / 8);
     work_mixed(15, 1000, 100000, (struct mix){16, 12, false, false, 0}, OPERATIONS / 16);
     work_mixed(16, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, false, 0}, OPERATIONS / 8);
@@ -227,8 +227,8 @@ static void test_random_work_after_delays_agrees_with_sorted_list(void **state)
     spent_handle = 0;
     work_mixed(21, 3, 1000, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8);
     work_mixed(22, 16, 1000000, (struct mix){4, 4, false, false, 8},
-               OPERATIONS / 8);                                                   /* few, and not so few */
-    work_mixed(23, 200, 24, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8); /* ties as a rule */
+               OPERATIONS / 8); /* a few events, and somewhat more */
+    work_mixed(23, 200, 24, (struct mix){4, 8, false, false, 8}, OPERATIONS / 8); /* mostly ties */
     work_mixed(24, 1000, 100000, (struct mix){12, 4, false, false, 16}, OPERATIONS / 8);
     work_mixed(25, 60, UINT64_C(1) << 48, (struct mix){8, 8, true, true, 12}, OPERATIONS / 8);
 }
@@ -253,7 +253,7 @@ static void test_later_ties_come_in_order_of_pushing(void **state)
 }
 
 struct told {
-    uint32_t days[2000]; /* what was said last of each event; 9: nothing */
+    uint32_t days[2000]; /* the last value reported for each event; 9: none */
     uint64_t times, popped;
 };
 
@@ -267,7 +267,8 @@ static void tell(void *context, const struct sim_event *event, uint32_t days)
     told->times++;
 }
 
-/* Each event waits, one a day or so: most are told of three times, in falling order, and before they come. */
+/* Each event waits, about one per bucket. Most are reported three times, in descending order, and before they
+ * are popped. */
 static void test_waiting_events_are_told_of_before_they_come(void **state)
 {
     (void)state;
@@ -289,8 +290,7 @@ static void test_waiting_events_are_told_of_before_they_come(void **state)
     sim_queue_destroy(&queue);
 }
 
-/* A timeout that is pushed and cancelled uses the same slot over and over, and brings nothing into the heap.
- */
+/* A timeout that is pushed and cancelled reuses one slot, and never enters the heap. */
 static void test_cancelled_later_event_leaves_nothing(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void test_later_without_memory_nothing_is_lost(void **state)
     struct sim_queue queue;
     int64_t time;
     assert_true(sim_queue_create(100, 0, &queue));
-    /* Without a calendar events need not wait. */
+    /* When the calendar cannot be allocated, events go directly to the heap. */
     for (int fail_at = 0; fail_at < 3; fail_at++) {
         allocations_left = fail_at;
         assert_int_not_equal(push_later(&queue, 2000 + fail_at, 2000), 0);
@@ -369,7 +369,7 @@ static void test_ties_come_in_order_of_pushing(void **state)
     for (uint64_t id = 0; id < 5000; id += 3)
         assert_int_equal(pop(&queue, &time), id);
     assert_int_equal(time, 10);
-    /* What is pushed at the time of those that wait comes after them. */
+    /* An event that is pushed at the time of waiting events comes after them. */
     push(&queue, 20, 5000);
     for (uint64_t id = 0; id <= 5000; id++) {
         if (id % 3 != 0 || id == 5000)
@@ -392,14 +392,14 @@ static void shuffled(uint64_t seed, bool is_later, uint64_t *ids)
         is_later ? push_later(&queue, (int64_t)(id % 2), id) : push(&queue, (int64_t)(id % 2), id);
     for (uint64_t i = 0; i < 2 * TIES; i++) {
         ids[i] = pop(&queue, &time);
-        /* Times still come in order, and each event at its own. */
+        /* Times are still in order, and each event comes at its own time. */
         assert_int_equal(time, i / TIES);
         assert_int_equal(ids[i] % 2, (uint64_t)time);
     }
     sim_queue_destroy(&queue);
 }
 
-/* A random order has about TIES / 2 places where the next id is the smaller one. */
+/* The number of descents: in a random order about TIES / 2 ids are followed by a smaller one. */
 static size_t descents(const uint64_t *ids, size_t count)
 {
     size_t found = 0;
@@ -420,7 +420,7 @@ static void test_shuffled_ties_are_the_seeds_alone(void **state)
     assert_memory_equal(first, again, sizeof first);
     assert_memory_not_equal(first, other, sizeof first);
     assert_memory_not_equal(first, other, sizeof first / 2);
-    /* Standard deviation of the descents: sqrt(TIES / 12) = 6.5. */
+    /* The standard deviation of the descents is sqrt(TIES / 12) = 6.5. */
     assert_in_range(descents(first, TIES), TIES / 2 - 45, TIES / 2 + 45);
     assert_in_range(descents(other + TIES, TIES), TIES / 2 - 45, TIES / 2 + 45);
 }
@@ -441,7 +441,7 @@ static void test_handle_of_recycled_slot_is_refused(void **state)
             assert_false(sim_queue_peek(&queue, &time));
         }
     }
-    /* One slot served them all; its next event is none of theirs. */
+    /* All of them used one slot; the handle of the next event in it differs from theirs. */
     uint64_t handle = push(&queue, 100, 100);
     for (size_t i = 0; i < 100; i++) {
         assert_int_equal(old[i] & SIM_QUEUE_SLOT_MASK, handle & SIM_QUEUE_SLOT_MASK);
@@ -465,7 +465,7 @@ static void test_cancelled_items_do_not_pile_up(void **state)
     assert_true(sim_queue_create(1000, 0, &queue));
     for (uint64_t id = 0; id < 100; id++)
         push(&queue, INT64_C(1000000000) + (int64_t)id, id);
-    /* Each would surface after all the others, if it were left to that. */
+    /* Without a purge, each cancelled item would stay in the heap until all other events had been popped. */
     for (uint64_t id = 0; id < 100000; id++)
         assert_true(sim_queue_cancel(&queue, push(&queue, SIM_QUEUE_TIME_MAX, id)));
     assert_int_equal(queue.capacity, 1000);
@@ -525,7 +525,7 @@ static void test_without_memory_nothing_is_lost(void **state)
         assert_int_equal(sim_queue_count(&queue), 100);
         assert_int_equal(sim_queue_pushed(&queue), 100);
     }
-    /* A cancelled event's room will do as well. */
+    /* The slot of a cancelled event is sufficient. */
     assert_true(sim_queue_cancel(&queue, handles[40]));
     assert_int_not_equal(push(&queue, 960, 40), 0);
     assert_int_equal(push(&queue, 960, 40), 0);
@@ -547,7 +547,7 @@ static void test_exhausted_ties_are_numbered_anew(void **state)
     queue.sequence = (UINT64_C(1) << 40) - 100;
     uint64_t handles[200];
     for (uint64_t id = 0; id < 200; id++) {
-        /* Four times, mixed, so that the heap is far from sorted when it happens. */
+        /* Four distinct times in mixed order, so that the heap is far from sorted at the renumbering. */
         int64_t at = (int64_t)(sim_mix64(id) % 4);
         handles[id] = id % 8 < 3 ? push_later(&queue, at, id) : push(&queue, at, id);
         assert_int_not_equal(handles[id], 0);
@@ -568,7 +568,7 @@ static void test_exhausted_ties_are_numbered_anew(void **state)
     sim_queue_destroy(&queue);
 }
 
-/* Runs in a child: its last words would only disturb. */
+/* Runs in a child process, whose output on stderr is discarded. */
 static void assert_aborts(int64_t now_ns, int64_t time_ns)
 {
     pid_t child = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the generator is xoshiro256++, a stream belongs to (seed, purpose, entity) alone, and whole numbers
- * are drawn without bias. Method: known answers of the authors' own program, golden first draws of derived
+/* Aim: the generator is xoshiro256++, a stream depends only on (seed, purpose, entity), and integers are
+ * drawn without bias. Method: known answers from the authors' own program, golden first draws of derived
  * streams, and counts within 8 standard deviations (false alarm below 1e-13 each). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static void test_random_known_state_gives_known_answers(void **state)
         assert_true(sim_random_next(&random) == wanted[i]);
 }
 
-/* splitmix64 from state 0 adds its constant before it mixes; first answers of the authors' program. */
+/* splitmix64 adds its constant before it mixes, here from state 0; the first outputs of the authors'
+ * program. */
 static void test_mix_is_that_of_splitmix64(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void test_random_neighbouring_streams_are_all_different(void **state)
             }
         }
     }
-    /* Not one word of any state twice, so that no stream is a shifted copy of another. */
+    /* No word occurs twice in all states, so no stream is a shifted copy of another. */
     qsort(words, count, sizeof *words, compare_u64);
     for (size_t i = 1; i < count; i++)
         assert_true(words[i] != words[i - 1]);
@@ -133,7 +134,7 @@ static void test_random_neighbouring_streams_are_unrelated(void **state)
         check_half_of_bits_differ(random, other_purpose);
         check_half_of_bits_differ(random, exchanged);
     }
-    /* One purpose's draws, however many, leave another's where they were. */
+    /* Any number of draws for one purpose leaves the stream of another purpose unchanged. */
     struct sim_random a, b, again;
     sim_random_init(&a, 9, SIM_ARRIVAL, 5);
     sim_random_init(&b, 9, SIM_BURST, 5);
@@ -158,7 +159,7 @@ static void test_unit_is_a_multiple_of_2_to_minus_53_below_1(void **state)
     }
     assert_true(fabs(sum / DRAWS - 0.5) <= 8 * sqrt(1.0 / 12 / DRAWS));
     assert_true(fabs(squares / DRAWS - 1.0 / 3) <= 8 * sqrt(4.0 / 45 / DRAWS));
-    /* The state whose next draw has all bits set: the largest unit. */
+    /* The state whose next draw has all bits set, which gives the largest unit. */
     struct sim_random full = {{UINT64_MAX, 0, 0, 1}};
     assert_true(sim_random_unit(&full) == 1 - 0x1p-53);
 }
@@ -187,7 +188,7 @@ static void test_below_small_and_large_ranges_are_unbiased(void **state)
         counts[sim_random_below(&random, 6)]++;
     for (int i = 0; i < 6; i++)
         assert_true(fabs(counts[i] - DRAWS / 6.0) <= 8 * sqrt(DRAWS * 5 / 36.0));
-    /* Of 3 * 2^62 numbers a multiplication alone gives those divisible by 3 half of the draws. */
+    /* Below 3 * 2^62, a plain multiplication would give the multiples of 3 half of the draws. */
     double thirds[3] = {0};
     for (int i = 0; i < DRAWS; i++)
         thirds[sim_random_below(&random, UINT64_C(3) << 62) % 3]++;

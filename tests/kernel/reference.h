@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads number_reference.txt: one line at a time, its name and its numbers. */
+/* Reads number_reference.txt, one line at a time: a name and its numbers. */
 #ifndef TESTS_KERNEL_REFERENCE_H
 #define TESTS_KERNEL_REFERENCE_H
 
@@ -9,7 +9,7 @@
 
 struct reference {
     char name[16];
-    double x, y;      /* y: of pow and zipf */
+    double x, y;      /* y: for pow and zipf only */
     double high, low; /* the true value is their sum */
 };
 
@@ -21,7 +21,7 @@ static inline FILE *reference_open(void)
     return file;
 }
 
-/* The next line of that name; false at the end. */
+/* The next line with that name; false at the end of the file. */
 static inline bool reference_next(FILE *file, const char *name, struct reference *out)
 {
     char line[256];

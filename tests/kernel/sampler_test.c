@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the samplers follow their distributions, tails included, and give the same bits everywhere. Method: a
- * million draws each through the exact distribution function (fit.h), moments within 8 standard
+/* Aim: the samplers follow their distributions, including the tails, and give the same bits everywhere.
+ * Method: a million draws each through the exact distribution function (fit.h), moments within 8 standard
  * errors and tail counts within 8 standard deviations of at least 250 (false alarm below 1e-11 each), and
- * golden first draws.
- */
+ * golden first draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +23,7 @@ static double normal_below(double x)
     return 0.5 * erfc(-x / sqrt(2));
 }
 
-/* The mean of `count` draws with the given spread. */
+/* Checks the mean of `count` draws with the given standard deviation. */
 static void assert_mean(double sum, double count, double mean, double stddev)
 {
     if (!(fabs(sum / count - mean) <= 8 * stddev / sqrt(count)))
@@ -101,7 +100,8 @@ static void test_normal_follows_its_distribution(void **state)
     assert_count(tail.draws, NORMAL_DRAWS, erfc(edge / sqrt(2)));
 }
 
-/* As many as meet the rare branches, in batches of all lengths; the stream goes on alike. */
+/* Enough draws to reach the rare branches, in batches of all lengths; single draws give the same values and
+ * leave the stream at the same place. */
 static void test_normals_are_those_of_normal(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_normals_are_those_of_normal(void **state)
 static void test_size_lognormal_follows_its_distribution(void **state)
 {
     (void)state;
-    /* So large that rounding to whole bytes does not show. */
+    /* The sizes are so large that rounding to whole bytes is not noticeable. */
     const double mean = 1e12, sigma = 0.7;
     struct sim_size size = {.kind = SIM_SIZE_LOGNORMAL, .a = mean, .b = sigma};
     struct sim_random random;
@@ -215,7 +215,7 @@ static void test_size_draws_stay_whole_and_in_range(void **state)
     assert_int_equal(sim_size_prepare(&constant), 0);
     assert_int_equal(sim_size_draw(&constant, &random), 350);
     assert_memory_equal(&before, &random, sizeof random);
-    /* With sigma 0 the lognormal distribution is its mean. */
+    /* With sigma 0 every lognormal draw equals the mean. */
     struct sim_size sharp = {.kind = SIM_SIZE_LOGNORMAL, .a = 350, .b = 0};
     assert_int_equal(sim_size_prepare(&sharp), 0);
     assert_int_equal(sim_size_draw(&sharp, &random), 350);
@@ -254,7 +254,7 @@ static void test_size_figures_that_make_no_distribution_are_refused(void **state
     }
 }
 
-/* The first eight draws of every sampler, as bits: what any compiler on any machine must give. */
+/* The first eight draws of every sampler as bits, the same for any compiler on any machine. */
 static void test_sampler_bits_are_the_same_everywhere(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ static void test_sampler_bits_are_the_same_everywhere(void **state)
     }
 }
 
-/* Eight draws seldom meet the rare branches; a hash over many does. */
+/* Eight draws seldom reach the rare branches; this hash over many draws does. */
 static void test_sampler_rare_branches_give_the_same_bits_everywhere(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a number is shortened after it is rounded, and keeps three digits. Method: values on either side of
+/* Aim: a number is rounded before it is shortened, and keeps three digits. Method: values on either side of
  * each edge. */
 #include <setjmp.h>
 #include <stdarg.h>

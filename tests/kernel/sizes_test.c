@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: sizes that are laid out in cells are the inverse distribution function of their draw, follow their
- * distribution with its tails, and are the same bits everywhere. Method: the probability of each size, as GSL
- * has it, against the draw that it was made of; a million draws through GSL's distribution functions (fit.h),
- * and counts far out within 8 standard deviations of at least 30 expected (false alarm below 1e-10 in all);
- * goldens; an allocation that fails.
- */
+/* Aim: sizes from the table of cells equal the inverse distribution function at their draw, follow their
+ * distribution including its tails, and are the same bits everywhere. Method: GSL's probability of each size,
+ * compared with the draw that produced it; a million draws through GSL's distribution functions (fit.h), and
+ * counts far out in the tails within 8 standard deviations of at least 30 expected (false alarm below 1e-10
+ * in all); golden values; an allocation that fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@
 
 enum { DRAWS = 1000000, BATCH = 1000 };
 
-/* So large that rounding to whole bytes does not show; with the error that the header states. */
+/* Sizes so large that rounding to whole bytes is not noticeable, with the error that the header states. */
 static const struct {
     struct sim_size size;
     double error;
@@ -47,8 +46,7 @@ static struct sim_sizes *made(const struct sim_size *given, struct sim_size *siz
     return sizes;
 }
 
-/* The share of sizes that are smaller (side 0) or larger (side 1); the largest of a Pareto distribution are
- * on side 0. */
+/* The share of sizes that are smaller (side 0) or larger (side 1). Pareto's largest sizes are on side 0. */
 static double share(const struct sim_size *size, double bytes, unsigned side)
 {
     if (size->kind == SIM_SIZE_LOGNORMAL)
@@ -57,7 +55,7 @@ static double share(const struct sim_size *size, double bytes, unsigned side)
     return side == 0 ? gsl_cdf_pareto_Q(bytes, size->b, size->a) : gsl_cdf_pareto_P(bytes, size->b, size->a);
 }
 
-/* What the share grows by when the size grows by a small part of itself. */
+/* The derivative of the share with respect to the logarithm of the size. */
 static double log_slope(const struct sim_size *size, double bytes)
 {
     return bytes * (size->kind == SIM_SIZE_LOGNORMAL ? gsl_ran_lognormal_pdf(bytes, size->log_mean, size->b)
@@ -78,7 +76,7 @@ static void test_a_size_is_the_quantile_of_its_draw(void **state)
             uint64_t bits = sim_random_next(&before), drawn;
             sim_sizes_draw(sizes, &size, &random, &drawn, 1);
             if (bits >> 54 == 0)
-                continue; /* the tail, whose sizes are drawn again */
+                continue; /* the tail, which needs further draws */
             double p = (double)(bits >> 11) * 0x1p-54, bytes = (double)drawn;
             double off = fabs(share(&size, bytes, bits & 1) - p) / log_slope(&size, bytes);
             double allowed = some[i].error + 0.5 / bytes + 4e-16 / log_slope(&size, bytes);
@@ -130,7 +128,7 @@ static void test_sizes_follow_their_distribution_and_its_tails(void **state)
 static void test_small_sizes_are_rounded_as_single_ones_are(void **state)
 {
     (void)state;
-    /* Of the two most usual ones every size is met as often as sim_size_draw() meets it. */
+    /* For the two most common kinds, every size is as frequent as with sim_size_draw(). */
     static const struct sim_size small[] = {{.kind = SIM_SIZE_LOGNORMAL, .a = 4, .b = 1},
                                             {.kind = SIM_SIZE_PARETO, .a = 1.3, .b = 1.5}};
     for (size_t i = 0; i < 2; i++) {
@@ -179,7 +177,7 @@ static void test_what_is_not_laid_out_is_drawn_one_by_one(void **state)
     }
 }
 
-/* A hash over many, which meet every octave and both tails; in batches of any length. */
+/* A hash over many draws, which reach every octave and both tails, in batches of any length. */
 static void test_sizes_are_the_same_bits_everywhere(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: UTF-8 is what RFC 3629 says, characters that steer are not shown, and a mistyped name finds the one
- * that was meant. Method: every code point and every sequence of two bytes against an encoder by the RFC's
- * table; names mistyped in each way. */
+/* Aim: UTF-8 is decoded as RFC 3629 defines it, control characters are not shown, and a mistyped name finds
+ * the intended one. Method: every code point and every sequence of two bytes, compared with an encoder by the
+ * RFC's table; names mistyped in each way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -38,13 +38,13 @@ static void test_utf8_each_code_point_is_read_as_written(void **state)
         if (sim_utf8(text, 4, &found) != (is_surrogate ? 0 : length) ||
             found != (is_surrogate ? 0x77777777 : code))
             fail_msg("U+%04X", code);
-        /* One byte too few. */
+        /* The sequence without its last byte is refused. */
         if (sim_utf8(text, length - 1, NULL) != 0)
             fail_msg("U+%04X cut off", code);
     }
 }
 
-/* Of all beginnings of three bytes with one that follows: those that the RFC's table has, and no others. */
+/* Of all pairs of a lead byte and a second byte, only those in the RFC's table are valid. */
 static void test_utf8_what_no_code_point_gives_is_refused(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void test_utf8_what_no_code_point_gives_is_refused(void **state)
     }
 }
 
-/* The sanitiser watches that nothing is read behind the terminating NUL. */
+/* The sanitizer detects a read past the terminating NUL. */
 static void test_utf8_of_terminated_text_ends_with_it(void **state)
 {
     (void)state;
@@ -92,8 +92,9 @@ static void test_utf8_valid_counts_whole_characters_at_the_front(void **state)
     assert_int_equal(sim_utf8_valid("\xed\xa0\x80", 3), 0);
 }
 
-/* Of all code points, by Unicode's own words: general category Cc, Zl and Zp, the property Bidi_Control (its
- * twelve), the deprecated U+206A to U+206F, and the noncharacters that XML lacks. */
+/* The control characters among all code points, by Unicode's definitions: general category Cc, Zl and Zp, the
+ * property Bidi_Control (its twelve), the deprecated U+206A to U+206F, and the noncharacters that XML
+ * excludes. */
 static void test_step_lets_no_steering_character_pass(void **state)
 {
     (void)state;
@@ -131,7 +132,7 @@ static void test_nearest_finds_what_was_meant(void **state)
         {"lable", "label"},
         {"laed", "lead"},
         {"coordinatoin", "coordination"},
-        {"over_limit", "over_limit_share"}, /* a beginning */
+        {"over_limit", "over_limit_share"}, /* the beginning of a name */
         {"over_limits", "over_limit_share"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

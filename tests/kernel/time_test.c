@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: times are written and read as UTC, to the nanosecond, over the whole int64 line. Method: known dates,
- * the C library's gmtime_r() at random times, round trips, and every malformed text that a user may type. */
+/* Aim: times are written and read as UTC, to the nanosecond, over the whole range of int64. Method: known
+ * dates, the C library's gmtime_r() at random times, round trips, and every malformed text that a user may
+ * type. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +101,7 @@ static void test_time_shorter_forms_are_read(void **state)
         {"2026-01-01T00:30Z", INT64_C(1767227400000000000)},
         {"2026-01-01 00:30:00Z", INT64_C(1767227400000000000)},
         {"2026-01-01T00:30:00.000Z", INT64_C(1767227400000000000)},
-        {"2026-01-01T00:30:00.0000000019Z", INT64_C(1767227400000000001)}, /* cut after the nanosecond */
+        {"2026-01-01T00:30:00.0000000019Z", INT64_C(1767227400000000001)}, /* cut off after the ns */
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         int64_t time_ns = 1;

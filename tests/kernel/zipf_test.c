@@ -25,7 +25,7 @@ static void test_zipf_shares_sum_to_one(void **state)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             struct sim_zipf zipf;
             sim_zipf_init(&zipf, exponents[e], counts[c]);
-            /* Kahan's sum, so that a million roundings do not add up. */
+            /* Kahan summation, so that a million rounding errors do not add up. */
             double sum = 0, lost = 0, last = 1;
             for (uint64_t i = 0; i < counts[c]; i++) {
                 double share = sim_zipf_share(&zipf, i) - lost, next = sum + share;
@@ -129,7 +129,7 @@ static void test_zipf_shares_follow_the_power(void **state)
         }
         assert_true(sim_zipf_share(&zipf, 999999999) > 0);
     }
-    /* Uniform: the very same share for all. */
+    /* The uniform distribution: exactly the same share for each key. */
     struct sim_zipf uniform;
     sim_zipf_init(&uniform, 0, 10);
     for (uint64_t i = 0; i < 10; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the three sentences say what the run found, by number, and nothing that it did not. Method: results
- * made by hand, whose figures stand in the expected sentences; every special case says three things, each on
- * one line; every allocation made to fail in turn. */
+/* Aim: the three sentences state the run's findings with their numbers, and nothing else. Method: hand-made
+ * results, whose figures occur in the expected sentences; every special case gives three sentences, each on
+ * one line; every allocation fails in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static void test_none_of_those_that_are_as_even_is_said_to_be_more_so(void **sta
     lab_result_destroy(result);
 }
 
-/* One seed would choose otherwise than all of them. */
+/* A single seed could lead to another choice than all seeds together. */
 static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_what_tune_has_chosen_is_not_chosen_again(void **state)
     lab_result_destroy(result);
 }
 
-/* Small partitions are no merit of a table that keeps the last row alone. */
+/* Small partitions are no advantage when the table keeps only the last row of each primary key. */
 static void test_rows_that_were_replaced_are_told(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_rows_that_were_replaced_are_told(void **state)
     lab_result_destroy(result);
 }
 
-/* The cheapest of all that stay within the limits may have left rows out. */
+/* The cheapest strategy within the limits may have refused rows. */
 static void test_rows_that_were_refused_are_told(void **state)
 {
     (void)state;
@@ -263,7 +263,8 @@ static void test_hidden_and_endless_are_warned_of_and_a_long_list_is_counted(voi
     lab_result_destroy(result);
 }
 
-/* A number in each row is the user's to have: both halves are told, and what the other one requires. */
+/* Sequence numbers in the rows are a requirement on the user: the answer names the strategy that has it and
+ * the best one without it, with the requirements of each. */
 static void test_chosen_and_next_are_told_with_what_they_require(void **state)
 {
     (void)state;
@@ -416,7 +417,7 @@ static void test_one_protocol_of_identifiers_is_compared_with_none(void **state)
     lab_result_destroy(result);
 }
 
-/* Each a sentence on one line; when out of memory empty, and never half of one. */
+/* Each text is a sentence on one line; when out of memory it is empty, never half a sentence. */
 static void test_every_case_says_three_things_or_none(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the chart of agents' views says what the looks hold: which bucket is old and new, what each agent
- * believed when, how long agents disagreed, and no more of it than matters. Method: a few looks made by hand,
- * as text or field by field. */
+/* Aim: the chart of agents' views shows what the samples contain: the old and the new bucket, what each agent
+ * believed at each time and how long agents disagreed, limited to the relevant span. Method: a few hand-made
+ * samples, as text or field by field. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +41,8 @@ static struct lab_strategy_result *add(struct lab_result *result, const char *la
     return fixture_add(result, label, &strategy);
 }
 
-/* Looks of one agent at second 0, 1, 2 ... from `from_s` on, a character a look: a digit is a bucket, a
- * letter the same bucket with a change to come (a: 0, b: 1), '.' nothing known. */
+/* Samples of one agent at second 0, 1, 2 ... from `from_s` on, one character per sample: a digit is a bucket,
+ * a letter the same bucket with a change ahead (a: 0, b: 1), '.' an unknown bucket. */
 static void look_all(struct lab_strategy_result *strategy, int from_s, const char *const *lanes,
                      uint32_t lane_count)
 {
@@ -119,7 +119,7 @@ static void test_change_in_force_at_once_has_one_line_and_no_pre_change(void **s
     assert_says(result, "  figure 'change time' at once\n  figure 'agents disagree' never\n");
     assert_says(result, "'9 bits, threshold 40, single · key k'");
     assert_silent(result, "split");
-    /* Within one look they are one moment, whichever came first. */
+    /* Within the interval of one sample both count as one moment, whichever came first. */
     result->strategies[0].views.until_ns = stored_ns + 999 * SIM_MS;
     assert_says(result,
                 "'change stored = change time'\n  stage -6..0 'steady'\n  stage 0..6.999 'post-change'\n");
@@ -143,7 +143,7 @@ static void test_range_holds_little_more_than_change_and_disagreement(void **sta
     }
     const char *const both[] = {lanes[0], lanes[1]};
     struct lab_result *result = result_of(both, 2, -BEFORE, LEAD);
-    /* A fifth of 80 s on either side. */
+    /* A margin of a fifth of 80 s on either side. */
     assert_says(result, "  x -16..96 'seconds since the change was stored'");
     assert_says(result, "  band split 50..80\n");
     assert_says(result, "  lane 'agent 1' old -16..80 new 80..96\n");
@@ -195,13 +195,13 @@ static void test_old_bucket_is_that_of_most_agents_before(void **state)
         {{"1111222", "2222222", "1111222"}, "'old bucket' 1", "'new bucket' 2"},
         {{"0111222", "1111222", "1111233"}, "'old bucket' 1", "'new bucket' 2"}, /* the last belief counts */
         {{"2222222", "1111111", "...3333"}, "'old bucket' 1", "'new bucket' 2"}, /* a tie: the lower one */
-        {{"....bb2", "......2", "......2"}, "'old bucket' 1", "'new bucket' 2"}, /* nobody knew before */
-        {{".....55", ".....55", "......."}, "'old bucket' 5", "'new bucket' –"}, /* seen before it is due */
-        {{"......f", "......5", "......6"}, "'old bucket' 5", "'new bucket' 6"}, /* or still to come */
+        {{"....bb2", "......2", "......2"}, "'old bucket' 1", "'new bucket' 2"}, /* unknown before */
+        {{".....55", ".....55", "......."}, "'old bucket' 5", "'new bucket' –"}, /* seen too early */
+        {{"......f", "......5", "......6"}, "'old bucket' 5", "'new bucket' 6"}, /* or not seen */
         {{"......5", "......5", "......."}, "'old bucket' –", "'new bucket' 5"},
         {{"4444444", "4444443", "4444442"},
          "'old bucket' 4",
-         "'new bucket' –"}, /* what is lower is no news */
+         "'new bucket' –"}, /* a lower bucket is not a new one */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct lab_result *result = result_of(cases[i].lanes, 3, -4, 2);
@@ -225,7 +225,7 @@ static void test_agents_that_do_not_know_the_key_do_not_disagree(void **state)
     lab_result_destroy(result);
 }
 
-/* Looks at one agent at a time: each stands until that agent's next one. */
+/* One agent is sampled at a time: each sample is valid until that agent's next one. */
 static void test_looks_at_agents_in_turn_stand_until_the_next(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void test_panels_of_similar_length_share_their_scale(void **state)
     look_all(longer, -20, lanes, 1);
     assert_says(result, "x -6..15 ");
     assert_silent(result, "x -6..8 ");
-    /* Looks that end before the common scale keep the panels apart. */
+    /* When the samples end before the common scale does, the panels have separate scales. */
     const size_t count = result->strategies[0].views.count;
     result->strategies[0].views.count = 34;
     assert_says(result, "x -6..8 ");
@@ -299,7 +299,7 @@ static void test_times_at_the_ends_of_the_clock_are_shown(void **state)
     fixture_views_begin(strategy, "k", 1, INT64_MAX - 1, INT64_MAX);
     fixture_look(strategy, INT64_MIN, 0, true, INT64_MIN, false);
     fixture_look(strategy, INT64_MAX, 0, true, INT64_MAX, false);
-    fixture_look(strategy, INT64_MAX, 7, true, 1, false); /* an agent that is not there */
+    fixture_look(strategy, INT64_MAX, 7, true, 1, false); /* an agent that does not exist */
     assert_says(result, "days since the change was stored");
     assert_says(result, "  figure 'old bucket' -9223372036854775808\n"
                         "  figure 'new bucket' 9223372036854775807\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart as text, a line a thing, for tests and for eyes. */
+/* A chart as text, one element per line, for tests and for people. */
 #include "chart_dump.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart as text, a line a thing, for tests and for eyes; its hints are a text of their own. */
+/* A chart as text, one element per line, for tests and for people; its hints are a separate text. */
 #ifndef TESTS_REPORTS_CHART_DUMP_H
 #define TESTS_REPORTS_CHART_DUMP_H
 

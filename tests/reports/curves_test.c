@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a chart of curves says what the data hold, nothing on it overlaps, and its file is the same made
- * twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation made to
- * fail in turn; files read back. */
+/* Aim: a chart of curves shows the data, its elements do not overlap, and its file is the same when it is
+ * made twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation
+ * fails in turn; files are read back. */
 #define _XOPEN_SOURCE 700
 
 #include <math.h>
@@ -117,7 +117,7 @@ static void test_axis_of_each_unit_has_its_numbers(void **state)
     }
 }
 
-/* The numbers of an axis stand within it, in order, and differ. */
+/* The numbers of an axis are within its range, in order, and distinct. */
 static void test_axis_of_any_range_has_few_numbers_that_differ(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_curves_of_each_case_do_not_overlap_and_all_are_named(void **sta
         for (size_t k = 0; k < fixture.curves.curve_count; k++) {
             const char *label = fixture.curves.curves[k].label;
             assert_true(label[0] == 0 || find_text(&scene, label) != NULL);
-            /* A marker in the name, and at least one in the plot. */
+            /* One marker next to the name, and at least one in the plot. */
             assert_true(
                 count_marks(&scene, REPORT_SHAPE_MARKER, (enum report_ink)(REPORT_INK_LINE + (int)k)) >= 2);
         }
@@ -208,20 +208,20 @@ static void test_names_stand_at_the_ends_in_their_order_or_in_a_key(void **state
     struct fixture_curves fixture;
     struct report_arena arena;
     struct report_scene scene;
-    fixture_curves(4, &fixture); /* the ninth ends highest */
+    fixture_curves(4, &fixture); /* the ninth curve ends highest */
     lay_out(typesetter, &fixture, &arena, &scene);
     assert_true(find_text(&scene, "ninth")->box.y < find_text(&scene, "eighth")->box.y);
     assert_true(find_text(&scene, "second")->box.y < find_text(&scene, "first")->box.y);
     assert_true(find_text(&scene, "first")->box.x > 600);
     report_arena_free(&arena);
-    fixture_curves(10, &fixture); /* one ends far from the right */
+    fixture_curves(10, &fixture); /* one curve ends far from the right edge */
     lay_out(typesetter, &fixture, &arena, &scene);
     assert_true(find_text(&scene, "short")->box.x < 100);
     assert_true(find_text(&scene, "long")->box.y < 100);
     report_arena_free(&arena);
 }
 
-/* The strip has a lane per line, below the axis's least number, and lines enter it dotted. */
+/* The strip for zeros has a lane per line, below the axis's least number; lines enter it dotted. */
 static void test_zeros_on_a_log_axis_lie_in_the_strip(void **state)
 {
     struct report_typesetter *typesetter = *state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the files are the same when made twice, whole or not there, and dated by the run. Method: charts into
- * fresh folders, read back; every step of writing made to fail in turn; a real limit on the size of files. */
+/* Aim: the files are the same when they are made twice, are complete or absent, and carry the run's date.
+ * Method: charts into fresh folders, read back; every step of writing fails in turn; a real limit on the size
+ * of files. */
 #define _XOPEN_SOURCE 700
 
 #include <dirent.h>
@@ -38,7 +39,7 @@ static void open_place(struct place *place)
     snprintf(place->inner, sizeof place->inner, "%s/made/by/us", place->folder);
 }
 
-/* How many entries a folder has; each one is removed when `clear`. */
+/* The number of entries in a folder; removes each of them when `clear` is set. */
 static size_t entries(const char *folder, bool clear)
 {
     DIR *directory = opendir(folder);
@@ -59,7 +60,7 @@ static size_t entries(const char *folder, bool clear)
     return count;
 }
 
-/* Leaves the folder alone. */
+/* Removes everything in the folder, but not the folder. */
 static void clear_place(const struct place *place)
 {
     char inner[sizeof place->inner];
@@ -123,7 +124,7 @@ static void test_files_made_twice_are_the_same_bytes(void **state)
     (void)state;
     struct place place;
     open_place(&place);
-    /* PNG alone, or every format. */
+    /* Only PNG, or every format. */
     const int formats = test_share() > 1 ? 1 : REPORT_FORMAT_COUNT;
     for (int format = 0; format < formats; format++) {
         struct lab_result *result = fixture_five();
@@ -175,7 +176,7 @@ static void test_file_of_each_format_carries_size_and_date_of_the_run(void **sta
     report_files_free(&files);
     assert_true(report_write(result, REPORT_PNG, place.inner, &files, NULL));
     data = read_file(files.paths[0], &size);
-    assert_memory_equal(data, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x06\x40", 20); /* 1600 wide */
+    assert_memory_equal(data, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x06\x40", 20); /* 1600 pixels wide */
     free(data);
     report_files_free(&files);
     assert_true(report_write(result, REPORT_SVG, place.inner, &files, NULL));
@@ -256,7 +257,7 @@ static void test_disk_full_at_any_step_leaves_no_half_file(void **state)
             if (!is_met) {
                 break;
             }
-            /* Not being able to make a folder that exists is no failure. */
+            /* A failure to make a folder that exists is ignored. */
             assert_int_equal(disk_failed, DISK_FOLDER);
             clear_place(&place);
             continue;
@@ -266,7 +267,7 @@ static void test_disk_full_at_any_step_leaves_no_half_file(void **state)
         assert_int_equal(files.count, 0);
         assert_null(files.paths);
         if (disk_failed == DISK_RENAME) {
-            /* What was renamed before is whole; the rest is gone. */
+            /* Files that were already renamed are complete; the others are absent. */
             assert_true(entries(place.inner, true) < REPORT_KIND_COUNT);
             rmdir(place.inner);
         } else {
@@ -335,7 +336,7 @@ static void test_folder_that_cannot_be_made_is_an_error_of_the_environment(void 
     assert_false(report_write(result, REPORT_PNG, "/proc/nothing/here", &files, &error));
     assert_environment(&error, "/proc/nothing/here: cannot make the folder: ");
     assert_int_equal(entries(place.folder, false), 1);
-    /* A folder stands where a chart should. */
+    /* A folder has the name that a chart should get. */
     snprintf(path, sizeof path, "%s/one-partition-of-one-row-partitions-rows.png", place.folder);
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(report_write(result, REPORT_PNG, place.folder, &files, &error));

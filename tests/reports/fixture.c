@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results made by hand for the tests of reports, without a run. */
+/* Hand-made results for the tests of reports, without a run. */
 #include "fixture.h"
 
 #include <assert.h>
@@ -98,7 +98,7 @@ void fixture_distribution(struct lab_strategy_result *strategy, double p, uint64
     }
 }
 
-/* At shares that ascend. */
+/* Percentiles at ascending shares. */
 static void percentiles(const struct lab_histogram *histogram, const double *shares, size_t share_count,
                         double *sizes)
 {
@@ -146,8 +146,8 @@ static void add_sizes(struct lab_strategy_result *strategy, const struct lab_his
     assert(lab_metrics_add(&strategy->metrics, name, (double)histogram->most));
 }
 
-/* In each stretch as many as in any other, their middle going up and down; the smallest and the largest of
- * all come now and then. */
+/* Each slice has the same number of partitions, and their median goes up and down; the overall minimum and
+ * maximum occur now and then. */
 static void add_slices(const struct lab_result *result, struct lab_strategy_result *strategy,
                        enum lab_partition_state state)
 {
@@ -222,7 +222,7 @@ void fixture_metrics(const struct lab_result *result, struct lab_strategy_result
     add_slices(result, strategy, LAB_CLOSED);
     add_slices(result, strategy, LAB_OPEN);
     if (reads_mean > 0) {
-        /* A fiftieth of them ask as many as the p99, the others as many as the mean. */
+        /* 2% of the reads ask as many partitions as the p99, the others as many as the mean. */
         lab_histogram_add(&strategy->read_partitions, reads_mean >= 1 ? (uint64_t)reads_mean : 1, 980, 1);
         lab_histogram_add(&strategy->read_partitions, (uint64_t)reads_p99, 20, 1);
         assert(lab_metrics_add(metrics, "reads.partitions_per_read.mean", reads_mean));

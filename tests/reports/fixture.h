@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results made by hand, for the tests and the gallery: no run stands behind them. Everything asserts; the
- * caller gives a result back with lab_result_destroy(). */
+/* Hand-made results for the tests and the gallery, without a run. All functions assert on failure; the caller
+ * frees a result with lab_result_destroy(). */
 #ifndef TESTS_REPORTS_FIXTURE_H
 #define TESTS_REPORTS_FIXTURE_H
 
@@ -9,32 +9,32 @@
 
 #include "lab/result.h"
 
-/* A scenario without strategies yet: limits 100K rows, 100 MB, tiny below 24. */
+/* A scenario without strategies so far: limits 100K rows, 100 MB, tiny below 24. */
 struct lab_result *fixture_result(const char *name, const char *source);
-/* The next strategy, empty. label NULL: its kind. */
+/* Adds an empty strategy. label NULL: the name of its kind. */
 struct lab_strategy_result *fixture_add(struct lab_result *result, const char *label,
                                         const struct bk_strategy *strategy);
-/* count closed (or open) partitions of `rows` rows of 350 bytes. */
+/* Adds `count` closed (or open) partitions of `rows` rows of 350 bytes. */
 void fixture_put(struct lab_strategy_result *strategy, bool is_open, uint64_t rows, uint64_t count);
-/* Sizes spread evenly in the logarithm from least to most. */
+/* Adds partitions whose sizes are evenly spaced in the logarithm from least to most. */
 void fixture_spread(struct lab_strategy_result *strategy, bool is_open, double least, double most,
                     uint64_t count);
-/* Closed sizes of the exact distribution: the quantiles (i + 1/2) / count. */
+/* Adds closed partitions with the exact distribution: the quantiles (i + 1/2) / count. */
 void fixture_distribution(struct lab_strategy_result *strategy, double p, uint64_t threshold, uint64_t count);
-/* Adds the metrics that follow from the histograms, and the costs; reads_mean 0: without reads. */
+/* Adds the metrics that follow from the histograms, and the costs; reads_mean 0: no reads. */
 void fixture_metrics(const struct lab_result *result, struct lab_strategy_result *strategy, double extra_ops,
                      double reads_mean, double reads_p99);
 
-/* The five kinds, as in the contract's scenario, and views of a change. */
+/* The five kinds of strategy, as in the contract's scenario, and views of a change. */
 struct lab_result *fixture_five(void);
 
-/* What LeakSanitizer asks for by these names: Fontconfig 2.14 loses a few bytes while it reads its own
+/* LeakSanitizer calls these functions by name: Fontconfig 2.14 leaks a few bytes while it reads its
  * configuration. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 
 enum { FIXTURE_COUNT = 34 };
-/* Every special case in turn, 0 to FIXTURE_COUNT - 1. The name is the scenario's too. */
+/* The special cases, 0 to FIXTURE_COUNT - 1. A case's name is also its scenario's name. */
 struct lab_result *fixture_case(size_t index);
 
 #endif

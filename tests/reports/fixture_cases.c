@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The special cases, one function per kind of trouble. */
+/* The special cases, one function per kind of difficulty. */
 #include "fixture.h"
 #include "fixture_latency.h"
 #include "fixture_views.h"
@@ -97,7 +97,7 @@ struct lab_result *fixture_five(void)
     return result;
 }
 
-/* n strategies of all kinds with labels of their own. */
+/* n strategies of all kinds, with distinct labels. */
 static struct lab_result *many(const char *name, size_t n)
 {
     struct lab_result *result = fixture_result(name, "synthetic");
@@ -157,7 +157,7 @@ static struct lab_result *wide(void)
     return result;
 }
 
-/* The narrowest distribution (every row fires) and a small one, whose bins hold one size each. */
+/* The narrowest distribution (every row fires), and a small one whose bins hold one size each. */
 static struct lab_result *narrow_distributions(void)
 {
     struct lab_result *result = fixture_result("narrow-distributions", "synthetic");
@@ -195,7 +195,7 @@ static struct lab_result *far_limit(void)
     return result;
 }
 
-/* Only histograms: every figure and the costs are absent. */
+/* Only histograms: all figures and the costs are absent. */
 static struct lab_result *without_metrics(void)
 {
     struct lab_result *result = fixture_result("without-metrics", "synthetic");
@@ -215,7 +215,8 @@ static struct lab_result *huge_limit(void)
     return result;
 }
 
-/* Two letters, one, the name of another kind; and nine lines so near that few names find a place. */
+/* Labels of two letters, of one letter, and with the name of another kind; and nine lines so close together
+ * that few labels fit. */
 static struct lab_result *short_labels(void)
 {
     static const char *const labels[] = {"ab", "q", "count", "none", "hash", "Щы", "日本", "x1", "x2"};
@@ -226,7 +227,7 @@ static struct lab_result *short_labels(void)
     return result;
 }
 
-/* Of `count`, all partitions have one size: their CV is 0, and the lines lie on one another. */
+/* Each strategy `count` has partitions of a single size: their CV is 0, and lines coincide. */
 static struct lab_result *one_size_each(void)
 {
     struct lab_result *result = fixture_result("one-size-each", "synthetic");
@@ -242,7 +243,7 @@ static struct lab_result *one_size_each(void)
     return result;
 }
 
-/* Up to 10^15 bytes and a thousand million partitions, and limits that are no round numbers. */
+/* Up to 10^15 bytes and a thousand million partitions, and limits that are not round numbers. */
 static struct lab_result *petabytes(void)
 {
     struct lab_result *result = fixture_result("petabytes", "synthetic");
@@ -260,7 +261,7 @@ static struct lab_result *petabytes(void)
     return result;
 }
 
-/* Reads were made that asked nothing, and nothing but rows was written. */
+/* The reads asked no partitions, and the only writes are rows. */
 static struct lab_result *nothing_read(void)
 {
     struct lab_result *result = fixture_result("nothing-read", "synthetic");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Curves made by hand. */
+/* Hand-made curves. */
 #include "fixture_curves.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
-/* Longer than any place that it may stand at. */
+/* Longer than any place for it. */
 static const char long_label[] = "очень длинное имя ряда, которое не помещается справа от линии, и потому "
                                  "уходит в ключ над рисунком, где и обрезается посередине, если длиннее "
                                  "строки, как здесь, где ему и трёх строк едва достало бы, а потому и "
@@ -77,7 +77,7 @@ static void make_nine(struct fixture_curves *out)
     fixture_curves_rule(out, 1e9, "at the right edge, and longer than the room beside it is wide by far");
 }
 
-/* One above the other everywhere: the names fan out. */
+/* The curves lie one above the other everywhere, so that their names fan out. */
 static void make_nine_flat(struct fixture_curves *out)
 {
     static const char *const labels[] = {"one", "two",   "three", "four", "five",
@@ -185,7 +185,7 @@ static void make_crowded_rules(struct fixture_curves *out)
     }
 }
 
-/* Names for which there is no place above the plot. */
+/* Names that do not fit above the plot. */
 static void make_hidden_rules(struct fixture_curves *out)
 {
     fixture_curves_add(out, "line");

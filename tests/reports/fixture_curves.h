@@ -7,7 +7,7 @@
 
 enum { FIXTURE_CURVES_COUNT = 16, FIXTURE_POINTS_MAX = 1000 };
 
-/* Points into itself: not to be copied. */
+/* Contains pointers into itself, so it must not be copied. */
 struct fixture_curves {
     struct report_curves curves;
     struct report_curve series[REPORT_CURVES_MAX];
@@ -17,10 +17,10 @@ struct fixture_curves {
 
 /* Case 0 to FIXTURE_CURVES_COUNT - 1. */
 void fixture_curves(size_t index, struct fixture_curves *out);
-/* No curve and no rule yet; linear axes of plain numbers. */
+/* Begins without curves and rules, on linear axes of plain numbers. */
 void fixture_curves_begin(struct fixture_curves *out);
 void fixture_curves_add(struct fixture_curves *fixture, const char *label);
-/* To the curve that was added last. */
+/* Adds a point to the last curve. */
 void fixture_curves_point(struct fixture_curves *fixture, double x, double low, double y, double high);
 void fixture_curves_rule(struct fixture_curves *fixture, double at, const char *label);
 

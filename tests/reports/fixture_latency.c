@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results with latencies, made by hand. */
+/* Hand-made results with latencies. */
 #include "fixture_latency.h"
 
 #include <assert.h>
@@ -73,7 +73,7 @@ static struct lab_result *one_write(void)
     return result;
 }
 
-/* On a linear axis. */
+/* A case with a linear axis. */
 static struct lab_result *all_alike(void)
 {
     struct lab_result *result = fixture_result("all-alike", "synthetic");
@@ -114,7 +114,7 @@ static struct lab_result *wide(void)
     return result;
 }
 
-/* Of each operation another count, so that lines end early. */
+/* Each operation has a different count, so that lines end early. */
 static struct lab_result *many(const char *name, size_t count)
 {
     struct lab_result *result = fixture_result(name, "synthetic");
@@ -147,7 +147,7 @@ static struct lab_result *failed(void)
     fixture_spend(out, LAB_LATENCY_READ, 3e6, 700);
     assert(lab_metrics_add(&out->metrics, "writes.unresolved", 1234));
     assert(lab_metrics_add(&out->metrics, "reads.failed", 5));
-    /* Nothing was answered. */
+    /* No operation was answered. */
     out = add(result, "lost");
     assert(lab_metrics_add(&out->metrics, "writes.unresolved", 5021));
     return result;

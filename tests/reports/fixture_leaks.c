@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What LeakSanitizer is told to leave alone: memory that font libraries keep. */
+/* The leaks that LeakSanitizer ignores: memory that font libraries keep. */
 #include "fixture.h"
 
 const char *__lsan_default_suppressions(void)

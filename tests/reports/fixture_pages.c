@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every kind of chart as a page has it, one by one. */
+/* Every kind of chart in its form for pages, one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ size_t fixture_pages_count(void)
     return RESULTS * REPORT_KIND_COUNT + FIXTURE_CURVES_COUNT + FIXTURE_HEATMAP_COUNT + FIXTURE_FRONT_COUNT;
 }
 
-/* The last one is kept, since its charts are asked for one after the other. */
+/* The last result is cached, since its charts are requested one after the other. */
 static const struct lab_result *result_of(size_t which)
 {
     static struct lab_result *kept;

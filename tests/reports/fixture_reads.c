@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results with reads, made by hand. */
+/* Hand-made results with reads. */
 #include "fixture_reads.h"
 
 #include <assert.h>
@@ -66,7 +66,7 @@ static struct lab_result *one_read(void)
     return result;
 }
 
-/* On a linear axis, with everything that can be wrong with reads. */
+/* A case with a linear axis and every problem that reads can have. */
 static struct lab_result *alarms(void)
 {
     struct lab_result *result = fixture_result("reads-with-alarms", "synthetic");
@@ -88,7 +88,7 @@ static struct lab_result *alarms(void)
     return result;
 }
 
-/* From 0 to 10^9, where the histogram holds rounded numbers. */
+/* From 0 to 10^9, where the histogram rounds its values. */
 static struct lab_result *wide_reads(void)
 {
     struct lab_result *result = fixture_result("reads-of-0-to-10-9", "synthetic");
@@ -121,7 +121,7 @@ static struct lab_result *nine(void)
     return result;
 }
 
-/* Just too many for a linear axis. */
+/* One value too many for a linear axis. */
 static struct lab_result *just_log(void)
 {
     struct lab_result *result = fixture_result("reads-of-101", "synthetic");
@@ -133,7 +133,7 @@ static struct lab_result *just_log(void)
     return result;
 }
 
-/* There are reads in the scenario, and none had an answer. */
+/* The scenario has reads, but none was answered. */
 static struct lab_result *unanswered(void)
 {
     struct lab_result *result = fixture_result("reads-unanswered", "synthetic");

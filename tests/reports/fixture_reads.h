@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Results with reads of all sorts, made by hand. */
+/* Hand-made results with reads of all sorts. */
 #ifndef TESTS_REPORTS_FIXTURE_READS_H
 #define TESTS_REPORTS_FIXTURE_READS_H
 
 #include "fixture.h"
 
-/* `count` reads that asked so many partitions each. */
+/* Adds `count` reads that asked `partitions` partitions each. */
 void fixture_read(struct lab_strategy_result *strategy, uint64_t partitions, uint64_t count);
-/* The metrics of the reads so far; `empties`: partitions of each without a row. */
+/* Adds the metrics of the reads so far; `empties`: partitions without a row per read. */
 void fixture_read_metrics(struct lab_strategy_result *strategy, double empties);
 
 enum { FIXTURE_READS_COUNT = 6 };
-/* From one number to 1 to 10^9 and 0, with alarms, and of strategies without reads. */
+/* The cases: from a single value to 1 to 10^9 and 0, with alarms, and with strategies without reads. */
 struct lab_result *fixture_reads_case(size_t index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What holds for the scene of every chart: each mark lies on the page, and none runs through a text. */
+/* Checks that apply to the scene of every chart: each mark lies on the page, and none crosses a text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static void name_mark(const char *what, const struct report_mark *mark)
                 mark->box.width, mark->box.height);
 }
 
-/* Whether a curve runs through a box: it is cut at the box's sides one by one (Liang and Barsky 1984). */
+/* Whether a curve crosses a box: clips each segment at the box's sides (Liang and Barsky 1984). */
 static bool runs_through(const struct report_mark *curve, const struct report_box *box)
 {
     for (size_t i = 1; i < curve->point_count; i++) {
@@ -57,7 +57,7 @@ static bool runs_through(const struct report_mark *curve, const struct report_bo
     return false;
 }
 
-/* The vertical line at a change or at a rule: it must not run through the names beside it. */
+/* The vertical line at a change or at a rule, which must not cross the names next to it. */
 static bool is_moment(const struct report_mark *mark)
 {
     return (mark->shape == REPORT_SHAPE_LINE || mark->shape == REPORT_SHAPE_DASHED) &&
@@ -67,7 +67,7 @@ static bool is_moment(const struct report_mark *mark)
 void fixture_check_scene(const struct report_scene *scene)
 {
     assert_true(scene->count > 5);
-    /* Cairo's images end at 32767 pixels. */
+    /* Cairo's images have at most 32767 pixels per side. */
     assert_true(scene->height * REPORT_PIXEL_SCALE < 32767);
     for (size_t i = 0; i < scene->count; i++) {
         const struct report_mark *mark = &scene->marks[i];
@@ -83,14 +83,14 @@ void fixture_check_scene(const struct report_scene *scene)
         }
         for (size_t k = 0; mark->shape == REPORT_SHAPE_TEXT && k < scene->count; k++) {
             const struct report_mark *other = &scene->marks[k];
-            /* The strip for 0 is ground, as the plot is. */
+            /* The strip for 0 is background, like the plot. */
             bool is_solid = (other->shape == REPORT_SHAPE_RECTANGLE && other->ink != REPORT_INK_ZERO &&
                              !other->is_ground) ||
                             other->shape == REPORT_SHAPE_HATCHED ||
                             (other->shape == REPORT_SHAPE_CURVE && runs_through(other, &mark->box)) ||
                             other->shape == REPORT_SHAPE_TEXT || other->shape == REPORT_SHAPE_MARKER ||
                             is_moment(other);
-            /* On a tile a text may stand, but not on its edge. */
+            /* A text may lie on a tile, but not across its edge. */
             is_solid |= other->shape == REPORT_SHAPE_TILE &&
                         !is_inside(&mark->box, other->box.x, other->box.y, other->box.x + other->box.width,
                                    other->box.y + other->box.height);

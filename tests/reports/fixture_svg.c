@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A chart of a page as an SVG file of its own, with the style sheet's variables filled in. */
+/* A chart of a page as a separate SVG file, with the style sheet's variables filled in. */
 #define _XOPEN_SOURCE 700
 
 #include <setjmp.h>
@@ -33,7 +33,7 @@ bool fixture_svg_variable(const char *style, size_t block, const char *name, cha
     const char *at = strstr(style, ":root");
     for (size_t i = 0; i < block && at != NULL; i++) {
         at = strstr(at + 1, ":root");
-        /* ":root:not(" has one alone */
+        /* ":root:not(" contains ":root" only once */
     }
     char wanted[64];
     snprintf(wanted, sizeof wanted, "%s: ", name);
@@ -72,7 +72,7 @@ char *fixture_svg_patterns(void)
     return written(writer, buffer);
 }
 
-/* The rules behind the variables, with these filled in. */
+/* The rules after the variables, with the values of the variables filled in. */
 static void write_rules(const char *style, bool is_dark, FILE *out)
 {
     static const char use[] = "var(";

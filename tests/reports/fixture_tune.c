@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fronts and heatmaps made by hand. */
+/* Hand-made fronts and heat maps. */
 #include "fixture_tune.h"
 
 #include <assert.h>
@@ -77,7 +77,7 @@ void fixture_heatmap(size_t index, struct fixture_heatmap *out)
     case 1:
         out->cells[0] = (struct report_heatmap_cell){0, true};
         break;
-    case 3: /* nothing tried */
+    case 3: /* no cell was tried */
         for (size_t i = 0; i < columns * rows; i++) {
             out->cells[i].value = (double)NAN;
             out->cells[i].holds = false;
@@ -95,7 +95,7 @@ void fixture_heatmap(size_t index, struct fixture_heatmap *out)
         out->heatmap.y.title = long_label;
         out->heatmap.x.title = cyrillic_label;
         break;
-    case 5: /* from 0 to the largest, nothing holds */
+    case 5: /* from 0 to the largest value, and no cell stays within the limits */
         for (size_t i = 0; i < columns * rows; i++) {
             out->cells[i] = (struct report_heatmap_cell){i == 0       ? 0
                                                          : i % 2 == 0 ? 1e9
@@ -109,7 +109,7 @@ void fixture_heatmap(size_t index, struct fixture_heatmap *out)
     case 6:
         out->heatmap.value = (struct report_curves_axis){"time", REPORT_UNIT_SECONDS, REPORT_LINEAR};
         break;
-    case 7: /* one value everywhere, no name for the recommended one */
+    case 7: /* the same value everywhere, and no name for the recommended cell */
         for (size_t i = 0; i < 4; i++) {
             out->cells[i] = (struct report_heatmap_cell){-3, true};
         }
@@ -130,7 +130,7 @@ static uint64_t drawn(uint64_t *state, uint64_t below)
     return (*state >> 33) % below;
 }
 
-/* A third lies on a front, the rest behind it. */
+/* A third of the points lie on the front, the others above it. */
 static void fill_front(struct fixture_front *out, size_t count)
 {
     uint64_t state = 7;
@@ -159,7 +159,7 @@ void fixture_front(size_t index, struct fixture_front *out)
     case 1:
         out->front.has_recommended = true;
         break;
-    case 4: /* 0 and the largest in both */
+    case 4: /* 0 and the largest value in both */
         out->front.y.scale = REPORT_LOG;
         out->points[0].x = out->points[0].y = out->points[0].low = 0;
         out->points[0].is_on_front = out->points[1].is_on_front = out->points[2].is_on_front = true;
@@ -169,7 +169,7 @@ void fixture_front(size_t index, struct fixture_front *out)
         out->points[2].x = 1e9;
         out->points[2].y = out->points[2].low = out->points[2].high = 0;
         break;
-    case 5: /* all at one place */
+    case 5: /* all points at one place */
         for (size_t i = 0; i < out->front.count; i++) {
             out->points[i] = out->points[0];
         }
@@ -180,7 +180,7 @@ void fixture_front(size_t index, struct fixture_front *out)
         out->points[1].is_on_front = false;
         out->front.has_recommended = true;
         break;
-    case 7: /* no names */
+    case 7: /* without names */
         for (size_t i = 0; i < out->front.count; i++) {
             out->points[i].label = i % 2 == 0 ? "" : NULL;
         }

@@ -8,7 +8,7 @@
 
 enum { FIXTURE_HEATMAP_COUNT = 8, FIXTURE_FRONT_COUNT = 9, FIXTURE_LABEL_SIZE = 160 };
 
-/* Both point into themselves: not to be copied. */
+/* Both contain pointers into themselves, so they must not be copied. */
 struct fixture_heatmap {
     struct report_heatmap heatmap;
     struct report_heatmap_cell cells[REPORT_HEATMAP_MAX * REPORT_HEATMAP_MAX];
@@ -24,7 +24,7 @@ struct fixture_front {
 
 void fixture_heatmap(size_t index, struct fixture_heatmap *out);
 void fixture_front(size_t index, struct fixture_front *out);
-/* No point yet; log x, linear y. */
+/* Begins without points: log x axis, linear y axis. */
 void fixture_front_begin(struct fixture_front *out);
 void fixture_front_add(struct fixture_front *fixture, const char *label, double x, double y,
                        bool is_on_front);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What agents believe during a change of bucket, made by hand. */
+/* Hand-made views: what agents believe during a change of bucket. */
 #include "fixture_views.h"
 
 #include <assert.h>
@@ -160,8 +160,8 @@ static struct lab_result *different_leads(void)
     return result;
 }
 
-/* Looks that end before the change time, a change time before the change, one look, more agents than lanes.
- */
+/* Samples that end before the change time, a change time before the change, one sample, more agents than
+ * lanes. */
 static struct lab_result *odd(void)
 {
     struct lab_result *result = fixture_result("views-odd", "synthetic");

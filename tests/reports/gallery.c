@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the charts of every special case into a folder, for a person to look at: report_gallery FOLDER. */
+/* Writes the charts of every special case into a folder, for inspection: report_gallery FOLDER. */
 #include <stdio.h>
 
 #include "fixture.h"
@@ -9,7 +9,7 @@
 #include "fixture_tune.h"
 #include "reports/reports.h"
 
-/* Takes the result. */
+/* Frees the result. */
 static int write_result(const char *folder, struct lab_result *result)
 {
     struct sim_error error = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes every chart as a page has it, and as the chart, into a folder that is there, for a person to look
- * at: report_gallery_page FOLDER [dark]. */
+/* Writes every chart, both in its form for pages and as a chart file, into an existing folder, for
+ * inspection: report_gallery_page FOLDER [dark]. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the hint of a mark gives its value in full and says what it is a value of, and no hint of a model gets
- * lost on its way into the scene. Method: hints of charts made by hand, as text; every case laid out, and its
- * hints looked for among the marks. */
+/* Aim: the hint of a mark gives the full value and says what it is a value of, and every hint of a model
+ * reaches the scene. Method: hints of hand-made charts, as text; every case laid out, and its hints searched
+ * for among the marks. */
 #define _XOPEN_SOURCE 700
 
 #include <math.h>
@@ -115,7 +115,7 @@ static void test_cell_tells_its_value_in_full(void **state)
     lab_result_destroy(result);
 }
 
-/* Looks a second apart from two before the change on. */
+/* Samples once per second, from two seconds before the change. */
 static void test_span_tells_agent_times_and_belief(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void test_sample_spot_and_tile_tell_both_figures(void **state)
     report_arena_free(&arena);
 }
 
-/* As many marks carry the hint as the model has marks with it. */
+/* The number of marks with a hint is the same in the scene and in the model. */
 static void test_every_hint_reaches_the_scene(void **state)
 {
     for (size_t i = 0; i < fixture_pages_count(); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the chart of latencies says how long the operations of a result took, and why it is left out. Method:
- * charts of hand-made results as text and by their hints; each line against the histogram's own quantiles;
- * the layout's boxes; every allocation made to fail in turn. */
+/* Aim: the chart of latencies shows how long the operations of a result took, or why it is left out. Method:
+ * charts of hand-made results as text and by their hints; each line compared with the histogram's own
+ * quantiles; the layout's boxes; every allocation fails in turn. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <setjmp.h>
@@ -121,7 +121,7 @@ static void test_percentile_has_as_many_nines_as_it_says(void **state)
     report_arena_free(&arena);
 }
 
-/* The least latency that so many did not exceed, from the bins alone. */
+/* The least latency that the share 1 - 10^-x of the operations did not exceed, from the bins alone. */
 static double quantile(const struct lab_bin *bins, uint64_t count, double x)
 {
     uint64_t left = count;
@@ -133,7 +133,7 @@ static double quantile(const struct lab_bin *bins, uint64_t count, double x)
     }
 }
 
-/* Where a line is thinned it is off by less than a detail; it never falls, and ends with the slowest. */
+/* A thinned line deviates by less than a detail; it never falls, and ends with the slowest operation. */
 static void test_line_of_each_case_follows_the_quantiles(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void test_line_of_each_case_follows_the_quantiles(void **state)
     assert_true(lines == 2 + 9 + 9 + 9 + 9);
 }
 
-/* 90 of 100 are 90 %: the percentile is theirs, rounded up, and not the next one's. */
+/* 90 of 100 operations are exactly 90 %: that percentile is their latency, rounded up, not the next one. */
 static void test_percentile_at_the_edge_of_a_step_is_the_lower_one(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: nothing on a chart overlaps or is clipped. Method: the boxes of every chart of every special case of
- * the gallery, measured by Pango, against each other, the page and the plots. A warning of Pango or Cairo
- * ends the program. */
+/* Aim: no element of a chart overlaps another or is clipped. Method: the boxes of every chart of every
+ * special case of the gallery, measured by Pango, compared with each other, the page and the plots. A warning
+ * of Pango or Cairo ends the program. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
                 assert_true(report_layout(chart, typesetter, &arena, &scene, &error));
                 fixture_check_scene(&scene);
                 charts++;
-                /* On a telephone too; the summary stands in no page. A chart of hundreds would be too high.
-                 */
+                /* The same at the width of a phone, except for the summary, which is not part of a page, and
+                 * for charts with hundreds of panels, which would be too high. */
                 if (kind != REPORT_SUMMARY && chart->panel_count < 64) {
                     assert_true(report_layout_wide(chart, 390, typesetter, &arena, &scene, &error));
                     assert_true(scene.width == 390);
@@ -50,7 +50,7 @@ static void test_chart_of_each_case_has_no_overlap_and_no_clipping(void **state)
     assert_true(charts > 40);
 }
 
-/* Sixteen on one screen, side by side; seven of them are small too, six are not. */
+/* Sixteen panels fit side by side on one screen; from seven panels on they are small, six are not. */
 static void test_many_strategies_stand_side_by_side(void **state)
 {
     for (size_t count = REPORT_WIDE_PANELS_MAX; count <= 16; count += 10) {

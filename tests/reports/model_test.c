@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a chart says what the result holds, and nothing else. Method: charts of hand-made results, as text
- * (the dump) or field by field; the distribution against the bins' own odds; allocations made to fail in
- * turn, every one with the argument `all`. */
+/* Aim: a chart shows the contents of the result, and nothing else. Method: charts of hand-made results, as
+ * text (the dump) or field by field; the distribution compared with the bins' own odds; failing allocations,
+ * each one with the argument `all`. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,7 +155,7 @@ static void test_chart_of_two_strategies_says_all_of_them(void **state)
     lab_result_destroy(result);
 }
 
-/* 54 partitions that break a limit are seen beside 90,000 that do not. */
+/* 54 partitions that exceed a limit are visible next to 90,000 that do not. */
 static void test_rare_partition_is_seen_beside_many(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void test_probabilistic_with_few_closed_says_so_and_has_no_distribution(v
     lab_result_destroy(result);
 }
 
-/* The distribution's curve at the middle of a bin against the odds of that bin. */
+/* Compares the distribution's curve at the middle of a bin with the odds of that bin. */
 static void check_distribution(const struct bk_strategy *strategy, double p, uint64_t threshold,
                                uint64_t most)
 {
@@ -359,7 +359,7 @@ static void test_user_text_becomes_one_line_of_utf8(void **state)
     report_arena_free(&arena);
 }
 
-static bool is_each_refused; /* or, behind the first of a chart's allocations, some */
+static bool is_each_refused; /* false: only some allocations fail in turn */
 
 static size_t step_from(size_t allowed)
 {

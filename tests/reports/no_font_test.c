@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a machine without a single font gets one line of error, where Pango would end the process. Method:
- * Fontconfig is given a configuration without folders, in a program of its own since it is read once. */
+/* Aim: on a machine without any font the program reports one line of error, where Pango would end the
+ * process. Method: Fontconfig gets a configuration without folders, in a separate program since it reads its
+ * configuration only once. */
 #define _XOPEN_SOURCE 700
 
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the chart of nodes says what each node holds, in the order of numbers or, of many, of loads, and why
- * it is left out. Method: charts of hand-made results as text and by their hints; shares that add up to 1;
- * the layout's boxes for 1 to 9 strategies and 2 to 500 nodes; every allocation made to fail in turn. */
+/* Aim: the chart of nodes shows the load of each node, in the order of node numbers or, for many nodes, of
+ * loads; or why it is left out. Method: charts of hand-made results as text and by their hints; shares
+ * that add up to 1; the layout's boxes for 1 to 9 strategies and 2 to 500 nodes; every allocation fails in
+ * turn. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include "fixture_chart.h"
 #include "fixture_scene.h"
 
-/* Loads go up and down, so that no order is theirs by chance. */
+/* The loads go up and down, so that neither order occurs by chance. */
 static struct lab_result *make_result(size_t strategies, size_t nodes)
 {
     struct lab_result *result = fixture_result("loads", "synthetic");

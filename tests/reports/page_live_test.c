@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the live corner begins with what the run tells (setting, limits, row size), says its figures without
- * scripts, and keeps a label text. Method: results of the fixture are written by the XML writer, and the
- * markup is searched; what the script makes of it stands in tests/page. */
+/* Aim: the live calculator begins with the run's values (setting, limits, row size), shows its figures
+ * without scripts, and keeps a label as text. Method: the XML writer writes fixture results, and the test
+ * searches the markup; tests/page tests the script. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void test_corner_without_a_probabilistic_strategy_begins_with_9_and_40(vo
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_unbucketed(&strategy), BK_OK);
     fixture_add(result, NULL, &strategy);
-    /* A threshold that the page's fields do not take. */
+    /* A threshold that the page's fields do not accept. */
     add_probabilistic(result, 3, 1000001, "beyond");
     xmlBufferPtr page = write_corner(result);
     assert_has(page, "<data value=\"20480\">20,480 rows</data>");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a chart in a page is the chart: every text, every hint, nothing beyond its sides, the colours of the
- * charts in light and readable ones in dark. Method: the SVG of every case read back by an XML parser and
- * compared with the scene mark by mark; the style sheet against style.c; failing memory and writers; charts
- * of librsvg against those of Cairo. */
+/* Aim: a chart in a page equals the chart: every text and every hint, nothing beyond its sides, the charts'
+ * colours in light mode and readable ones in dark mode. Method: the SVG of every case, read back by an XML
+ * parser and compared with the scene mark by mark; the style sheet compared with style.c; failing allocations
+ * and writers; images by librsvg compared with those by Cairo. */
 #define _XOPEN_SOURCE 700
 
 #include <ctype.h>
@@ -45,7 +45,7 @@ static bool is_named(const xmlNode *node, const char *name)
     return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
 }
 
-/* "" for none; to be freed. */
+/* The attribute's value, "" when there is none; the caller frees it. */
 static char *attribute(xmlNode *node, const char *name)
 {
     xmlChar *value = xmlGetProp(node, (const xmlChar *)name);
@@ -55,7 +55,7 @@ static char *attribute(xmlNode *node, const char *name)
     return text;
 }
 
-/* Digits, and at most two after a point. */
+/* A number of digits, with at most two after the point. */
 static double number(const char **at)
 {
     const char *begin = *at;
@@ -155,7 +155,7 @@ static void check_places(const struct report_scene *scene, xmlNode *root)
     }
 }
 
-/* Texts without their spaces: lines are broken at some. */
+/* Removes the spaces of a text, since line breaks replace some of them. */
 static void squeeze(const char *text, char *out)
 {
     for (; *text != 0; text++) {
@@ -166,7 +166,7 @@ static void squeeze(const char *text, char *out)
     *out = 0;
 }
 
-/* Whole, or its begin and its end around an ellipsis that it did not have. */
+/* Whether `told` is the whole text, or its beginning and its end around an ellipsis. */
 static bool is_told(const char *whole, const char *told)
 {
     const char *cut = strstr(told, "…");
@@ -269,7 +269,7 @@ static void test_chart_of_each_case_is_all_there(void **state)
     }
 }
 
-/* A page's section has the title already; the chart begins with its legend. */
+/* A page's section already has the title, so the chart begins with its legend. */
 static void test_chart_without_a_title_begins_at_the_top(void **state)
 {
     struct report_arena arena;
@@ -444,7 +444,7 @@ static void test_light_colours_and_fonts_are_those_of_the_charts(void **state)
         if (strstr(style, rule) == NULL) {
             fail_msg("no rule '%s'", rule);
         }
-        /* On a tile a text stays as it is in the dark, as the tile does. */
+        /* A tile keeps its colour in dark mode, and so does a text on it. */
         if (i != REPORT_FONT_TILE_DARK && i != REPORT_FONT_TILE_LIGHT) {
             snprintf(name, sizeof name, "fill: var(--ink-%s); }", report_ink_name(font->ink));
             const char *at = strstr(strstr(style, rule), "fill: ");
@@ -459,7 +459,7 @@ static double channel(double value)
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
 }
 
-/* As WCAG 2.2 defines it. */
+/* The contrast as WCAG 2.2 defines it. */
 static double contrast(struct report_colour a, struct report_colour b)
 {
     const double la = 0.2126 * channel(a.red) + 0.7152 * channel(a.green) + 0.0722 * channel(a.blue);
@@ -486,7 +486,7 @@ static void test_dark_colours_are_whole_and_can_be_read(void **state)
             const bool is_ground = i == REPORT_INK_TILE || i == REPORT_INK_OVER || i == REPORT_INK_TINY ||
                                    i == REPORT_INK_SPLIT || i == REPORT_INK_GRID || i == REPORT_INK_HALO ||
                                    i == REPORT_INK_ZERO;
-            /* Light has Okabe and Ito's yellow and orange, which no paper makes stand out more. */
+            /* Light mode is exempt: no background gives Okabe and Ito's yellow and orange more contrast. */
             if (!is_ground && block > 0 && contrast(ink, paper) < 3) {
                 fail_msg("%s stands out too little in the dark", name);
             }
@@ -503,8 +503,8 @@ static void write_file(const char *path, const void *data, size_t size)
     fclose(file);
 }
 
-/* Mean over the squares of the chart of the difference of their mean colours, 0 to 255: letters and edges
- * may differ by how they are smoothed, what is missing or elsewhere may not. */
+/* The largest difference, from 0 to 255, between the mean colours of corresponding squares: letters and edges
+ * may differ by their anti-aliasing, but missing or displaced elements are detected. */
 static double worst_square(cairo_surface_t *one, cairo_surface_t *two)
 {
     enum { SIDE = 16 };
@@ -576,7 +576,7 @@ static void test_chart_looks_as_its_chart(void **state)
         print_message("there is no rsvg-convert\n");
         skip();
     }
-    /* Every case when asked for; a few of each form always. */
+    /* Every case on request; otherwise a few of each form. */
     const size_t step = getenv("BUCKETLAB_ALL_CASES") != NULL ? 1 : test_share() > 1 ? 67 : 23;
     for (size_t i = 0; i < fixture_pages_count(); i += step) {
         const double worst = compare(i, *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a page is whole, needs nothing but itself, says what the database has, and lets no text of a user
- * become markup. Method: pages of hand-made results, read by libxml2's strict reader and asked by XPath;
- * every step of writing, and allocations throughout, made to fail. */
+/* Aim: a page is complete and self-contained, shows the contents of the database, and never lets a user's
+ * text become markup. Method: pages of hand-made results, read by libxml2's strict reader and queried by
+ * XPath; every step of writing fails in turn, and so do allocations throughout. */
 #define _XOPEN_SOURCE 700
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static size_t count(const struct read_page *page, const char *path)
     return nodes;
 }
 
-/* The text of the first that is found; the caller's. */
+/* The text of the first match; the caller frees it. */
 static char *text_at(const struct read_page *page, const char *path)
 {
     xmlXPathObjectPtr found = ask(page, path);
@@ -118,7 +118,6 @@ static void assert_holds(const struct read_page *page, const char *path, const c
     free(text);
 }
 
-/* Strictly read, with the same bytes when made twice; with landmarks, and ids that are one element's each. */
 static int compare_texts(const void *one, const void *other)
 {
     return strcmp(*(const char *const *)one, *(const char *const *)other);
@@ -138,7 +137,7 @@ static size_t ids_below(xmlNode *node, const char **ids, size_t count, size_t ro
     return count;
 }
 
-/* Sorted, equal ones are neighbours; XPath would compare each with all that follow. */
+/* After sorting, equal ids are neighbours; XPath would compare each id with all that follow. */
 static void assert_ids_differ(const struct read_page *page)
 {
     enum { ROOM = 1 << 16 };
@@ -176,7 +175,7 @@ static void test_every_case_makes_a_whole_page_twice_the_same(void **state)
                                       "[@class='chart-svg'][ancestor::section[@class='chart']]") +
                              count(&page, "//ul[@class='absent']/li"),
                          REPORT_SUMMARY);
-        /* Each is drawn for a telephone too, and has its figures as CSV. */
+        /* Each chart also has a version for phones, and its figures as CSV. */
         const size_t charts = count(&page, "//svg[@class='chart-svg']");
         assert_int_equal(count(&page, "//svg[@class='chart-svg narrow'][starts-with(@viewBox, '0 0 390 ')]"),
                          charts);
@@ -186,7 +185,8 @@ static void test_every_case_makes_a_whole_page_twice_the_same(void **state)
     }
 }
 
-/* No attribute that a policy would refuse, nothing to load, and a policy that fits what the page carries. */
+/* No attribute that a content security policy would refuse, nothing to load, and a policy that fits the
+ * page. */
 static void test_page_needs_nothing_but_itself(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void test_markup_of_a_user_stays_text(void **state)
     lab_result_destroy(result);
 }
 
-/* Each cell of a metric has the figure to the last bit, and each metric of a column that a strategy has. */
+/* Each cell shows its figure to the last bit, and each metric of a strategy that has a column is shown. */
 static void test_table_has_the_figures_in_full_and_marks_the_chosen(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static void test_table_has_the_figures_in_full_and_marks_the_chosen(void **state
     lab_result_destroy(result);
 }
 
-/* It counts all rows of the run, so it does not stand under the cost of 1000. */
+/* The metric counts all rows of the run, so it is not among the costs per 1000 rows. */
 static void test_rows_read_to_be_counted_are_no_cost_per_1000_rows(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void test_run_of_identifiers_has_their_settings_and_no_partitions(void **
     lab_result_destroy(result);
 }
 
-/* The front of tune: a row's name is not said twice. */
+/* The front of tune: a row's name occurs only once. */
 static void test_front_of_tune_is_a_chart_and_a_table(void **state)
 {
     (void)state;
@@ -477,7 +477,7 @@ static void test_page_appears_whole_or_not_at_all(void **state)
     lab_result_destroy(result);
 }
 
-/* Steps grow with the number, so that a page of thousands of allocations is tried in hundreds. */
+/* The step grows with the number, so that hundreds of runs cover a page of thousands of allocations. */
 static void test_page_without_memory_fails_and_says_so(void **state)
 {
     (void)state;

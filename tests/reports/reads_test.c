@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the chart of reads says how many partitions the reads of a result asked, and why it is left out.
- * Method: charts of hand-made results as text and by their hints; the bars' sum against the histogram; the
- * layout's boxes; every allocation made to fail in turn. */
+/* Aim: the chart of reads shows how many partitions the reads of a result asked, or why it is left out.
+ * Method: charts of hand-made results as text and by their hints; the bars' sum compared with the histogram;
+ * the layout's boxes; every allocation fails in turn. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void test_reads_of_many_partitions_stand_on_a_log_axis(void **state)
     free(text);
 }
 
-/* Whatever the bins, none is lost; the histogram may hold rounded numbers above the most. */
+/* Whatever the bins, no read is lost; the histogram may round values up beyond the maximum. */
 static void test_bars_of_each_case_hold_all_reads(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the summary says in one chart what a run answers, and can be read when it is shown at three quarters
- * of its size. Method: the chart of hand-made results as text; which strategies it shows where there are more
- * than it holds; the fonts and the size of its layout. */
+/* Aim: the summary shows a run's answer in one chart, and is readable at three quarters of its size. Method:
+ * the chart of hand-made results as text; the choice of strategies when there are more than fit; the fonts
+ * and the size of its layout. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ static void set(struct lab_strategy_result *strategy, const char *name, double v
     assert_true(lab_metrics_add(&strategy->metrics, name, value));
 }
 
-/* `strategies` that count 100 * (i + 1) rows, i operations each. */
+/* The result of `strategies` strategies: strategy i, of kind count, has 100 * (i + 1) rows per partition and
+ * i operations. */
 static struct lab_result *counted(size_t strategies)
 {
     struct lab_result *result = fixture_result("counted", "synthetic");
@@ -95,7 +96,7 @@ static void test_of_many_the_best_six_are_shown_in_order(void **state)
 {
     (void)state;
     struct lab_result *result = counted(20);
-    /* What stands against a strategy is worse than any cost. */
+    /* A disqualifier of a strategy outweighs any cost. */
     for (size_t i = 0; i < 16; i++) {
         set(&result->strategies[i], "partitions.over_limit", 50 - (double)i);
         set(&result->strategies[i], "partitions.over_limit_rows", 50 - (double)i);
@@ -162,7 +163,7 @@ static void test_identifiers_have_no_summary(void **state)
     lab_result_destroy(result);
 }
 
-/* In a chat it is shown 600 pixels wide: what is 8 pixels high there can be read. */
+/* A chat shows the chart 600 pixels wide, where a text 8 pixels high is readable. */
 static void check_layout(struct report_typesetter *typesetter, const struct lab_result *result, bool may_grow)
 {
     struct report_arena arena;
@@ -181,7 +182,7 @@ static void check_layout(struct report_typesetter *typesetter, const struct lab_
         }
         frames += mark->shape == REPORT_SHAPE_LINE && mark->ink == REPORT_INK_RING;
     }
-    assert_int_equal(frames, 4); /* sides of one frame */
+    assert_int_equal(frames, 4); /* the sides of one frame */
     report_arena_free(&arena);
 }
 

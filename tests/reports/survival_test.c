@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a survival curve says what share of the partitions is larger than each size, its steps are drawn to
- * half a pixel with few points, and the distribution beside it is the exact one. Method: charts as text;
- * every size of large random histograms against the drawn line; distributions against sums of their own
- * probabilities; allocations made to fail in turn, every one with the argument `all`. */
+/* Aim: a survival curve shows the share of partitions larger than each size, its steps are accurate to half a
+ * pixel with few points, and the distribution drawn with it is the exact one. Method: charts as text; every
+ * size of large random histograms compared with the drawn line; distributions compared with sums of their own
+ * probabilities; failing allocations, each one with the argument `all`. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void test_curve_of_few_sizes_is_told_step_by_step(void **state)
     fixture_put(out, false, 10, 6);
     fixture_put(out, false, 1000, 3);
     fixture_put(out, false, 100000, 1);
-    fixture_put(out, true, 7, 99); /* closed ones speak alone where there are any */
+    fixture_put(out, true, 7, 99); /* where there are closed ones, only these are drawn */
     out = fixture_add(result, "other", &strategy);
     fixture_put(out, true, 100, 2);
     char *text = fixture_dump(result, REPORT_SURVIVAL_ROWS);
@@ -136,7 +136,7 @@ static void test_limit_far_from_the_sizes_is_told_and_not_drawn(void **state)
     }
 }
 
-/* Whether some place on the line lies within `most` pixels of (x, y). */
+/* Whether some point of the line is within `most` pixels of (x, y). */
 static bool is_near(const struct report_chart *chart, const struct report_line *line, double x, double y,
                     double most)
 {
@@ -178,7 +178,7 @@ static void test_curve_of_each_size_is_exact_to_half_a_pixel_with_few_points(voi
             larger -= bins[i].count;
             const double x = log10((double)bins[i].size);
             const double after = log10((larger > 0 ? (double)larger : 1) / (double)out->closed_rows.count);
-            /* Half a pixel of the chart is a quarter of a logical one; and a little for the arithmetic. */
+            /* Half a pixel of the chart is a quarter of a logical pixel; the rest allows for rounding. */
             assert_true(is_near(made.chart, line, x, before, 0.2501));
             assert_true(is_near(made.chart, line, x, after, 0.2501));
             before = after;
@@ -213,14 +213,14 @@ static void test_points_left_out_lie_within_the_tolerance(void **state)
     report_arena_free(&arena);
 }
 
-/* The line of the distribution against the distribution, at sizes of its own choice. */
+/* Compares the drawn line with the distribution, at sizes independent of the line's points. */
 static void assert_distribution_is_exact(const struct report_chart *chart, double each,
                                          const struct tune_distribution *rows,
                                          const struct tune_weighted *weighted)
 {
     assert_true(chart->lines[0].is_distribution);
     size_t compared = 0;
-    /* It ends at the share of one partition, as the sizes do. */
+    /* The line ends at the share of one partition, like the line of the sizes. */
     const struct report_line *sizes = &chart->lines[1];
     const double lowest = sizes->samples[sizes->sample_count - 1].y;
     for (double x = chart->x.low; x <= chart->x.high; x += (chart->x.high - chart->x.low) / 997) {
@@ -273,7 +273,7 @@ static void test_distribution_of_each_kind_is_the_exact_one(void **state)
     made = make(result, REPORT_SURVIVAL_BYTES);
     assert_distribution_is_exact(made.chart, 350, NULL, &distribution);
     report_arena_free(&made.arena);
-    /* A row of another size: then the distribution of weighted is none that the sizes alone tell. */
+    /* With a row of another size, the distribution of weighted no longer follows from the sizes alone. */
     lab_histogram_add(&out->closed_bytes, 4000, 1, 11);
     lab_histogram_add(&out->closed_rows, 11, 1, 11);
     assert_says(result, REPORT_SURVIVAL_ROWS, "distribution ", false);
@@ -368,7 +368,7 @@ static void test_result_without_partitions_says_so(void **state)
     lab_result_destroy(result);
 }
 
-static bool is_each_refused; /* or, behind the first of a chart's allocations, some */
+static bool is_each_refused; /* false: only some allocations fail in turn */
 
 static size_t step_from(size_t allowed)
 {
@@ -394,7 +394,7 @@ static void test_chart_without_memory_fails_and_says_so(void **state)
     lab_result_destroy(result);
 }
 
-/* A name stands next to its own line: nearer to it than to any other, or at least within reach. */
+/* A name is next to its own line: nearer to it than to any other line, or at least within reach. */
 static void test_name_beside_a_line_touches_nothing(void **state)
 {
     struct report_typesetter *typesetter = *state;

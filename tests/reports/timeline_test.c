@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a timeline shows each stretch of the run with the sizes that the result has for it, under dates that
- * are right. Method: charts of hand-made results as text; axes over runs of all lengths, their numbers in
- * order, far enough apart and at the moments that they name. */
+/* Aim: a timeline shows each slice of the run with the sizes that the result has for it, under correct dates.
+ * Method: charts of hand-made results as text; axes over runs of all lengths, whose labels are in order, far
+ * enough apart and at the times that they name. */
 #define _XOPEN_SOURCE 700
 
 #include <math.h>
@@ -35,7 +35,7 @@ static struct lab_slice *add_slice(struct lab_strategy_result *strategy, enum la
     return slice;
 }
 
-/* Two slices, of which the second has closed and open ones. */
+/* Two slices; the second one has closed and open partitions. */
 static struct lab_result *two_slices(void)
 {
     struct lab_result *result = fixture_result("two", "synthetic");
@@ -107,7 +107,7 @@ static void test_timeline_without_a_limit_of_rows_is_in_bytes(void **state)
     assert_non_null(strstr(text, "title Bytes per partition over time"));
     assert_non_null(strstr(text, "legend over over the limit of 100\u202FMB\n"));
     assert_non_null(strstr(text, "step 0..21600 closed 3.000 3.301 4.000 5.000 7.000\n"));
-    assert_non_null(strstr(text, "open 0.000 0.000 0.000 3.954 3.954\n")); /* 0 bytes stand at 1 */
+    assert_non_null(strstr(text, "open 0.000 0.000 0.000 3.954 3.954\n")); /* 0 bytes are drawn at 1 */
     assert_non_null(strstr(text, "figure 'over the limit' 4 !\n"));
     free(text);
     report_arena_free(&arena);

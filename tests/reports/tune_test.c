@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: heat maps and fronts say what the data hold, nothing on them overlaps, and a file is the same made
- * twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation made to
- * fail in turn; files read back. */
+/* Aim: heat maps and fronts show the data, their elements do not overlap, and a file is the same when it is
+ * made twice. Method: charts as text; the boxes of every special case, measured by Pango; every allocation
+ * fails in turn; files are read back. */
 #define _XOPEN_SOURCE 700
 
 #include <math.h>
@@ -154,7 +154,7 @@ static bool is_spot_line(const struct report_mark *mark)
             mark->ink == REPORT_INK_RING || mark->ink == REPORT_INK_HOLDS);
 }
 
-/* Neither stairs, ranges, rings nor the line around what holds run through a text. */
+/* The stairs, the ranges, the rings and the outline of the tiles within the limits do not cross a text. */
 static void check_lines(const struct report_scene *scene)
 {
     for (size_t i = 0; i < scene->count; i++) {
@@ -189,8 +189,8 @@ static void test_charts_of_each_case_do_not_overlap(void **state)
     }
 }
 
-/* Names and those that are said to be left out are all; the recommended one is named in any case. */
-/* A tile of another place and the same text has its number, so the recommended one has it too. */
+/* All tiles have the same text, so either all of them show it, including the recommended one, or none
+ * does. */
 static void test_number_of_the_recommended_tile_stands_inside_its_ring(void **state)
 {
     for (size_t columns = 1; columns <= 30; columns++) {
@@ -289,7 +289,8 @@ static void test_regions_are_named_and_parted(void **state)
                 level += mark->box.width;
             }
         }
-        /* The whole height between count and the others, and two thirds of the width between these. */
+        /* The outline covers the whole height between count and the others, and two thirds of the width
+         * between these. */
         assert_true(upright > 290 && upright < 310);
         assert_true(level > 0.4 * scene.width && level < 0.7 * scene.width);
         for (size_t i = 0; i < 3; i++) {
@@ -299,7 +300,8 @@ static void test_regions_are_named_and_parted(void **state)
     }
 }
 
-/* The recommended one, the best of a kind, and what nothing on the front is better than in both figures. */
+/* The recommended spot, the best one of each kind, and the spots to which no spot on the front is superior in
+ * both figures. */
 static bool is_to_be_named(const struct report_chart *chart, size_t index)
 {
     const struct report_spot *spot = &chart->spots[index];
@@ -385,7 +387,7 @@ static void test_names_of_a_front_stand_or_are_counted(void **state)
         for (size_t k = 0; k < scene.count; k++) {
             const struct report_mark *mark = &scene.marks[k];
             for (size_t n = 0; mark->shape == REPORT_SHAPE_TEXT && n < chart.spot_count; n++) {
-                /* By the address: texts of several spots may be the same. */
+                /* The address identifies the spot, since several spots may have equal texts. */
                 placed += mark->type.text == chart.spots[n].label && chart.spots[n].label[0] != 0;
             }
             if (mark->shape == REPORT_SHAPE_TEXT && strstr(mark->type.text, "hidden") != NULL) {
@@ -409,14 +411,14 @@ static void test_names_of_a_front_stand_or_are_counted(void **state)
     }
 }
 
-/* The stairs go right and then down, through spots of the front alone. */
+/* The stairs go right and then down, only through spots on the front. */
 static void test_stairs_join_what_nothing_is_better_than(void **state)
 {
     fixture_front_begin(&front);
     fixture_front_add(&front, "", 1, 0.4, true);
     fixture_front_add(&front, "", 100, 0.1, true);
     fixture_front_add(&front, "", 10, 0.2, true);
-    fixture_front_add(&front, "", 20, 0.3, true); /* good for something else */
+    fixture_front_add(&front, "", 20, 0.3, true); /* better in another figure */
     fixture_front_add(&front, "", 1000, 0.05, false);
     struct report_arena arena;
     report_arena_init(&arena);
@@ -429,7 +431,7 @@ static void test_stairs_join_what_nothing_is_better_than(void **state)
     for (size_t i = 0; i < scene.count; i++) {
         const struct report_mark *mark = &scene.marks[i];
         spots += mark->shape == REPORT_SHAPE_MARKER;
-        /* That of the key lies left of the plot. */
+        /* The line in the key is left of the plot. */
         if (mark->ink != REPORT_INK_LINE || mark->shape != REPORT_SHAPE_LINE || mark->stroke != 1.2) {
             continue;
         }
@@ -441,11 +443,11 @@ static void test_stairs_join_what_nothing_is_better_than(void **state)
         steps++;
     }
     assert_int_equal(steps, 4);
-    assert_int_equal(spots, 5 + 2); /* two in the key */
+    assert_int_equal(spots, 5 + 2); /* two are in the key */
     report_arena_free(&arena);
 }
 
-/* From 0 the axis is broken, and the step with it. */
+/* At 0 the axis is broken, and so is the step. */
 static void test_stairs_out_of_a_strip_are_dashed(void **state)
 {
     fixture_front_begin(&front);
@@ -472,8 +474,8 @@ static void test_stairs_out_of_a_strip_are_dashed(void **state)
     report_arena_free(&arena);
 }
 
-/* Three tiles of a square hold: eight sides, of which two lie within the square. The key has four more, and
- * the ring has four in the chart and four in the key. */
+/* Three tiles of a square are within the limits, so their outline has eight sides, two of them within the
+ * square. The key has four more, and the ring has four in the chart and four in the key. */
 static void test_line_runs_around_what_holds(void **state)
 {
     static const char *const labels[] = {"1", "2"};
@@ -514,7 +516,7 @@ static void test_line_runs_around_what_holds(void **state)
     report_arena_free(&arena);
 }
 
-/* sRGB to light, as WCAG 2.2 has it. */
+/* sRGB to linear light, as WCAG 2.2 defines it. */
 static double channel(double value)
 {
     return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
@@ -530,7 +532,7 @@ static void test_colours_get_lighter_all_the_way(void **state)
             0.2126 * channel(colour.red) + 0.7152 * channel(colour.green) + 0.0722 * channel(colour.blue);
         assert_true(light > last);
         last = light;
-        /* What is written on it, white or black, stands out by 4.5 to 1. */
+        /* A white or black text on the colour has a contrast of at least 4.5 to 1. */
         const double contrast = report_style_scale_font(i / 100.0) == REPORT_FONT_TILE_LIGHT
                                     ? 1.05 / (light + 0.05)
                                     : (light + 0.05) / 0.05;
