@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Views of a change made by a simple rule: each agent refreshes its cache once per time to live, at a phase
- * of its own, learns of the change then, and follows its own clock. */
+/* Views of a change made by a simple rule: each agent refreshes its cache once per time to live, at an
+ * independent phase, learns of the change then, and follows its own clock. */
 #ifndef TESTS_REPORTS_FIXTURE_VIEWS_H
 #define TESTS_REPORTS_FIXTURE_VIEWS_H
 

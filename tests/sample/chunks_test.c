@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a file has the bytes that Cassandra's compressed writer gives it. Method: chunks whose LZ4 block is
- * worked out by hand from the format of blocks, borders of chunks, and bytes that do not compress under every
- * bound. */
+/* Aim: a file has the same number of bytes as Cassandra's compressed writer gives it. Method: chunks whose
+ * LZ4 block is worked out by hand from the block format, sizes at the borders of chunks, and incompressible
+ * bytes under every bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static uint64_t compressed(const struct sample_chunks *chunks, const uint8_t *by
     return out;
 }
 
-/* By a linear congruence, so that no bytes repeat. */
+/* Bytes from a linear congruential generator, which do not repeat. */
 static void fill(uint8_t *bytes, size_t size)
 {
     uint64_t state = 1;
@@ -35,8 +35,8 @@ static void fill(uint8_t *bytes, size_t size)
     }
 }
 
-/* A block of n literals, n < 15: a token and the bytes; of up to 269 one byte more. With 4 of length and 4 of
- * CRC. */
+/* A block of n literals has a token and the n bytes for n < 15, and one byte more up to 269. The length and
+ * the CRC take 4 bytes each. */
 static void test_literals_stand_as_they_are(void **state)
 {
     (void)state;
@@ -50,8 +50,8 @@ static void test_literals_stand_as_they_are(void **state)
     assert_int_equal(compressed(&usual, bytes, 100), 4 + 2 + 100 + 4);
 }
 
-/* 16384 zeros: token and a literal, 2 bytes of offset, a match of 16378 in 65 bytes more, then token and the
- * last five literals: 75. */
+/* 16384 zeros: a token and a literal, 2 bytes of offset, a match of 16378 in 65 further bytes, then a token
+ * and the last five literals: 75 bytes. */
 static void test_zeros_are_one_match_a_chunk(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void test_zeros_are_one_match_a_chunk(void **state)
     free(zeros);
 }
 
-/* What a chunk repeats of the one before it does not help: each is compressed by itself. */
+/* Repetitions of the former chunk do not help: each chunk is compressed separately. */
 static void test_chunks_know_nothing_of_each_other(void **state)
 {
     (void)state;
@@ -81,8 +81,8 @@ static void test_chunks_know_nothing_of_each_other(void **state)
     free(bytes);
 }
 
-/* A bound of 16384 is min_compress_ratio 1; the last chunk is filled up to a bound that it is shorter than.
- */
+/* A bound of 16384 corresponds to min_compress_ratio 1; a last chunk shorter than the bound is padded to
+ * it. */
 static void test_what_does_not_compress_stands_uncompressed(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_what_does_not_compress_stands_uncompressed(void **state)
     const struct sample_chunks bounded = {CHUNK, CHUNK}, strict = {CHUNK, 50}, narrow = {CHUNK, 106};
     assert_int_equal(compressed(&bounded, bytes, CHUNK), CHUNK + 4);
     assert_int_equal(compressed(&strict, bytes, 100), 100 + 4);
-    /* 4 + 2 + 100 are 106, as many as the bound. */
+    /* 4 + 2 + 100 are 106 bytes, which equals the bound. */
     assert_int_equal(compressed(&narrow, bytes, 100), 106 + 4);
     const struct sample_chunks wide = {CHUNK, 107};
     assert_int_equal(compressed(&wide, bytes, 100), 4 + 2 + 100 + 4);

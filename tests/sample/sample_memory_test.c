@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a sample of rows that gets no memory fails as the environment's error and leaks nothing. Method:
- * allocation 1, 2, 3 ... fails until the measurement succeeds by itself, with rows enough for every array to
- * grow. liblz4's own allocations are its own. */
+/* Aim: when out of memory, measuring a sample of rows fails with an environment error and leaks nothing.
+ * Method: allocation 1, 2, 3 ... fails until the measurement succeeds, with enough rows to make every array
+ * grow. liblz4's own allocations are not tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void test_sample_without_memory_fails_clean(void **state)
     }
     assert_int_equal(figures.rows, ROWS);
     assert_int_equal(figures.partitions, 3);
-    /* Of each row its values alone are seven. */
+    /* The values of each row alone take seven allocations. */
     assert_true(refused > 7 * ROWS);
     lab_scenario_destroy(scenario);
     remove(PATH);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a sample of rows becomes the sstable that Cassandra would write of them, and compresses as that does.
- * Method: the tables that tests/cassandra5/compression.py loaded into a real Cassandra 5.0.4: bytes before
- * compression are equal, those of Data.db within 0.5 %, as liblz4 may be of another version than the node's
- * (with 1.9 they are equal). Then files written here: order, quotes, types, rows that replace others, and
- * every mistake with its place and cure. */
+/* Aim: a sample of rows becomes the sstable that Cassandra would write for them, and compresses as that
+ * sstable does. Method: the tables that tests/cassandra5/compression.py loaded into a real Cassandra 5.0.4:
+ * bytes before compression are equal, and those of Data.db within 0.5 %, since liblz4's version may differ
+ * from the node's (with 1.9 they are equal). Then files written here: order, quotes, types, rows that replace
+ * others, and every mistake with its place and cure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void test_a_sample_compresses_as_on_a_node(void **state)
 
 #define HEADER "key,bucket,at,id,data\n"
 
-/* 2 + 16 + 12 of the partition and its end, and a row of 24 + 2 in its clustering. */
+/* 2 + 16 + 12 bytes for the partition and its end, and a row of 24 + 2 bytes with its clustering. */
 static void test_rows_are_put_in_order(void **state)
 {
     (void)state;
@@ -109,7 +109,8 @@ static void test_rows_are_put_in_order(void **state)
     assert_int_equal(forward.rows, 3);
     assert_int_equal(forward.partitions, 2);
     assert_memory_equal(&forward, &backward, sizeof forward);
-    /* The last of equal primary keys; the bucket and columns in any order, or left out. */
+    /* Of equal primary keys the last row counts; the bucket and the columns may be in any order, or
+     * omitted. */
     struct sample_figures same = good("", HEADER "k,1,5," ID ",abc\nk,1,5," ID ",xy\n");
     assert_int_equal(same.rows, 1);
     assert_int_equal(same.bytes, one.bytes - 1);
@@ -134,8 +135,8 @@ static void test_values_are_as_copy_writes_them(void **state)
     const char *table = "row: {columns: {a: int, b: boolean, c: blob, d: float}}\n";
     struct sample_figures all = good(table, "key,at,id,a,b,c,d\nk,1," ID ",-5,True,0x00ff,1.5\n"
                                             "k,2," ID_LATER ",,,,0\n");
-    /* A row of 4 cells of 5, 2, 4 and 5 bytes; one with a vint of missing columns and a cell of 5. Times of 1
-     * and 2 bytes; sizes of the one before, which is written last, as it comes first of all in order. */
+    /* One row has 4 cells of 5, 2, 4 and 5 bytes; the other a vint of missing columns and a cell of 5. Times
+     * take 1 and 2 bytes; so does the former row's size, which the row that is written first lacks. */
     assert_int_equal(all.bytes, 29 + (26 + 2 + 2 + 1 + 5) + (26 + 2 + 1 + 16) + 1);
     struct sample_figures counters = good("row: {columns: {n: counter}}\n", "key,at,id,n\nk,1," ID ",7\n");
     assert_int_equal(counters.bytes, 29 + (26 + 2 + 1 + 1 + 1 + 36) + 1);

@@ -8,7 +8,7 @@
 #include "sample.h"
 #include "store/baseline.h"
 
-/* In another order than they are loaded in. */
+/* In an order that differs from the order in which they are loaded. */
 #define BASELINE_METRICS 4
 
 static inline struct store_baseline baseline_make(const char *scenario, uint64_t seeds)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a baseline is loaded as it was saved, stands alone for its scenario, and changes whole or not at all.
- * Method: made-up baselines with extreme values; values that cannot be ours, put in by SQL; a disk whose
- * write 1, 2, 3 ... fails until saving succeeds by itself. */
+/* Aim: a baseline is loaded as it was saved, a scenario has at most one baseline, and a change is complete or
+ * absent. Method: made-up baselines with extreme values; invalid values, inserted by SQL; a disk whose write
+ * 1, 2, 3 ... fails until saving succeeds. */
 #define _DEFAULT_SOURCE
 #include "baseline_sample.h"
 
@@ -103,7 +103,7 @@ static void test_one_of_several_that_fails_leaves_all_as_they_were(void **state)
     struct store_baseline old = baseline_make("one", 6);
     struct store_baseline both[] = {baseline_make("one", 8), baseline_make("two", 8)};
     struct sim_error error = {0};
-    /* The same figure twice. */
+    /* Both contain the same figure twice. */
     memcpy(both[1].metrics[2].name, "writes.rows", sizeof "writes.rows");
     assert_false(baseline_save(folder.db, both, 2, &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whichever call of SQLite fails, and whichever allocation, an operation of the store ends as the
- * environment's error, in one line that names the database or the want of memory; it leaks nothing, and
- * leaves the file as it was, byte for byte.
- * Method: a database in which every table holds something, and the operations of the store on it; SQLite's
- * call 1, 2, 3 ... fails (no_sqlite.h), until the operation succeeds by itself; then the allocations of ours
- * in the same way. */
+/* Aim: whichever SQLite call or allocation fails, an operation of the store ends with an environment error,
+ * in one line that names the database or says that memory ran out; it leaks nothing, and leaves the file
+ * unchanged, byte for byte.
+ *
+ * Method: a database in which every table has rows, and the operations of the store on it. SQLite's call 1,
+ * 2, 3 ... fails (no_sqlite.h) until the operation succeeds; then the store's own allocations fail in the
+ * same way. */
 #define _DEFAULT_SOURCE
 #include "operations.h"
 
 #include "../no_memory.h"
 #include "../share.h"
 
-#include "fault_vfs.h" /* for its speed */
+#include "fault_vfs.h" /* for speed */
 #include "no_sqlite.h"
 
-/* As it was; or it is not there, as it was not. */
+/* The file has its former bytes; if it did not exist, it still does not. */
 static bool is_as_before(const char *path, bool is_there, const char *bytes, size_t size)
 {
     if (!is_there || access(path, F_OK) != 0)
@@ -26,14 +27,14 @@ static bool is_as_before(const char *path, bool is_there, const char *bytes, siz
     return is_same;
 }
 
-/* What a program can do without: it undoes nothing that would not be undone, and a file's kind of log. */
+/* The program does not need these calls: a ROLLBACK happens in any case, and the journal mode is optional. */
 static bool is_needed(const char *call)
 {
     return strncmp(call, "exec: ROLLBACK", strlen("exec: ROLLBACK")) != 0 &&
            strcmp(call, "exec: PRAGMA journal_mode = WAL") != 0;
 }
 
-/* One attempt, in which the allocation, or the call, of this number fails; *has_struck: there was one. */
+/* One attempt, in which the allocation or the call with this number fails; *has_struck: there was one. */
 static bool attempt(struct stand *stand, const struct operation *operation, bool is_memory, long number,
                     bool *has_struck)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a value that no program of ours has written, wherever it stands, ends each operation that meets it as
- * a damaged database, in one line, and changes nothing.
- * Method: a database in which every table holds something, one edit at a time, and the operation that reads
- * what was edited. The tables' declarations are loosened while an edit is made, so that a text may stand
- * where a number is declared; as a flipped bit would bring about. */
+/* Aim: a value that the program cannot have written, wherever it is stored, makes each operation that reads
+ * it report a damaged database, in one line, and changes nothing.
+ *
+ * Method: a database in which every table has rows, one edit at a time, and the operation that reads the
+ * edited value. During an edit the tables' declarations are relaxed, so that a text may replace a declared
+ * number, as a flipped bit could cause. */
 #define _DEFAULT_SOURCE
 #include "operations.h"
 
-#include "fault_vfs.h" /* for its speed */
+#include "fault_vfs.h" /* for speed */
 
 struct damage {
     bool (*run)(struct stand *stand, struct sim_error *error);
     const char *edit;
 };
 
-/* Of the runs in operations.h, 5 has nothing of what clusters have but in its second strategy, "every row".
- */
+/* Of the runs in operations.h, run 5 has cluster data only in its second strategy, "every row". */
 static const struct damage damages[] = {
     {load_run, "UPDATE run SET created_unix_s = 'soon'"},
     {load_run, "UPDATE run SET digest = NULL"},
@@ -107,7 +107,7 @@ static const struct damage damages[] = {
     {load_outcomes, "UPDATE tune_outcome SET outcome = 'text'"},
 };
 
-/* As execute(), with declarations that take anything. */
+/* Like execute(), with declarations that accept any value. */
 static void execute_loosely(const char *path, const char *edit)
 {
     static const char format[] =

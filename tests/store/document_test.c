@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: docs/database.md tells the truth. Method: every SQL block in it is run on a stored run, and a query
- * has to answer; every column of a view, and every table, has to stand in the page. */
+/* Aim: docs/database.md is correct. Method: every SQL block in it is executed on a stored run, and a query
+ * must return a row; every column of a view, and every table, must occur in the page. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
 #define PAGE BUCKETLAB_SOURCE_DIR "/docs/database.md"
 
-/* Runs all statements of `sql`; the number of those that answered with a row. */
+/* Executes all statements of `sql`; returns the number of statements that returned a row. */
 static int run_statements(sqlite3 *db, const char *sql)
 {
     int answers = 0;

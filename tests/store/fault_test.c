@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the disk does, and whenever the program dies, the database holds a run whole or not at all.
- * Method: a file system whose write, or sync, 1, 2, 3 ... fails, once or from then on, until saving succeeds
- * by itself; a child that saves without end and is killed. After each the database is checked by SQLite and
- * every run in it is compared with what was saved. */
+/* Aim: whatever fails on the disk, and whenever the program dies, the database holds either a complete run or
+ * nothing of it. Method: a file system whose write, or sync, 1, 2, 3 ... fails, once or from then on, until
+ * saving succeeds; a child process that saves repeatedly and is killed. After each attempt SQLite checks the
+ * database, and every run in it is compared with the saved one. */
 #define _DEFAULT_SOURCE
 #include "../share.h"
 #include "sample.h"
@@ -13,7 +13,7 @@
 
 #include "fault_vfs.h"
 
-/* The runs that are there, each checked. */
+/* Counts the runs in the database, and checks each of them. */
 static size_t count_runs(const struct folder *folder, const struct lab_result *saved)
 {
     struct stat status;
@@ -38,7 +38,7 @@ static size_t count_runs(const struct folder *folder, const struct lab_result *s
     return count;
 }
 
-/* One attempt under the fault that was set; whether the store said that the run is stored. */
+/* One attempt under the configured fault; returns whether the store reported success. */
 static bool save_once(const struct folder *folder, const struct lab_result *saved)
 {
     struct store *store;
@@ -63,7 +63,7 @@ static bool has_journal(const struct folder *folder)
     return stat(path, &status) == 0;
 }
 
-/* old_runs: in the database before. Ends when the fault no longer strikes, or at `most`. */
+/* old_runs: runs in the database before the attempt. Ends when the fault no longer occurs, or at `most`. */
 static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t old_runs, uint64_t bins,
                          long step, long most)
 {
@@ -79,17 +79,17 @@ static void fail_in_turn(enum fault_kind kind, int code, bool is_lasting, size_t
         has_struck = fault.has_struck;
         fault_set(FAULT_NONE, false, 0, 0);
         failed += fine ? 0 : 1;
-        /* A new database comes with its first run or not at all. */
+        /* A new database appears with its first run or not at all. */
         struct stat status;
         bool is_there = stat(folder.db, &status) == 0;
         size_t size = is_there ? (size_t)status.st_size : 0;
-        bool is_waiting = has_journal(&folder); /* for who rolls back what this one could not */
+        bool is_waiting = has_journal(&folder); /* the next program rolls back */
         assert_true(is_there ? size > 0 || is_waiting : !is_waiting);
         size_t runs = count_runs(&folder, saved);
         if (fine || kind == FAULT_WRITE)
             assert_int_equal(runs, old_runs + (fine ? 1 : 0));
         else
-            assert_true(runs == old_runs || runs == old_runs + 1); /* a sync may fail after the fact */
+            assert_true(runs == old_runs || runs == old_runs + 1); /* the data may be written */
         assert_true(is_waiting || is_there == (runs > 0));
         waiting += is_waiting;
         none += is_there ? 0 : 1;
@@ -121,7 +121,7 @@ static void test_one_failed_write_leaves_all_or_nothing(void **state)
     fail_in_turn(FAULT_WRITE, SQLITE_FULL, false, 0, 3, 1, 100000);
 }
 
-/* A journal alone would be taken for that of whatever database comes to that name. */
+/* A journal without its database would be applied to the next database with that name. */
 static void test_broken_disk_leaves_no_journal_alone(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_broken_disk_leaves_no_journal_alone(void **state)
     fail_in_turn(FAULT_WRITE, SQLITE_IOERR_WRITE, true, 1, 3, 1, 100000);
 }
 
-/* More than SQLite's cache holds, so that the log grows before the end of the transaction. */
+/* More data than SQLite's cache holds, so that the log grows before the transaction ends. */
 static void test_disk_full_in_a_large_run_leaves_all_or_nothing(void **state)
 {
     (void)state;
@@ -143,7 +143,8 @@ static void test_failed_sync_leaves_all_or_nothing(void **state)
     fail_in_turn(FAULT_SYNC, SQLITE_IOERR_FSYNC, false, 1, 3, 1, 100000);
 }
 
-/* As what the system said; the file's first bytes are read past SQLite, which then knows no more of it. */
+/* The message is that of the system. The store reads the file's first bytes without SQLite, which does not
+ * know the cause of such a failure. */
 static void test_failed_read_is_told(void **state)
 {
     (void)state;
@@ -232,8 +233,8 @@ static void test_killed_writer_leaves_whole_runs(void **state)
     folder_remove(&folder);
 }
 
-/* At every write in turn; the large run has written most of its pages before the first one, which says what
- * the file is. */
+/* Kills the child at every write in turn. The large run has written most of its pages before the first page,
+ * which identifies the file. */
 static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
 {
     struct folder folder = folder_make();
@@ -256,7 +257,7 @@ static void kill_in_turn(size_t old_runs, uint64_t bins, long step)
         size_t runs = count_runs(&folder, saved);
         assert_true(runs == old_runs || runs == old_runs + 1);
         assert_true(was_killed || runs == old_runs + 1);
-        /* The next one finds a database that it can use. */
+        /* The next program finds a usable database. */
         store_must_save(folder.db, saved);
         assert_int_equal(count_runs(&folder, saved), runs + 1);
         folder_empty(&folder);

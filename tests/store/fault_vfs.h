@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A file system under SQLite whose reads, writes or syncs fail from a chosen one on. It hands everything else
- * to the real one. */
+/* A file system for SQLite whose reads, writes or syncs fail from a chosen one on. It forwards everything
+ * else to the real one. */
 #ifndef TESTS_STORE_FAULT_VFS_H
 #define TESTS_STORE_FAULT_VFS_H
 
@@ -13,14 +13,14 @@
 
 enum fault_kind { FAULT_NONE, FAULT_READ, FAULT_WRITE, FAULT_SYNC };
 
-/* In the place of a code: the process dies in the middle of the write. */
+/* Instead of an error code: the process dies in the middle of the write. */
 #define FAULT_KILL (-1)
 
 static struct {
     enum fault_kind kind;
-    bool is_lasting; /* all later ones fail as well */
-    int code;        /* what SQLite is told */
-    int number;      /* and what the system is said to have said: an errno, or 0 */
+    bool is_lasting; /* all later calls fail as well */
+    int code;        /* the error that SQLite gets */
+    int number;      /* the errno that the system appears to have returned, or 0 */
     long left;       /* calls that still succeed */
     bool has_struck;
 } fault;
@@ -56,7 +56,7 @@ static int fault_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 o
     return fault_real(file)->pMethods->xRead(fault_real(file), bytes, size, offset);
 }
 
-/* Half of the bytes arrive: a disk is not full at a page's boundary. */
+/* Half of the bytes are written, since a disk does not fill up exactly at a page boundary. */
 static int fault_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset)
 {
     sqlite3_file *real = fault_real(file);
@@ -69,7 +69,7 @@ static int fault_write(sqlite3_file *file, const void *bytes, int size, sqlite3_
     return fault.code;
 }
 
-/* A disk that is broken for good, and not full, takes no rollback either. */
+/* A disk that has failed permanently, unlike a full one, rejects a rollback too. */
 static int fault_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     if (fault.has_struck && fault.is_lasting && fault.code == SQLITE_IOERR_WRITE)
@@ -77,7 +77,7 @@ static int fault_truncate(sqlite3_file *file, sqlite3_int64 size)
     return fault_real(file)->pMethods->xTruncate(fault_real(file), size);
 }
 
-/* The machine does not lose power in a test: it need not wait for the disk. */
+/* The machine does not lose power during a test, so a sync need not wait for the disk. */
 static int fault_sync(sqlite3_file *file, int flags)
 {
     (void)file;
@@ -176,7 +176,7 @@ static int fault_last_error(sqlite3_vfs *vfs, int size, char *text)
     return fault.has_struck ? fault.number : real->xGetLastError(real, size, text);
 }
 
-/* Becomes the default of this process. */
+/* Makes this file system the default of the process. */
 static inline void fault_vfs_register(void)
 {
     static sqlite3_vfs vfs;

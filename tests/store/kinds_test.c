@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a strategy's settings come back as they were, of whatever kind it is, with every value that a setting
- * can have by name; those that cannot be are damage; and bins come back whose sizes SQLite sorts otherwise
- * than by size. Method: a run of one strategy, which is given one kind after the other. */
+/* Aim: the settings of a strategy of any kind are loaded as they were saved, with every named value that a
+ * setting can have; invalid values are reported as damage; and bins are loaded correctly even when SQLite
+ * does not sort them by size. Method: a run of one strategy, which gets one kind after the other. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
-#include "fault_vfs.h" /* for its speed */
+#include "fault_vfs.h" /* for speed */
 
 /* A run of one strategy, "unbucketed". */
 static struct lab_result *run_of_one(void)
@@ -166,7 +166,7 @@ static void test_names_of_settings_come_back(void **state)
     folder_remove(&folder);
 }
 
-/* The first two are TEXT, and as text the greater one comes first. */
+/* The first two are stored as TEXT, and the greater one sorts first as text. */
 static void test_sizes_of_more_than_63_bits_come_back(void **state)
 {
     (void)state;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a store that gets no memory fails as the environment's error, leaks nothing, and stores a run whole or
- * not at all. Method: allocation 1, 2, 3 ... of ours fails until saving, loading and listing succeed by
- * themselves; then every seventh of SQLite's, with the argument `all` each of them. */
+/* Aim: when out of memory, the store fails with an environment error, leaks nothing, and stores a run
+ * completely or not at all. Method: allocation 1, 2, 3 ... of the store fails until saving, loading and
+ * listing succeed; then every seventh allocation of SQLite fails, or each of them with the argument `all`. */
 #define _DEFAULT_SOURCE
 #include "baseline_sample.h"
 
 #include "../no_memory.h"
 #include "../share.h"
 
-#include "fault_vfs.h" /* for its speed */
+#include "fault_vfs.h" /* for speed */
 
 static sqlite3_mem_methods sqlite_memory;
-static long sqlite_left = ALLOCATIONS_WITHOUT_END; /* as allocations_left, of SQLite's */
+static long sqlite_left = ALLOCATIONS_WITHOUT_END; /* like allocations_left, for SQLite's allocations */
 static long sqlite_step = 7;
 
 static bool is_refused_to_sqlite(void)
@@ -29,11 +29,11 @@ static void *sqlite_realloc(void *memory, int size)
     return is_refused_to_sqlite() ? NULL : sqlite_memory.xRealloc(memory, size);
 }
 
-/* The allocation whose turn it is to fail. */
+/* The allocation that fails next. */
 struct turn {
     long number; /* from 0 */
     bool is_sqlite, is_over;
-    long failures; /* so far, of what was tried */
+    long failures; /* failed attempts so far */
 };
 
 static void turn_begin(const struct turn *turn)
@@ -44,7 +44,7 @@ static void turn_begin(const struct turn *turn)
         allocations_left = turn->number;
 }
 
-/* Fewer allocations than that were made: there is nothing more to refuse of this kind. */
+/* The attempt made fewer allocations than that, so all allocations of this kind have been tried. */
 static void turn_end(struct turn *turn, bool is_fine)
 {
     bool is_spent = (turn->is_sqlite ? sqlite_left : allocations_left) < 0;
@@ -131,7 +131,7 @@ static void refuse_in_turn(bool (*step)(const char *, const struct lab_result *,
         struct sim_error error = {0};
         const long number = turn.number;
         turn_begin(&turn);
-        /* SQLite does without some of its memory. */
+        /* SQLite tolerates the failure of some of its allocations. */
         bool fine = step(folder.db, saved, &error);
         turn_end(&turn, fine);
         assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
@@ -158,7 +158,7 @@ static void test_saving_without_memory_stores_all_or_nothing(void **state)
     refuse_in_turn(save_step, false);
 }
 
-/* Saved and loaded again; saving may have succeeded when loading fails. */
+/* Saves and loads; saving may succeed although loading fails. */
 static void test_baselines_without_memory_are_there_whole_or_not_at_all(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a merge loses nothing, doubles nothing, and forgets no table; what is refused leaves the receiving
- * database, and the sources in any case, as they were. Method: databases of made-up runs and jobs; one in
- * which every table of the schema holds something, whatever tables there are; parts that overlap in every
- * way, in any order, again and again; and the file system that fails at write 1, 2, 3 ... */
+/* Aim: a merge loses nothing, duplicates nothing, and covers every table; when it is refused, the receiving
+ * database and all sources stay unchanged. Method: databases of made-up runs and jobs; one in which every
+ * table of the schema has rows, read from the schema itself; parts that overlap in every way, in any order,
+ * repeatedly; and the file system that fails at write 1, 2, 3 ... */
 #define _DEFAULT_SOURCE
 #include "store/merge.h"
 #include "sweep_sample.h"
@@ -57,8 +57,8 @@ static struct store_merged must_merge(const char *into, const char *source)
     return merged;
 }
 
-/* All rows of all tables, as text, malloc'ed; except for runs and tunes under way, which stay where they are.
- */
+/* All rows of all tables as text, which the caller frees; except runs and tunes under way, which are not
+ * merged. */
 static char *dump(const char *path, bool asserts_filled)
 {
     static char names[4096], rows[1 << 20];
@@ -87,7 +87,7 @@ static void assert_sound(const char *path)
     assert_query(path, "PRAGMA foreign_key_check", "");
 }
 
-/* Something in every table. */
+/* Adds rows to every table. */
 static void fill_all(const char *path, const struct lab_sweep *sweep)
 {
     store_must_save_sample(path, 3);
@@ -153,7 +153,7 @@ static void test_runs_are_numbered_anew_behind_those_that_are_there(void **state
     assert_loads(stand.paths[0], 8, bins[7]);
     assert_query(stand.paths[0], "SELECT job, run FROM sweep_job ORDER BY job", "1|4\n2|5\n3|6\n4|7\n");
     assert_query(stand.paths[0], "SELECT run, answer FROM tune", "3|{\"a\": 1}\n");
-    /* A scenario has one baseline: that which was there. */
+    /* A scenario keeps its existing baseline. */
     assert_query(stand.paths[0], "SELECT run, seeds, (SELECT count(*) FROM baseline_metric) FROM baseline",
                  "2|7|0\n");
     assert_sound(stand.paths[0]);
@@ -171,7 +171,7 @@ static void test_run_that_was_stored_twice_comes_twice(void **state)
     assert_true(merged.added == 2 && merged.found == 1);
     merged = must_merge(stand.paths[1], stand.paths[0]);
     assert_true(merged.added == 0 && merged.found == 3);
-    /* Another clock, another run. */
+    /* A run with another creation time is another run. */
     execute(stand.paths[0], "UPDATE run SET created_unix_s = created_unix_s + 1 WHERE run = 2");
     merged = must_merge(stand.paths[1], stand.paths[0]);
     assert_true(merged.added == 1 && merged.found == 2);
@@ -270,7 +270,7 @@ static void test_bad_source_is_refused(void **state)
     }
     file_write(stand.paths[1], "no database at all", 18);
     assert_refused(&stand, SIM_ERROR_ENVIRONMENT, "not a database");
-    /* An index that leaves out a row: nothing would say that it is gone. */
+    /* An index that lacks a row: without a check the row would be lost silently. */
     remove(stand.paths[1]);
     sweep_must_store(stand.paths[1], stand.sweep, 0x003);
     execute(
@@ -293,7 +293,7 @@ static void test_database_into_itself_is_refused(void **state)
     stand_remove(&stand);
 }
 
-/* What a killed writer left in the log counts, and stays where it is. */
+/* Changes in the log of a killed writer count, and the log is left in place. */
 static void test_log_of_a_source_is_read_and_left(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void test_full_disk_merges_all_or_nothing(void **state)
     stand_remove(&stand);
 }
 
-/* Runs that have nothing but themselves, so many that they are more than the lists have room for at first. */
+/* Runs without any other rows, in a number that exceeds the lists' first capacity. */
 static void test_many_runs_are_merged_once(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void test_many_runs_are_merged_once(void **state)
                             "keys, start_ns, end_ns, limit_partition_rows, limit_partition_bytes, "
                             "limit_tiny_rows, created_unix_s, elapsed_ms, version, scenario_path, "
                             "scenario_text, overrides FROM n, run WHERE run = 1");
-    /* One without a write-ahead log will do as well. */
+    /* A database without a write-ahead log is merged too. */
     execute(stand.paths[0], "PRAGMA journal_mode = DELETE");
     struct store_merged merged = must_merge(stand.paths[1], stand.paths[0]);
     assert_true(merged.added == 200 && merged.found == 0);
@@ -379,7 +379,7 @@ static void test_many_runs_are_merged_once(void **state)
                  "200|101|1|200\n");
     merged = must_merge(stand.paths[1], stand.paths[0]);
     assert_true(merged.added == 0 && merged.found == 200);
-    /* Some of them only. */
+    /* Some of the runs are already present. */
     execute(stand.paths[1], "DELETE FROM run WHERE run % 3 = 0");
     merged = must_merge(stand.paths[1], stand.paths[0]);
     assert_true(merged.added == 66 && merged.found == 134);
@@ -387,8 +387,8 @@ static void test_many_runs_are_merged_once(void **state)
     stand_remove(&stand);
 }
 
-/* What the tables here do not take, and SQLite's own check there did not find: its declarations are changed.
- */
+/* The tables here reject the source's rows, but the source's altered declarations hide that from SQLite's own
+ * check. */
 static void test_source_that_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static void test_source_that_does_not_fit_is_refused(void **state)
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
     assert_non_null(strstr(error.text, "a.db: damaged (NOT NULL constraint failed: strategy.kind); "));
     assert_int_equal(access(stand.paths[1], F_OK), -1);
-    /* Now its own declarations say so. */
+    /* Now the source's own declarations reveal the problem. */
     execute(stand.paths[0], "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'kind "
                             "TEXT', 'kind TEXT NOT NULL') WHERE name = 'strategy'");
     assert_false(merge(stand.paths[1], stand.paths[0], &merged, &error));
@@ -412,7 +412,7 @@ static void test_source_that_does_not_fit_is_refused(void **state)
     stand_remove(&stand);
 }
 
-/* It is open, and stays readable for as long. */
+/* An open file stays readable after its removal. */
 static void test_source_that_is_removed_meanwhile_is_merged(void **state)
 {
     (void)state;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SQLite that fails when it is told to. The linker puts the functions below in the place of SQLite's in the
- * code under test, when the test is registered as tests.cmake does it for calls_test. The first two times
- * that a statement is prepared, executed or takes a step, and the first that a column of it gives a text or
- * bytes, are calls that may fail; call number calls_left, from 0, does, and those that follow it succeed
- * again. A text that cannot be had fails as SQLite's does for want of memory: it is NULL, and the statement's
- * next step fails. */
+/* SQLite with calls that fail on request. The linker replaces SQLite's functions in the code under test by
+ * those below, when the test is registered as tests.cmake does it for calls_test. A call may fail the first
+ * two times that a statement is prepared, executed or stepped, and the first time that one of its columns
+ * returns a text or bytes. Call number calls_left, from 0, fails, and the calls after it succeed again. A
+ * failing text behaves as when SQLite is out of memory: it is NULL, and the statement's next step fails. */
 #ifndef TESTS_STORE_NO_SQLITE_H
 #define TESTS_STORE_NO_SQLITE_H
 
@@ -39,32 +38,33 @@ int __wrap_sqlite3_errcode(sqlite3 *db);
 
 static long calls_left = CALLS_WITHOUT_END;
 
-/* Since calls_begin(). */
+/* The calls since calls_begin(). */
 static struct {
     size_t seen_count;
     struct {
         uint64_t call;
         int times;
     } seen[CALLS_MAX];
-    sqlite3_stmt *without_text; /* its next step fails */
-    char struck[256];           /* which call has failed; "": none */
+    sqlite3_stmt *without_text; /* the next step of this statement fails */
+    char struck[256];           /* the call that failed; "": none */
 } calls;
 
-/* number: CALLS_WITHOUT_END, or the call that fails. */
+/* number: the call that fails, or CALLS_WITHOUT_END. */
 static inline void calls_begin(long number)
 {
     memset(&calls, 0, sizeof calls);
     calls_left = number;
 }
 
-/* No call fails any more; which one did still stands in calls.struck. */
+/* From now on no call fails; calls.struck still names the call that did. */
 static inline void calls_end(void)
 {
     calls_left = CALLS_WITHOUT_END;
     calls.without_text = NULL;
 }
 
-/* The call by what it does, to which statement or column of it, so many times as it may fail. */
+/* Whether this call fails. A call is identified by its kind and by its statement or column, and may fail
+ * `times` times. */
 static bool call_strikes(const char *what, const char *sql, int column, int times)
 {
     if (calls_left < 0)
@@ -75,7 +75,7 @@ static bool call_strikes(const char *what, const char *sql, int column, int time
     size_t i = 0;
     while (i < calls.seen_count && calls.seen[i].call != call)
         i++;
-    assert(i < CALLS_MAX); /* or calls would go untried */
+    assert(i < CALLS_MAX); /* otherwise some calls would not be tried */
     if (i < calls.seen_count && calls.seen[i].times == times)
         return false;
     if (i == calls.seen_count)
@@ -87,7 +87,7 @@ static bool call_strikes(const char *what, const char *sql, int column, int time
     return true;
 }
 
-/* Every second failure is for want of memory, as SQLite tells it where it works on files. */
+/* Every other failure is an allocation failure, as SQLite reports it for file operations. */
 static int call_code(void)
 {
     return calls.seen_count % 2 == 0 ? SQLITE_IOERR : SQLITE_IOERR_NOMEM;

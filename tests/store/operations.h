@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The operations of the store on a database in which every table holds something, for tests in which they
- * fail: each one checks that what it gives back fits its answer. */
+/* The operations of the store on a database in which every table has rows, for tests that make them fail.
+ * Each operation checks that its outputs agree with its return value. */
 #ifndef TESTS_STORE_OPERATIONS_H
 #define TESTS_STORE_OPERATIONS_H
 
@@ -12,22 +12,22 @@
 
 #define ANSWER "{\"answer\": 42}"
 
-/* What the operations work with, made before any call fails. */
+/* The objects that the operations use, made before any call fails. */
 struct stand {
     struct folder folder;
-    char source_path[PATH_SIZE]; /* what is merged */
+    char source_path[PATH_SIZE]; /* the source of a merge */
     struct lab_sweep *sweep;
     struct store_job jobs[2];
     struct lab_result *result;
     struct store_baseline baseline;
-    struct store_unfinished unfinished; /* as it is in the database */
+    struct store_unfinished unfinished; /* as stored in the database */
     struct store *store, *source;       /* open while an operation runs */
 };
 
 struct operation {
     const char *name;
     bool (*run)(struct stand *stand, struct sim_error *error);
-    bool has_database; /* else it makes one */
+    bool has_database; /* otherwise the operation creates one */
 };
 
 static inline bool save_run(struct stand *stand, struct sim_error *error)
@@ -170,7 +170,7 @@ static inline bool digest_sweep(struct stand *stand, struct sim_error *error)
     return fine;
 }
 
-/* How many figures, and jobs that failed, were told. */
+/* Counts the figures, and the failed jobs, that were reported. */
 static inline bool count_metric(void *context, uint64_t job, const char *label, const char *name,
                                 double value, struct sim_error *error)
 {
@@ -306,8 +306,8 @@ static inline bool open_to_write(struct stand *stand, struct sim_error *error)
     return fine;
 }
 
-/* Runs 1 to 4 are jobs of a sweep, 5 has an answer, 6 is a baseline's, and 7 is under way, with two states.
- */
+/* Runs 1 to 4 are jobs of a sweep, run 5 has an answer, run 6 belongs to a baseline, and run 7 is under way,
+ * with two states. */
 static const struct operation operations[] = {
     {"open to read", open_to_read, true},
     {"open to write", open_to_write, true},
@@ -343,7 +343,7 @@ static const struct operation operations[] = {
     {"load states", load_snapshots, true},
 };
 
-/* jobs: as bits. */
+/* jobs: a bit mask. */
 static inline void fill(const char *path, struct stand *stand, unsigned jobs)
 {
     struct sim_error error = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what runs of a tune came to is found again by a tune of the same identity alone, unless its bytes have
- * changed, and goes when a tune of the same command or identity ends. Method: tunes that differ in one of
- * the two, and an edit of a byte. */
+/* Aim: a stored outcome of a tune's run is found only by a tune of the same identity and only if its bytes
+ * are unchanged, and it is deleted when a tune of the same command or identity ends. Method: tunes that
+ * differ in one of the two, and an edit of a byte. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever stands in a database's place is refused in one line that names the file and a cure, and is
- * left as it was, byte for byte, with nothing new next to it. Method: a gallery of wrong files; locks held by
- * second connections; rights taken away in a child that is nobody; bytes flipped all over a good database. */
+/* Aim: whatever file has the database's name is refused in one line that names the file and a cure, and stays
+ * unchanged, byte for byte, without new files next to it. Method: a gallery of wrong files; locks held by
+ * second connections; a child process as user nobody, without access rights; bytes flipped all over a good
+ * database. */
 #define _DEFAULT_SOURCE
 #include "../share.h"
 #include "sample.h"
@@ -9,7 +10,7 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "fault_vfs.h" /* for its speed */
+#include "fault_vfs.h" /* for speed */
 #include "kernel/random.h"
 #include "store/merge.h"
 #include "store/sweep.h"
@@ -24,7 +25,7 @@ static struct store_options impatient(void)
     return options;
 }
 
-/* One line with the file's name in front, and a cure after a semicolon or an "or". */
+/* One line that begins with the file's name and has a cure after a semicolon or an "or". */
 static void assert_error_fits(const struct sim_error *error, const char *path, const char *word)
 {
     if (error->class != SIM_ERROR_ENVIRONMENT || strncmp(error->text, path, strlen(path)) != 0 ||
@@ -78,7 +79,7 @@ static void test_file_that_is_no_database_is_refused_untouched(void **state)
     file_write(folder.db, bytes, sizeof bytes);
     assert_refused_untouched(&folder, "not a database");
     memcpy(bytes, "SQLite format 3", 16);
-    /* The magic and our mark, and behind them nothing that SQLite could read. */
+    /* SQLite's magic and our application id, followed by bytes that SQLite cannot read. */
     memcpy(bytes + 68, "bklb", 4);
     bytes[63] = 1;
     file_write(folder.db, bytes, sizeof bytes);
@@ -146,7 +147,7 @@ static void test_database_of_another_program_is_refused_untouched(void **state)
     execute(folder.db, "PRAGMA user_version = 1");
     assert_refused_untouched(&folder, "a database of another program");
     folder_empty(&folder);
-    /* Many tables: the table of tables is then a tree. */
+    /* Many tables, so that the schema table is a tree. */
     execute(folder.db, "PRAGMA page_size = 512; CREATE TABLE a (x); CREATE TABLE b (x); CREATE TABLE c (x); "
                        "CREATE TABLE d (x); CREATE TABLE e (x); CREATE TABLE f (x); CREATE TABLE g (x); "
                        "CREATE TABLE h (x); CREATE TABLE i (x); CREATE TABLE j (x); CREATE TABLE k (x)");
@@ -154,7 +155,8 @@ static void test_database_of_another_program_is_refused_untouched(void **state)
     folder_remove(&folder);
 }
 
-/* Leaves in the folder what a writer leaves that was killed after `sql`: a log that was never worked off. */
+/* Leaves in the folder the files of a writer that was killed after `sql`: a log that was never
+ * checkpointed. */
 static void leave_log(const struct folder *folder, const char *sql)
 {
     char log[PATH_SIZE + 8];
@@ -197,7 +199,7 @@ static void test_log_beside_a_refused_database_stays(void **state)
     folder_remove(&folder);
 }
 
-/* The header says version 9, the log version 10; SQLite has to read the log to know. */
+/* The header says version 9, the log version 10; SQLite has to read the log to find out. */
 static void test_newer_version_in_the_log_is_refused(void **state)
 {
     (void)state;
@@ -217,7 +219,7 @@ static void test_newer_version_in_the_log_is_refused(void **state)
     folder_remove(&folder);
 }
 
-/* Whose it is may stand in the log as well. */
+/* The log may also contain another application id. */
 static void test_log_that_gives_the_database_away_is_refused(void **state)
 {
     (void)state;
@@ -234,7 +236,7 @@ static void test_log_that_gives_the_database_away_is_refused(void **state)
     folder_remove(&folder);
 }
 
-/* Between the opening and the first run, which makes the database. */
+/* The name is taken between the opening and the first run, which creates the database. */
 static void test_place_that_is_taken_meanwhile_is_refused(void **state)
 {
     (void)state;
@@ -253,7 +255,7 @@ static void test_place_that_is_taken_meanwhile_is_refused(void **state)
     folder_remove(&folder);
 }
 
-/* A link that leads to no file yet is followed when the first run comes. */
+/* A link to a file that does not exist yet is followed when the first run is saved. */
 static void test_link_to_nowhere_is_followed(void **state)
 {
     (void)state;
@@ -268,7 +270,7 @@ static void test_link_to_nowhere_is_followed(void **state)
     folder_remove(&folder);
 }
 
-/* What asks for nothing but what is there, of a database that comes with its first run. */
+/* Queries on a database that the first run has not created yet. */
 static void test_database_that_is_still_to_come_holds_nothing(void **state)
 {
     (void)state;
@@ -323,7 +325,7 @@ static void test_locked_database_is_an_error_after_the_patience(void **state)
     assert_open_fails(folder.db, STORE_WRITE, "locked by another program; wait");
     store_close(store_must_open(folder.db, STORE_READ));
     assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
-    /* A lock that comes between opening and saving. */
+    /* Another program takes the lock between opening and saving. */
     struct store *store;
     struct store_options options = impatient();
     struct sim_error error = {0};
@@ -380,7 +382,7 @@ static void test_lock_that_passes_is_waited_for(void **state)
     folder_remove(&folder);
 }
 
-/* What opening says to one who is not root; "" when it succeeds. */
+/* Opens the database as a user other than root; the error is empty on success. */
 static void open_as_nobody(const char *path, enum store_mode mode, struct sim_error *error)
 {
     int answer[2];
@@ -440,13 +442,13 @@ static void test_database_without_rights_is_read_but_never_written(void **state)
     assert_memory_equal(before, after, size);
     free(before);
     free(after);
-    /* What a log holds is not overlooked. */
+    /* Changes in a log are not ignored. */
     leave_log(&folder, "CREATE TABLE theirs (x)");
     chmod(folder.path, 0555);
     open_as_nobody(folder.db, STORE_READ, &error);
     assert_error_fits(&error, folder.db, "read-only, and the log next to it holds changes");
     chmod(folder.path, 0755);
-    /* One that is not there yet: told before the run, not after it. */
+    /* A database that does not exist yet: the error is reported before the run, not after it. */
     folder_empty(&folder);
     chmod(folder.path, 0555);
     open_as_nobody(folder.db, STORE_WRITE, &error);
@@ -455,7 +457,7 @@ static void test_database_without_rights_is_read_but_never_written(void **state)
     folder_remove(&folder);
 }
 
-/* A load of a damaged database ends in a result or in one line, and never worse. */
+/* Loading a damaged database ends with a result or with one line of error, never with a crash. */
 static bool load_survives(const struct folder *folder, const struct lab_result *saved)
 {
     struct store *store;
@@ -487,7 +489,7 @@ static void test_flipped_bytes_are_an_error_or_a_result(void **state)
     const uint64_t flips = test_part(400);
     uint64_t refused = 0;
     for (uint64_t i = 0; i < flips; i++) {
-        /* Every second one among the structures at the front of a page. */
+        /* Every other flip hits the structures at the front of a page. */
         size_t at = sim_random_below(&random, size);
         at = i % 2 == 0 ? at : at / 4096 * 4096 + at % 256;
         char kept = bytes[at];
@@ -580,7 +582,7 @@ static void test_run_that_cannot_be_stored_leaves_nothing(void **state)
     struct store *store = store_must_open(folder.db, STORE_WRITE);
     struct store_run_info info = sample_info();
     struct sim_error error = {0};
-    /* The same label twice is refused by the tables, after most of the run was written. */
+    /* The schema rejects a repeated label, after most of the run has been written. */
     free(saved->strategies[7].label);
     saved->strategies[7].label = text_copy("unbucketed");
     assert_false(store_save_run(store, &info, saved, &error));

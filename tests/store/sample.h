@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of the store share: a fresh folder, a made-up result, and whether two results are equal. */
+/* Shared by the tests of the store: a fresh folder, a made-up result, and a comparison of two results. */
 #ifndef TESTS_STORE_SAMPLE_H
 #define TESTS_STORE_SAMPLE_H
 
@@ -25,7 +25,7 @@
 
 struct folder {
     char path[PATH_SIZE / 2];
-    char db[PATH_SIZE]; /* "FOLDER/runs.db", not made */
+    char db[PATH_SIZE]; /* "FOLDER/runs.db", which does not exist yet */
 };
 
 static inline struct folder folder_make(void)
@@ -36,7 +36,7 @@ static inline struct folder folder_make(void)
     return folder;
 }
 
-/* The files in the folder; *name, which may be NULL, is the last one's. */
+/* The number of files in the folder; *name, unless name is NULL, is the name of the last one. */
 static inline int folder_count(const struct folder *folder, char *name)
 {
     DIR *entries = opendir(folder->path);
@@ -101,7 +101,7 @@ static inline void execute(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-/* All rows as a person would see them: columns split by '|', rows ended by a line break. */
+/* All rows as text: columns separated by '|', each row ended by a line break. */
 static inline void query(const char *path, const char *sql, char *out, size_t size)
 {
     sqlite3 *db;
@@ -162,7 +162,7 @@ static inline void sample_fill(struct lab_strategy_result *strategy, uint64_t bi
     assert_true(lab_metrics_add(&strategy->metrics, "writes.extra_ops_per_1000_rows", 1.0 / 3.0));
 }
 
-/* Two slices of closed partitions, one of open ones, and three nodes, with the greatest numbers there are. */
+/* Two slices of closed partitions, one of open ones, and three nodes, with the greatest possible numbers. */
 static inline void sample_fill_slices(struct lab_strategy_result *strategy, int64_t start_ns)
 {
     strategy->timeline.items = calloc(3, sizeof *strategy->timeline.items);
@@ -184,7 +184,7 @@ static inline void sample_fill_slices(struct lab_strategy_result *strategy, int6
     }
 }
 
-/* What a cluster run has in addition. The last mark stands before the last events. */
+/* The additional data of a cluster run. The last mark precedes the last events. */
 static inline void sample_fill_events(struct lab_strategy_result *strategy)
 {
     static const uint16_t marks[] = {0xff00, 0x00ff, 0x1234, 0, 0xffff};
@@ -266,7 +266,7 @@ static inline struct lab_result *sample_make(uint64_t bins)
     return result;
 }
 
-/* Two strategies are enough to see a second one fail; the second has digits as text. */
+/* Two strategies, so that the second one can fail; the second has digits as text. */
 static inline struct lab_result *sample_make_small(void)
 {
     struct lab_result *sample = sample_make(2), *rest = calloc(1, sizeof *rest);
@@ -324,7 +324,7 @@ static inline void assert_histograms_equal(const struct lab_histogram *a, const 
     free(bins_b);
 }
 
-/* Field by field: a union's unused bytes are nobody's business. */
+/* Compares field by field, since the unused bytes of a union may differ. */
 static inline void assert_strategies_equal(const struct bk_strategy *a, const struct bk_strategy *b)
 {
     assert_int_equal(a->kind, b->kind);

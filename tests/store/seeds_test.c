@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run's sample is the runs of the same scenario, overrides and version, a seed each, and no others.
- * Method: runs that differ from the first in one thing each; the list must hold those that belong to it. */
+/* Aim: a run's sample consists of the runs of the same scenario, overrides and version, one per seed, and no
+ * others. Method: runs that differ from the first one in a single respect; the list must hold exactly those
+ * that belong to it. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
@@ -44,9 +45,9 @@ static void test_a_sample_is_of_one_scenario_and_version(void **state)
     assert_sample(store, 2, "");
     save(store, UINT64_MAX, &first, "synthetic");
     save(store, 3, &first, "synthetic");
-    save(store, 5, &first, "synthetic"); /* the newest of a seed stands for it */
+    save(store, 5, &first, "synthetic"); /* of several runs of a seed the newest counts */
     other = first;
-    other.scenario_path = "elsewhere.yaml"; /* of a synthetic workload the path says nothing */
+    other.scenario_path = "elsewhere.yaml"; /* the path of a synthetic workload is ignored */
     save(store, 4, &other, "synthetic");
     other = first;
     other.version = "0.0.9";
@@ -82,7 +83,7 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
     }
     for (int64_t run = 1; run <= 5; run++)
         assert_sample(store, run, "10:1 11:2 12:3 13:4 14:5");
-    assert_sample(store, 6, "20:6 26:12"); /* none, and the seed's alone */
+    assert_sample(store, 6, "20:6 26:12"); /* no overrides, and only the seed's */
     for (int64_t run = 7; run <= 11; run++) {
         char alone[64];
         snprintf(alone, sizeof alone, "%d:%d", (int)run + 14, (int)run);
@@ -92,7 +93,7 @@ static void test_overrides_count_but_that_of_the_seed(void **state)
     folder_remove(&folder);
 }
 
-/* More than the list has room for at first; what was stored before overrides were has none. */
+/* More than the list's first capacity; runs stored before overrides were introduced have none. */
 static void test_a_sample_may_be_of_many_seeds(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: no setting of a strategy is forgotten between the scenario and what is stored of a run. Method: each
- * setting of each kind is given two values; what is stored of the two differs, and is the same again after a
- * rank's archive and after the database. The parser's own tables say which settings there
- * are, so a new one without a line here fails. */
+/* Aim: no setting of a strategy is lost between the scenario and a stored run. Method: each setting of each
+ * kind gets two values. The stored runs differ, and each is the same again after a rank's archive and after
+ * the database. The parser's own tables list the settings, so a new setting without a line here fails. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
@@ -12,7 +11,7 @@
 #define TEXT_SIZE 2048
 
 struct pair {
-    const char *setting; /* KIND.NAME, of nested ones each */
+    const char *setting; /* KIND.NAME, or each part of a nested name */
     const char *one, *other;
 };
 
@@ -110,10 +109,10 @@ static const struct pair pairs[] = {
 };
 #define PAIR_COUNT (sizeof pairs / sizeof *pairs)
 
-/* The same code for each kind: read by one table, or copied by the same lines. */
+/* The same code handles these for each kind: one parser table, and the same lines that copy them. */
 static const char *const same_for_each_kind[] = {"read.", "then."};
 
-/* With agents, unless these refuse the setting. */
+/* Adds agents, unless agents refuse the setting. */
 static bool parse(const char *setting, const char *settings, bool has_agents, struct lab_scenario **out,
                   struct sim_error *error)
 {
@@ -234,7 +233,7 @@ static void walk(const struct lab_table *table, const char *path)
     for (const struct lab_field *field = lab_table_fields(table, made); field->name != NULL; field++) {
         char name[TEXT_SIZE];
         snprintf(name, sizeof name, "%s%s%s", path, *path == '\0' ? "" : ".", field->name);
-        if (strcmp(field->name, "label") == 0 || strcmp(name, "observed") == 0) /* kinds_test.c has that */
+        if (strcmp(field->name, "label") == 0 || strcmp(name, "observed") == 0) /* kinds_test.c tests it */
             continue;
         if (field->read == lab_read_mapping || field->read == lab_read_then)
             walk(field->detail, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what was saved is loaded, field for field; views say the same to a person; older databases are brought
- * up to date, newer ones refused. Method: made-up results with extreme values, through files in a fresh
- * folder; the views are asked through a connection of the test's own. */
+/* Aim: a run is loaded as it was saved, field for field; the views show the same values; older databases are
+ * migrated, newer ones refused. Method: made-up results with extreme values, through files in a fresh folder;
+ * the test queries the views through a separate connection. */
 #define _DEFAULT_SOURCE
 #include "../share.h"
 #include "sample.h"
@@ -103,7 +103,8 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Half a million bins: too slow a store would show as a timeout; the figures are printed for a reader. */
+/* Half a million bins: a store that is too slow would show as a timeout; the times are printed for
+ * information. */
 static void test_run_of_half_a_million_bins_is_equal(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void test_run_of_half_a_million_bins_is_equal(void **state)
     folder_remove(&folder);
 }
 
-/* What a database of before had no word for. */
+/* Values that older databases could not store. */
 static void test_guarded_run_is_equal(void **state)
 {
     (void)state;
@@ -282,7 +283,7 @@ static void test_missing_run_names_the_runs_there_are(void **state)
     assert_int_equal(error.class, SIM_ERROR_INPUT);
     assert_non_null(strstr(error.text, "holds no run yet; run a scenario first"));
     store_close(store);
-    /* A number once given is never given again, so that "run 9" in a report stays what it was. */
+    /* A number is never reused, so that "run 9" in a report keeps its meaning. */
     assert_int_equal(store_must_save_sample(folder.db, 1), 10);
     folder_remove(&folder);
 }
@@ -422,7 +423,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     /* The old run has the first three strategies of the sample. */
     assert_true(store_load_run(store, 1, NULL, &loaded, &error));
     saved->strategy_count = 3;
-    /* No latencies were kept then. */
+    /* That version stored no latencies. */
     for (size_t i = 0; i < saved->strategy_count; i++)
         lab_histogram_clear(&saved->strategies[i].latency[LAB_LATENCY_WRITE]);
     assert_results_equal(saved, loaded);
@@ -436,7 +437,7 @@ static void test_database_of_version_1_is_migrated_with_its_run(void **state)
     folder_remove(&folder);
 }
 
-/* What versions 4 and 5 added taken away again is version 3. */
+/* Version 3 is produced by removing the additions of versions 4 and 5. */
 static void test_database_of_version_3_is_migrated_with_its_run(void **state)
 {
     (void)state;
@@ -467,7 +468,7 @@ static void test_database_of_version_3_is_migrated_with_its_run(void **state)
     folder_remove(&folder);
 }
 
-/* A database without the table of terms is read as one whose runs have the defaults. */
+/* The runs of a database without the table of terms have the default terms. */
 static void test_terms_are_kept_and_version_8_has_none(void **state)
 {
     (void)state;
@@ -496,7 +497,7 @@ static void test_terms_are_kept_and_version_8_has_none(void **state)
     folder_remove(&folder);
 }
 
-/* Version 8 renamed a kind, its label, and where rows come from; a reader takes the earlier names as they
+/* Version 8 renamed a kind, its label, and the source of rows; a reader accepts the earlier names as they
  * are. */
 static void test_database_of_version_7_is_read_and_migrated(void **state)
 {
@@ -607,7 +608,7 @@ static void test_databases_without_anything_in_them_are_new(void **state)
     execute(folder.db, "CREATE TABLE t (x); DROP TABLE t; VACUUM");
     assert_int_equal(store_must_save_sample(folder.db, 5), 1);
     folder_empty(&folder);
-    /* A later version from nothing goes through all migrations. */
+    /* A later version begins with an empty file and runs all migrations. */
     struct store_options options = options_of_next_version();
     struct store *store;
     struct sim_error error = {0};
@@ -642,7 +643,7 @@ static void test_answer_of_a_run_is_that_runs(void **state)
     free(answer);
     assert_true(store_tune_load(store, 1, &answer, &error));
     assert_null(answer);
-    /* Both or neither. */
+    /* Either both the run and the tune are stored or neither. */
     execute(folder.db, "CREATE TRIGGER t BEFORE INSERT ON tune BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_false(store_tune_save(store, &tune, &info, result, "{}", &error));
     assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);

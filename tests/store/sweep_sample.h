@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of sweeps in the store share: a sweep, and jobs of it that are made up. */
+/* Shared by the tests of sweeps in the store: a sweep, and made-up jobs for it. */
 #ifndef TESTS_STORE_SWEEP_SAMPLE_H
 #define TESTS_STORE_SWEEP_SAMPLE_H
 
@@ -46,7 +46,7 @@ static inline void sweep_jobs_clear(struct store_job *jobs, size_t count)
     }
 }
 
-/* Keeps the jobs whose bits are set, in one batch. */
+/* Stores the jobs whose bits are set, in one batch. */
 static inline bool sweep_keep(struct store_sweep *stored, unsigned bits, uint64_t bins,
                               struct sim_error *error)
 {
@@ -82,7 +82,7 @@ static inline void sweep_must_store(const char *path, const struct lab_sweep *sw
     store_close(store);
 }
 
-/* The jobs that are done, as bits, and that the database has each once and nothing else. */
+/* The finished jobs as bits; asserts that the database has each of them once and nothing else. */
 static inline unsigned sweep_done(const char *path, const struct lab_sweep *sweep)
 {
     unsigned bits = 0;

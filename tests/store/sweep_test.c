@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a batch of jobs is kept whole or not at all, each job once, whatever disk, locks, kills and other
- * programs do; what is told of them is what they were. Method: made-up jobs in batches, with the file system
- * that fails at write 1, 2, 3 ..., with children that are killed, and with two programs at one sweep. */
+/* Aim: a batch of jobs is stored completely or not at all, and each job once, whatever disk, locks, kills and
+ * other programs do; the stored jobs are loaded as they were. Method: made-up jobs in batches, with the file
+ * system that fails at write 1, 2, 3 ..., with child processes that are killed, and with two programs working
+ * on one sweep. */
 #define _DEFAULT_SOURCE
 #include "../share.h"
 #include "sweep_sample.h"
@@ -30,7 +31,7 @@ static void test_jobs_are_kept_once_and_told_in_order(void **state)
     assert_query(folder.db, "SELECT jobs, points, version, scenario FROM sweep", "12|3|0.1.0|x\n");
     sweep_must_store(folder.db, sweep, ALL);
     assert_int_equal(sweep_done(folder.db, sweep), ALL);
-    /* Whoever deletes a run has its job done again. */
+    /* After a run has been deleted, its job is done again. */
     execute(folder.db, "PRAGMA foreign_keys = ON; DELETE FROM run WHERE run = 3");
     assert_int_equal(sweep_done(folder.db, sweep), ALL & ~(1u << 6));
     lab_sweep_destroy(sweep);
@@ -77,7 +78,7 @@ static void test_sweep_of_another_version_is_refused(void **state)
     folder_remove(&folder);
 }
 
-/* Both opened it before either wrote. */
+/* Both programs opened the sweep before either wrote. */
 static void test_two_programs_at_one_sweep_do_each_job_once(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static void test_two_programs_at_one_sweep_do_each_job_once(void **state)
         stored[i] = sweep_must_open(stores[i], sweep);
     }
     for (unsigned job = 0; job < SWEEP_JOBS; job++) {
-        /* The second is one job behind, and does again what the first has just done. */
+        /* The second program is one job late, and repeats the job that the first one has just done. */
         if (!sweep_keep(stored[0], 3u << job & ALL, 3, &error) ||
             !sweep_keep(stored[1], 1u << job, 3, &error))
             fail_msg("%s", error.text);
@@ -204,7 +205,7 @@ static void test_full_disk_keeps_a_batch_whole_or_not_at_all(void **state)
     folder_remove(&folder);
 }
 
-/* One batch a job; who comes next goes on. */
+/* One batch per job; the next program continues. */
 static void test_killed_sweeps_end_whole(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void test_visitor_is_told_each_figure_in_order(void **state)
     assert_string_equal(error.text, "one failed; stop");
     store_sweep_close(stored);
     store_close(store);
-    /* Before its first run a sweep has nothing to tell. */
+    /* Before its first run a sweep has no results. */
     folder_empty(&folder);
     store = store_must_open(folder.db, STORE_WRITE);
     stored = sweep_must_open(store, sweep);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run that is not finished keeps its number, its scenario and the newest state of each part, whatever
- * the disk does; who has lost it to another program changes nothing; and its end is its end. Method: states
- * that take each other's place by the rule of parts; two programs that take turns; a file system of which
- * write 1, 2, 3 ... fails while a state is put. */
+/* Aim: an unfinished run keeps its number, its scenario and the newest state of each part, whatever the disk
+ * does; a program that has lost the run to another program changes nothing; and a run ends once. Method:
+ * states that replace each other by the rule of parts; two programs that take turns; a file system of which
+ * write 1, 2, 3 ... fails while a state is stored. */
 #define _DEFAULT_SOURCE
 #include "sample.h"
 
@@ -74,7 +74,7 @@ static void test_unfinished_run_comes_back_as_it_was_told(void **state)
     told.elapsed_ms = 9;
     assert_true(store_unfinished_stop(store, &told, &error));
     assert_query(folder.db, "SELECT state, elapsed_ms, parts FROM unfinished_runs", "stopped|9|0\n");
-    /* Its number is its own, and it is none of the finished ones. */
+    /* No other run gets its number, and it is not among the finished runs. */
     assert_int_equal(store_must_save_sample(folder.db, 5), 3);
     assert_query(folder.db, "SELECT run FROM runs", "1\n3\n");
     assert_true(store_unfinished_load(store, 1, &found, &is_there, &error) && !is_there);
@@ -118,15 +118,15 @@ static void test_states_take_the_place_of_those_that_they_hold(void **state)
     assert_states(store, run.run, "0:old 1:old 2:old 3:old");
     assert_true(put(store, &run, 2, 4, "new", &error));
     assert_states(store, run.run, "0:old 1:old 2:new 3:old");
-    assert_true(put(store, &run, 1, 2, "half", &error)); /* of two now: it holds 1 and 3 */
+    assert_true(put(store, &run, 1, 2, "half", &error)); /* of two parts now: it replaces 1 and 3 */
     assert_states(store, run.run, "0:old 1:half 2:new");
     assert_true(put(store, &run, 0, 1, "all", &error));
     assert_states(store, run.run, "0:all");
     assert_states(store, other.run, "0:other");
-    /* One whose bytes are gone is empty; that it is none, its reader finds. */
+    /* A state whose bytes were lost is loaded as empty; its reader detects that. */
     execute(folder.db, "UPDATE snapshot SET bytes = x'' WHERE run = 2");
     assert_states(store, other.run, "0:");
-    /* One of more than a piece comes back whole. */
+    /* A state of more than one piece is loaded completely. */
     size_t size = ((size_t)64 << 20) + 5, count;
     unsigned char *large = malloc(size);
     for (size_t i = 0; i < size; i++)
@@ -169,7 +169,7 @@ static void test_run_under_way_is_named_to_who_asks_for_it(void **state)
     folder_remove(&folder);
 }
 
-/* Or it would take itself for one that another program has finished. */
+/* Otherwise the program would take the run for one that another program has finished. */
 static void test_run_that_cannot_begin_has_no_number(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_run_that_was_taken_over_is_not_changed_by_who_had_it(void **sta
     assert_query(folder.db, "SELECT run FROM runs", "1\n");
     assert_query(folder.db, "SELECT count(*) FROM snapshot", "0\n");
     assert_query(folder.db, "SELECT count(*) FROM unfinished", "0\n");
-    /* And it ends once. */
+    /* A run cannot end twice. */
     assert_false(store_unfinished_end(store, &second, &info, result, &error));
     lab_result_destroy(result);
     store_close(store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a contest that gets no memory fails as the environment's error, is cleared and leaks nothing. Method:
- * of its allocations each of the first thirty and some fifty behind them fail, and one that is never
- * refused recommends the same. */
+/* Aim: when out of memory, a contest fails with an environment error, is cleared and leaks nothing. Method:
+ * each of its first thirty allocations fails, and some fifty later ones; a contest that tolerates the failure
+ * recommends the same setting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static const char stream[] = "duration: 2h\n"
                              "strategies:\n"
                              "  - probabilistic: {bits: 3, threshold: 9}\n"
                              "  - time: {window: 10m}\n";
-/* With agents a lead is sought too. */
+/* With agents the contest also searches for a lead. */
 static const char cluster[] =
     "duration: 2s\n"
     "keys: {count: 2}\n"
@@ -60,7 +60,7 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
     assert_true(allocations >= allocations_least);
     print_message("%ld allocations\n", allocations);
 
-    long tried = 0, borne = 0; /* the calendar of an event queue is done without */
+    long tried = 0, borne = 0; /* an event queue works without its calendar */
     long stride = 1 + allocations / 50;
     for (long refused = 0; refused < allocations; refused += refused < 30 ? 1 : stride) {
         error.class = SIM_ERROR_NONE;
@@ -76,7 +76,7 @@ static void compete_with_refusals(const char *text, long allocations_least, bool
             assert_int_equal(error.class, SIM_ERROR_ENVIRONMENT);
         borne += ok;
         tried++;
-        tune_contest_clear(&contest); /* on failure once more, as it is cleared then */
+        tune_contest_clear(&contest); /* after a failure for the second time */
     }
     assert_true(borne * 10 < tried);
     assert_true(compete(&contest, scenario, &error));

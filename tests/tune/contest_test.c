@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: settings enter a race as the scenario and the distribution say; the lab's race recommends what all
- * settings with all seeds recommend; a strategy written out is read again as the same one. Method: small
- * scenarios, run both ways. */
+/* Aim: the entrants of a race follow from the scenario and the distribution; the race recommends the same
+ * setting as running all settings with all seeds; a strategy that is written out is parsed as the same one.
+ * Method: small scenarios, run both ways. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,10 +46,10 @@ static const struct tune_entrant *find(const struct tune_contest *contest, const
     return NULL;
 }
 
-/* Remembers all runs, and counts those that were made. */
+/* Stores the outcomes of all runs, and counts the runs that were made. */
 struct notebook {
     uint64_t jobs[1000];
-    struct tune_seen seen[1000]; /* larger than all that is kept */
+    struct tune_seen seen[1000]; /* larger than every stored outcome */
     size_t sizes[1000], count, made;
     pthread_mutex_t lock;
 };
@@ -106,7 +106,7 @@ static void assert_same(const struct tune_contest *one, const struct tune_contes
     assert_int_equal(one->lead.step_count, other->lead.step_count);
 }
 
-/* On one thread: several may finish a run of the lead's search that is not asked for any more. */
+/* On one thread: several threads may finish a run of the lead's search that is no longer needed. */
 static void compete(struct tune_contest *contest, const struct lab_scenario *scenario,
                     const struct tune_memory *memory)
 {
@@ -137,7 +137,7 @@ static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
         size_t all = notebook.made;
         assert_int_equal(first.led != SIZE_MAX, i == 1);
         assert_same(&plain, &first);
-        /* No two runs share a number. */
+        /* Every run has a different number. */
         for (size_t j = 0; j < all; j++) {
             for (size_t k = 0; k < j; k++)
                 assert_true(notebook.jobs[j] != notebook.jobs[k]);
@@ -145,7 +145,7 @@ static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
         compete(&second, scenario, &memory);
         assert_int_equal(notebook.made, all);
         assert_same(&plain, &second);
-        /* Stopped in the middle of those that were run together. */
+        /* The contest was stopped in the middle of runs that were made together. */
         notebook.count = all / 3;
         compete(&third, scenario, &memory);
         assert_in_range(notebook.made, all + all - all / 3, all + all - all / 3 + 16);
@@ -157,7 +157,7 @@ static void test_contest_that_remembers_runs_comes_to_the_same(void **state)
     }
 }
 
-/* Of a race that dropped none. Chance moves the mean of its seeds by less than a twentieth. */
+/* For a race that dropped no entrant. Chance moves the mean of its seeds by less than a twentieth. */
 static void assert_costs_reach_their_bounds(const struct tune_contest *contest)
 {
     unsigned bounded = 0;
@@ -214,7 +214,7 @@ static void test_race_in_the_lab_recommends_what_all_seeds_do(void **state)
     }
 }
 
-/* Limits in rows alone: the distribution knows all of probabilistic and count. */
+/* With limits in rows only, the distribution decides everything about probabilistic and count. */
 static void test_distribution_of_entrants_refuses_and_shows(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void test_distribution_of_entrants_refuses_and_shows(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Every template keeps what it says in addition to its numbers, and has a ladder of its own. */
+/* Entrants from a template keep its other settings, and each template has a separate ladder. */
 static void test_entrants_of_templates_keep_what_they_say(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void test_entrants_of_templates_keep_what_they_say(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* A contest without a lead ends with the runs at higher rates, which are all that it has said it will do. */
+/* A contest without a lead ends with the runs at higher rates, and its total counts exactly these runs. */
 static void test_progress_of_a_contest_ends_at_its_total(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void test_progress_of_a_contest_ends_at_its_total(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* TTL bounds what would grow for ever. */
+/* A time to live bounds a partition that would otherwise grow without end. */
 static void test_endless_of_a_time_to_live_ends(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void test_endless_of_a_time_to_live_ends(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Sizes that a trace lacks are drawn again by every seed, so one seed does not tell all. */
+/* When a trace lacks sizes, every seed draws them differently, so one seed is not sufficient. */
 static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
 {
     static const char format[] =
@@ -340,7 +340,7 @@ static void test_trace_with_drawn_sizes_is_not_fixed(void **state)
     }
 }
 
-/* Where not one row fits, the distribution has nothing to offer, and says so. */
+/* When not even one row fits into the limits, the distribution refuses the setting. */
 static void test_limit_below_a_row_is_refused_by_the_distribution(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace's growth is that of its weeks, is none where weeks only fluctuate, and leads to the day on
- * which so many rows have come. Method: weeks that are made up, a trace that is written as these weeks say,
- * and the sum of a growing rate in small steps. */
+/* Aim: a trace's growth is the growth of its weeks, is absent when weeks only fluctuate, and gives the day by
+ * which a number of rows will have arrived. Method: made-up weeks, a trace written from such weeks, and the
+ * sum of a growing rate in small steps. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void test_weeks_that_grow_tell_their_growth(void **state)
     struct tune_growth growth = tune_growth_of(weeks + 1, WEEKS - 1, 0.95);
     assert_int_equal(growth.weeks, WEEKS - 1);
     assert_near(tune_growth_doubles(&growth), 28, 1e-6);
-    growth = tune_growth_of(weeks, WEEKS, 0.95); /* the first week of an odd number is left out */
+    growth = tune_growth_of(weeks, WEEKS, 0.95); /* an odd first week is ignored */
     assert_near(tune_growth_doubles(&growth), 28, 1e-6);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the smallest safe lead is found, by the formula and by trial, and the search tells where there is
- * none. Method: the scenario of the findings, whose answer a sweep of leads has shown (violations end between
- * 0.9 and 1.3 s); one agent, which needs no lead; clocks that jump, against which no lead helps. */
+/* Aim: the smallest safe lead is found, by the formula and by trial, and the search reports when there is
+ * none. Method: the scenario of the findings, for which a sweep of leads has shown the answer (violations
+ * end between 0.9 and 1.3 s); one agent, which needs no lead; clocks that jump, for which no lead is
+ * sufficient. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,8 @@
 #include "tune/lead.h"
 
 #define NS_PER_MS INT64_C(1000000)
-/* Partitions end some 8 times as early, so that a few seconds show what the scenario's minutes show; and
- * agents with room for few operations begin sooner. */
+/* Partitions end about 8 times as early, so that a few seconds show the effects of the scenario's minutes;
+ * and agents with room for few operations start faster. */
 #define FEW_OPERATIONS                                                                                       \
     {                                                                                                        \
         "agents.operations=64"                                                                               \
@@ -80,7 +81,7 @@ static void test_any_number_of_threads_finds_the_same(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* A contest tries settings that the scenario's file does not have. */
+/* A contest tries settings that are not in the scenario's file. */
 static void test_a_setting_that_the_file_lacks_is_the_one_that_is_tried(void **state)
 {
     (void)state;

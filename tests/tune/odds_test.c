@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the distribution of rows per partition is right to 1e-10 in both tails. Method: the published figures;
- * a table of 80-digit arithmetic (odds_reference.py); small distributions in whole numbers; identities where
- * no table reaches.
- */
+/* Aim: the distribution of rows per partition is accurate to 1e-10 in both tails. Method: the published
+ * figures; a table computed with 80 digits (odds_reference.py); small distributions in integers; identities
+ * beyond the table's range. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +95,8 @@ static void test_odds_reference_table_is_met(void **state)
     assert_true(deep >= 50);
 }
 
-/* One bit: P(N <= n) is a whole number of 2^-n, an exact double, so the quantile of each is n itself; that of
- * a little more is n + 1, as long as neighbours are further apart. */
+/* With one bit, P(N <= n) is a whole number of 2^-n, an exact double. Its quantile is n; the quantile of a
+ * slightly larger probability is n + 1, as long as neighbouring values differ by more than that. */
 static void test_odds_one_bit_equal_counted_outcomes(void **state)
 {
     (void)state;
@@ -159,7 +158,7 @@ static void test_distribution_0_bits_is_exactly_the_threshold(void **state)
     assert_true(tune_increments_per_1000_rows(&distribution) == 1000);
 }
 
-/* Threshold 1 is the geometric distribution, whose tail is a power. */
+/* With threshold 1 the distribution is geometric, and its tail is a power. */
 static void test_distribution_threshold_1_is_geometric(void **state)
 {
     (void)state;
@@ -176,8 +175,8 @@ static void test_distribution_threshold_1_is_geometric(void **state)
     }
 }
 
-/* Beyond the table: distributions of up to 2^63 rows, where the tails, the one value between them and the
- * ratio of neighbours must still agree, and where a sum of single terms would never end. */
+/* Beyond the table: distributions of up to 2^63 rows, where the tails, the probability of the value between
+ * them and the ratio of neighbours must still agree, and where a sum over single terms would not end. */
 static void test_odds_huge_distributions_stay_consistent(void **state)
 {
     (void)state;
@@ -197,7 +196,7 @@ static void test_odds_huge_distributions_stay_consistent(void **state)
             double below = tune_below(distribution, rows), above = tune_above(distribution, rows),
                    pmf = tune_pmf(distribution, rows);
             assert_true(fabs(below + pmf + above - 1) < 1e-13);
-            /* Skewness moves these tails by less than a factor of 2. */
+            /* Skewness changes these tails by less than a factor of 2. */
             double normal = 0.5 * erfc(fabs((double)deviate) / sqrt(2));
             double tail = deviate < 0 ? below : above;
             assert_true(tail > normal / 3 && tail < normal * 3);
@@ -225,8 +224,8 @@ static void test_quantile_is_the_smallest_that_reaches(void **state)
                 uint64_t rows = tune_quantile(&distribution, p);
                 assert_true(rows >= last && rows >= distribution.threshold);
                 last = rows;
-                /* 1e-12 of the smaller side: what separates huge distributions' neighbours is less than a
-                 * double shows. */
+                /* The tolerance is 1e-12 of the smaller side: in huge distributions, neighbours differ by
+                 * less than a double can represent. */
                 assert_true(p < 0.5 ? tune_below(&distribution, rows + 1) >= p * (1 - 1e-12)
                                     : tune_above(&distribution, rows) <= (1 - p) * (1 + 1e-12));
                 if (rows > distribution.threshold)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the race drops what fails and what is dominated, seldom anything else, and recommends what all seeds
- * would have recommended.
- * Method: a watcher that draws figures around known means, so that the truth is known; hundreds of races,
- * each against one that drops nothing. Seeds are fixed. */
+/* Aim: the race drops entrants that fail and entrants that are dominated, seldom any other, and recommends
+ * the same setting as a race with all seeds.
+ *
+ * Method: an observer that draws figures around known means, so that the truth is known; hundreds of races,
+ * each compared with a race that drops no entrant. Seeds are fixed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,11 +20,11 @@
 #define ENTRANTS 12
 #define SEEDS    10
 
-/* One setting as it truly is. */
+/* The true values of one setting. */
 struct truth {
-    double objectives[TUNE_OBJECTIVES]; /* means; NaN: has none */
-    double over;                        /* share above a limit */
-    double noise;                       /* of objectives, relative; half of it is common to all settings */
+    double objectives[TUNE_OBJECTIVES]; /* means; NaN: none */
+    double over;                        /* share of partitions above a limit */
+    double noise; /* relative noise of the objectives; half of it is common to all settings */
 };
 
 struct stage {
@@ -94,7 +95,7 @@ static void run(struct tune_race *race, uint32_t threads)
     assert_int_equal(progress.rows, runs);
 }
 
-/* Settings on a front, settings behind it by ever so much, and some that are above the risk. */
+/* Settings on a front, settings dominated by varying amounts, and some that are above the risk. */
 static void set_stage(struct stage *stage, uint64_t seed, double noise)
 {
     struct sim_random random;
@@ -115,8 +116,8 @@ static void set_stage(struct stage *stage, uint64_t seed, double noise)
     }
 }
 
-/* That the race loses the one to be recommended has a chance of at most 5 % (tune/race.h). Of 300 races, were
- * it so much, 15 would on average be lost; 50 or more have a chance below 1e-12. */
+/* The race drops the setting that all seeds recommend with a chance of at most 5 % (tune/race.h). At 5 %, 15
+ * of 300 races would do so on average, and 50 or more with a chance below 1e-12. */
 static void test_race_against_all_seeds_recommends_the_same(void **state)
 {
     (void)state;
@@ -141,12 +142,12 @@ static void test_race_against_all_seeds_recommends_the_same(void **state)
     }
     assert_int_equal(races, 300);
     assert_in_range(lost, 0, 49);
-    /* And it is worth it. */
+    /* The race also saves runs. */
     assert_true(runs < all_runs * 9 / 10);
 }
 
-/* By its definition, whatever the order of the settings: those as sure as the recommended one that no other
- * of them may replace and is better than. */
+/* The front, by its definition and for any order of the settings: the settings that are as certain as the
+ * recommended one and that no other such setting may replace and dominates. */
 static void test_race_front_is_what_its_definition_says(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void test_race_of_any_threads_is_the_same(void **state)
     tune_race_clear(&other);
 }
 
-/* The same, but what is better is of another kind, or requires what its user may not have. */
+/* The same, but the better setting is of another kind, or requires something that its user may not have. */
 static void test_race_dominates_within_what_the_user_can_have(void **state)
 {
     (void)state;
@@ -217,8 +218,8 @@ static void test_race_dominates_within_what_the_user_can_have(void **state)
         stage.truths[i] = (struct truth){{5, 5, 5, 5}, 0.2, 0.001};
     stage.truths[0] = (struct truth){{1, 1, 1, 1}, 0.001, 0.001};
     stage.truths[1] = (struct truth){{2, 2, 2, 2}, 0.001, 0.001}; /* of another kind */
-    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001}; /* of that kind too, requires less */
-    stage.truths[3] = (struct truth){{4, 4, 4, 4}, 0.001, 0.001}; /* of that kind too, requires the same */
+    stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001}; /* also of that kind, requires less */
+    stage.truths[3] = (struct truth){{4, 4, 4, 4}, 0.001, 0.001}; /* also of that kind, requires the same */
     enter_all(&race, &stage, true);
     for (int i = 1; i < ENTRANTS; i++)
         race.entrants[i].strategy.settings.strategy.kind = BK_PROBABILISTIC;
@@ -230,7 +231,7 @@ static void test_race_dominates_within_what_the_user_can_have(void **state)
     assert_int_equal(race.entrants[2].status, TUNE_FRONT);
     assert_int_equal(race.entrants[3].status, TUNE_DOMINATED);
     tune_race_clear(&race);
-    /* Without requirements the best is alone on the front; the other kind still has its best. */
+    /* Without requirements the first setting is better than all others, but each kind has a best setting. */
     enter_all(&race, &stage, true);
     for (int i = 1; i < ENTRANTS; i++)
         race.entrants[i].strategy.settings.strategy.kind = BK_PROBABILISTIC;
@@ -240,7 +241,7 @@ static void test_race_dominates_within_what_the_user_can_have(void **state)
     tune_race_clear(&race);
 }
 
-/* All far apart: what becomes of each is known. */
+/* The settings differ widely, so the status of each is known. */
 static void test_race_of_clear_cases_names_each(void **state)
 {
     (void)state;
@@ -252,10 +253,10 @@ static void test_race_of_clear_cases_names_each(void **state)
     stage.truths[0] = (struct truth){{1, 2, 1, 1}, 0.001, 0.001};         /* cheapest */
     stage.truths[1] = (struct truth){{2, 1, 1, 1}, 0.001, 0.001};         /* smaller CV */
     stage.truths[2] = (struct truth){{3, 3, 3, 3}, 0.001, 0.001};         /* worse than both */
-    stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001};         /* better than all, and fails */
-    stage.truths[4] = (struct truth){{0.9, (double)NAN, 1, 1}, 0, 0.001}; /* grows for ever */
+    stage.truths[3] = (struct truth){{0.5, 1, 1, 1}, 0.2, 0.001};         /* best, but fails */
+    stage.truths[4] = (struct truth){{0.9, (double)NAN, 1, 1}, 0, 0.001}; /* grows without end */
     stage.truths[5] =
-        (struct truth){{4, 4, 4, 4}, 0.0099, 0.001}; /* too near to the risk to tell; dominated */
+        (struct truth){{4, 4, 4, 4}, 0.0099, 0.001}; /* too close to the risk to decide; dominated */
     enter_all(&race, &stage, true);
     race.entrants[4].is_endless = true;
     race.entrants[6].status = TUNE_REFUSED;
@@ -268,7 +269,7 @@ static void test_race_of_clear_cases_names_each(void **state)
     assert_in_range(race.entrants[2].dominator, 0, 1);
     assert_int_equal(race.entrants[3].status, TUNE_FAILS);
     assert_int_equal(race.entrants[3].failed, TUNE_IN_LIMITS);
-    assert_int_equal(race.entrants[3].seeds, 2); /* two seeds of 20 times the risk are enough */
+    assert_int_equal(race.entrants[3].seeds, 2); /* two seeds at 20 times the risk are sufficient */
     assert_int_equal(race.entrants[4].status, TUNE_HOLDS);
     assert_int_equal(race.entrants[5].status, TUNE_DOMINATED);
     assert_int_equal(race.entrants[6].status, TUNE_REFUSED);
@@ -278,7 +279,8 @@ static void test_race_of_clear_cases_names_each(void **state)
     tune_race_clear(&race);
 }
 
-/* Products of share / risk against 1 / chance; one seed without any clears it. */
+/* A product of the ratios share / risk is compared with 1 / chance; one seed with share 0 clears the
+ * setting. */
 static void test_hopeless_shares_are_told_by_their_product(void **state)
 {
     static const struct {
@@ -300,14 +302,15 @@ static void test_hopeless_shares_are_told_by_their_product(void **state)
     }
     entrant.seeds = 1;
     seen[0].figures[TUNE_OVER] = 0.002;
-    terms.share = 0; /* none may: one is enough */
+    terms.share = 0; /* no partition may exceed a limit: one is sufficient */
     assert_true(tune_is_hopeless(&entrant, &terms, 0.005));
     terms.share = 0.001;
     entrant.is_fixed = true; /* each seed has this share */
     assert_true(tune_is_hopeless(&entrant, &terms, 0.005));
 }
 
-/* So few partitions show nothing; the cheapest that was not seen to fail is named, and told as such. */
+/* With so few partitions no setting is shown to be within the limits; the race recommends the cheapest
+ * setting that did not fail, and says that it is not shown. */
 static void test_race_of_few_partitions_is_not_shown(void **state)
 {
     (void)state;
@@ -344,7 +347,7 @@ static void test_race_that_none_can_win_recommends_none(void **state)
     tune_race_clear(&race);
 }
 
-/* An exact distribution says more than a sample. */
+/* An exact distribution is stronger evidence than a sample. */
 static void test_distribution_of_few_partitions_shows(void **state)
 {
     (void)state;
@@ -396,7 +399,7 @@ static void test_judge_of_each_demand_names_it(void **state)
     assert_int_equal(demand, TUNE_FINDABLE);
 }
 
-/* All objectives of one setting, over four seeds. */
+/* Sets one objective of a setting in its four seeds. */
 static void set_objective(struct tune_seen *seen, enum tune_figure figure, double a, double b, double c,
                           double d)
 {
@@ -405,7 +408,7 @@ static void set_objective(struct tune_seen *seen, enum tune_figure figure, doubl
         seen[i].figures[figure] = values[i];
 }
 
-/* Better on one objective for sure; on another one the mean alone says so. */
+/* Significantly better in one objective; in another one only the mean is better. */
 static void test_dominance_needs_every_objective_to_be_shown(void **state)
 {
     (void)state;
@@ -422,7 +425,7 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
     assert_false(tune_dominates(&one, &other, 0.01));
     set_objective(its, TUNE_CV, 2, 3, 2, 3);
     assert_true(tune_dominates(&one, &other, 0.01));
-    /* Who has no figure is worse than any. */
+    /* A missing figure is worse than any value. */
     set_objective(its, TUNE_CV, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
     assert_true(tune_dominates(&one, &other, 0.01));
     set_objective(mine, TUNE_CV, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
@@ -431,7 +434,8 @@ static void test_dominance_needs_every_objective_to_be_shown(void **state)
     assert_false(tune_dominates(&one, &other, 0.01));
 }
 
-/* All of them in one seed: that seeds differ says more than how many partitions there were. */
+/* One seed has all of the partitions above a limit: the interval comes from the variation between seeds
+ * rather than from the number of partitions. */
 static void test_interval_of_unlike_seeds_is_that_of_seeds(void **state)
 {
     (void)state;
@@ -448,7 +452,7 @@ static void test_interval_of_unlike_seeds_is_that_of_seeds(void **state)
     assert_true(interval.high == tune_sample_mean_interval(&shares, 0.95).high);
     assert_true(interval.high > 2 * lab_share_most(4000, 400000, 0.975));
     assert_true(interval.low == 0);
-    /* None in any seed: that there were no more of them says more. */
+    /* No seed has any: the interval comes from the number of partitions. */
     seen[2].over = 0;
     seen[2].figures[TUNE_OVER] = 0;
     assert_true(tune_over_interval(&entrant, 0.025).high == lab_share_most(0, 400000, 0.975));

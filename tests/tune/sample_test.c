@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: intervals and tests over seeds are right, also where little or nothing is known.
- * Method: known answers, computed with mpmath at 40 digits from the textbooks' formulas; the corners by hand.
- */
+/* Aim: intervals and tests over seeds are correct, even with little or no data.
+ *
+ * Method: known answers, computed with mpmath at 40 digits from the textbooks' formulas; edge cases by
+ * hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +67,7 @@ static void test_of_one_observation_nothing_is_known(void **state)
     }
 }
 
-/* Such as 0.1, whose running mean would else drift by roundings. */
+/* Values such as 0.1, whose running mean could drift by rounding. */
 static void test_equal_observations_spread_by_nothing(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void test_holm_corrects_step_by_step(void **state)
     assert_near(p[3], 0.02); /* x 4 */
     assert_near(p[1], 0.03); /* x 3 */
     assert_near(p[2], 0.06); /* x 2 */
-    assert_near(p[0], 0.06); /* x 1 is 0.04: never below one before it */
+    assert_near(p[0], 0.06); /* x 1 is 0.04: raised to the one before it */
     double large[] = {0.9, 0.8};
     assert_true(tune_holm(large, COUNT(large)));
     assert_true(large[0] == 1 && large[1] == 1);
@@ -127,7 +128,7 @@ static void test_shares_have_exact_bounds(void **state)
     assert_true(lab_share_least(0, 10, 0.95) == 0 && lab_share_least(0, 0, 0.95) == 0);
 }
 
-/* The tail of the hypergeometric distribution, added up in whole numbers. */
+/* The tail of the hypergeometric distribution, summed in integers. */
 static void test_share_above_another_is_exact(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void test_share_above_another_is_exact(void **state)
     assert_true(tune_share_above(0, 0, 3, 10) == 1 && tune_share_above(5, 5, 7, 7) == 1);
 }
 
-/* Of many trials the bounds are those of the normal distribution, nearly. */
+/* With many trials the bounds are close to those of the normal distribution. */
 static void test_shares_of_many_trials(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the search finds the settings that a scan over every chance and threshold finds, no more and no fewer,
- * in a moment for limits of any size. Method: that scan, for goals drawn at random and for those of the
- * documentation; the neighbours of each edge where a scan would never end. */
+/* Aim: the search finds exactly the settings that a scan over every chance and threshold finds, and is fast
+ * for limits of any size. Method: that scan, for random goals and for the goals of the documentation; the
+ * neighbours of each edge where a scan would not end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void fail_at(const struct tune_goal *goal, uint64_t one_in, uint64_t thre
 
 static bool is_all;
 
-/* Every threshold is tried; returns whether one holds. */
+/* Tries every threshold; returns whether one is within the risk. */
 static bool check_fit_by_scan(const struct tune_goal *goal, const struct tune_fit *fit)
 {
     double least = HUGE_VAL;
@@ -60,7 +60,7 @@ static bool check_fit_by_scan(const struct tune_goal *goal, const struct tune_fi
     return fit->first > 0;
 }
 
-/* All chances from the commonest to some that are surely too rare, and the whole list. */
+/* Checks all chances from the most frequent one to some that are certainly too rare, and the whole list. */
 static void check_search_by_scan(const struct tune_goal *goal, const struct tune_chances *chances)
 {
     struct tune_found found;
@@ -147,7 +147,7 @@ static void test_search_of_published_limits_is_what_a_scan_finds(void **state)
     tune_found_free(&found);
 }
 
-/* Limits that part a mean of about 20480 rows: at 549 one threshold alone is left. */
+/* Limits around a mean of about 20480 rows: at 549, only one threshold is possible. */
 static void test_search_of_every_number_is_what_a_scan_finds(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_search_of_every_number_is_what_a_scan_finds(void **state)
     }
 }
 
-/* 11 tosses have fewer than 6 heads half the time. */
+/* 11 tosses have fewer than 6 heads with probability 1/2. */
 static void test_risk_that_is_taken_exactly_holds(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_risk_that_is_taken_exactly_holds(void **state)
 static void test_no_risk_leaves_0_bits_alone(void **state)
 {
     (void)state;
-    /* 2^-100000 is no double; a partition by chance is not without risk for that. */
+    /* 2^-100000 underflows in a double, but a partition that ends by chance still has a risk above 0. */
     const struct tune_goal goal = {1, 100000, 0};
     struct tune_found found;
     assert_true(tune_search(&goal, &all_bits, FITS_MAX, LIST_MAX, &found));
@@ -228,7 +228,8 @@ static void test_long_lists_are_cut_at_the_dearest(void **state)
     tune_found_free(&whole);
 }
 
-/* An edge holds and its neighbour outside does not; the rarest chance holds and the next does not. */
+/* An edge is within the risk and its outer neighbour is not; the rarest chance is within the risk and the
+ * next one is not. */
 static void check_edges(const struct tune_goal *goal, const struct tune_found *found)
 {
     for (size_t i = 0; i < found->fit_count; i += 1 + i / 40) {
@@ -284,7 +285,7 @@ static void test_search_of_huge_limits_takes_a_moment(void **state)
 
 int main(int count, char **arguments)
 {
-    is_all = count > 1 && strcmp(arguments[1], "all") == 0; /* else fewer of the goals that are drawn */
+    is_all = count > 1 && strcmp(arguments[1], "all") == 0; /* otherwise fewer random goals */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search_of_drawn_goals_is_what_a_scan_finds),
         cmocka_unit_test(test_search_of_published_limits_is_what_a_scan_finds),

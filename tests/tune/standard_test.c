@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: `run` and `tune` judge the limits alike. Method: each shipped scenario runs, and its own strategies
- * race over two seeds; what one of the two says of a strategy the other must not deny. Those of agents, and
- * long ones, run at full length when `all` is the argument, and shortened or not at all otherwise. */
+ * race over two seeds; the two verdicts on a strategy must not contradict each other. With the argument
+ * `all`, scenarios with agents and long scenarios run at full length; otherwise they are shortened or
+ * skipped. */
 #include <glob.h>
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +24,8 @@ static size_t judged, failed;
 
 enum { PARTS_MAX = 3 };
 
-/* Of the scenarios that take long, with less of what they spend their time on; how many parts. */
+/* Overrides that shorten the long scenarios by reducing the part that takes their time; returns their
+ * number. */
 static size_t shortened(const struct lab_scenario *scenario, struct lab_override parts[PARTS_MAX])
 {
     if (strcmp(scenario->name, "chat-channels") == 0) {
@@ -60,7 +62,7 @@ static struct lab_scenario *load(const char *path)
     return scenario;
 }
 
-/* The scenario's own strategies alone, over two seeds. */
+/* Races only the scenario's own strategies, over two seeds. */
 static void race(struct tune_contest *contest, const struct lab_scenario *scenario, struct lab_tune *terms)
 {
     struct sim_error error = {0};
@@ -83,7 +85,8 @@ static void compare(const char *path, const struct lab_score *score, const struc
     bool tune_holds = entrant->status <= TUNE_HOLDS;
     bool tune_fails = (entrant->status == TUNE_FAILS && entrant->failed == TUNE_IN_LIMITS) ||
                       entrant->status == TUNE_REFUSED;
-    /* What `run` leaves to chance it says with the bound that its partitions allow. */
+    /* When `run` finds no partition above a limit, it reports an upper bound that depends on the number of
+     * partitions. */
     double seen = entrant->status == TUNE_REFUSED ? entrant->exact_share : tune_mean_of(entrant, TUNE_OVER);
     bool run_denies = score->disqualifiers == 0 && (isnan(score->over_most) || score->over_most < seen);
     judged++;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the distribution of a weighted partition's bytes is that of bk_advance(), and its bounds hold. Method:
- * the exact distribution against a sum over all ways in small cases; and against partitions that the core
- * makes of random ids. Seeds are fixed, so the test passes always or never: Kolmogorov and Smirnov's distance
- * stays below what chance passes once in 10^10 (Massart: 2 exp(-2 n d^2)), means and tails within 8 standard
- * errors (below 1e-14 each by the normal distribution, which sums of this many parts follow closely). */
+/* Aim: the distribution of a weighted partition's bytes is that of bk_advance(), and its bounds are valid.
+ * Method: the exact distribution compared with a sum over all sequences in small cases, and with partitions
+ * that the core makes from random ids. Seeds are fixed, so the result is always the same. The
+ * Kolmogorov-Smirnov distance must stay below a bound that chance exceeds once in 10^10 (Massart: 2 exp(-2 n
+ * d^2)), means and tails within 8 standard errors (below 1e-14 each by the normal distribution, which sums of
+ * this many parts follow closely). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static void assert_near(double actual, double expected, double relative)
         fail_msg("%.17g is not %.17g", actual, expected);
 }
 
-/* P(N > n) by going through the counter's values row by row. */
+/* P(N > n) by stepping through the counter's values row by row. */
 static double naive_above(const struct tune_weighted *distribution, uint64_t rows)
 {
     double at[64] = {1},
@@ -112,7 +113,7 @@ static void test_quantile_is_the_least_that_reaches(void **state)
     assert_true(tune_weighted_quantile(&endless, 0.5) == UINT64_MAX);
 }
 
-/* --- against the core */
+/* --- comparison with the core */
 
 typedef uint64_t size_maker(struct sim_random *random, uint64_t row);
 
@@ -219,8 +220,8 @@ static void check_bounds(const struct tune_weighted *distribution)
     }
 }
 
-/* The mean is bytes x threshold; the standard deviation of independent sizes has a formula, and that of any
- * order a bound. */
+/* The mean is bytes x threshold; for independent sizes the standard deviation has a formula, and for any
+ * order an upper bound. */
 static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
 {
     (void)state;
@@ -240,8 +241,8 @@ static void test_rows_of_any_size_up_to_the_unit_keep_the_bounds(void **state)
     check_bounds(&distribution);
 }
 
-/* Of small rows: exactly known of one size, and of two sizes by what was made. The bound is two times as
- * high. */
+/* For small rows: compared with the exact value for one size, and with the core's partitions for two sizes.
+ * The bound is about twice as high. */
 static void test_small_rows_of_known_sizes_are_about_as_told(void **state)
 {
     (void)state;
@@ -262,14 +263,15 @@ static void test_small_rows_of_known_sizes_are_about_as_told(void **state)
     }
 }
 
-/* Above the unit rows overshoot: by what Lorden's inequality allows on average. */
+/* Rows above the unit overshoot, on average by at most the amount that Lorden's inequality allows. */
 static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(void **state)
 {
     (void)state;
     struct tune_weighted distribution = {1000, 20, 0};
     make_partitions(&distribution, heavy, 13);
     double stddev, mean = mean_of_sizes(&stddev), error = 8 * stddev / sqrt(PARTITIONS);
-    /* A size is 40, or 1000 + u with u uniform below 20000: w is at most 1 + floor of size / 1000. */
+    /* A size is 40, or 1000 + u with u uniform below 20000: the weight is at most 1 + floor of size /
+     * 1000. */
     double first = 0.99 * 40 / 1000 + 0.01 * (1000 + 9999.5) / 1000, second = 0.99 * 40 / 1000;
     for (int u = 0; u < 20000; u++) {
         double whole = 1 + u / 1000, p = u % 1000 / 1000.0;
@@ -277,7 +279,7 @@ static void test_rows_above_the_unit_overshoot_by_no_more_than_lorden_allows(voi
     }
     assert_true(mean >= 20000 - error);
     assert_true(mean <= 20000 + 1000 * (second / first - 1) + error);
-    assert_true(mean > 22000); /* and they do overshoot */
+    assert_true(mean > 22000); /* the overshoot is noticeable */
 }
 
 int main(void)

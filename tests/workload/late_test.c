@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: late rows, rounded times and a backfill change when rows are about, and no row else. Method: the rows
- * with them are compared with those without; lateness and history against their distributions, at fixed
- * seeds; the bounds are 6.2 standard deviations, so that a false alarm has a chance below 1e-9. */
+/* Aim: late rows, rounded times and a backfill change the times at which rows arrive, and nothing else.
+ * Method: the rows with these modifiers are compared with the rows without them; lateness and history with
+ * their distributions, at fixed seeds. The bounds are 6.2 standard deviations, so that a false alarm has a
+ * chance below 1e-9. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ static void rows_free(struct rows *rows)
     free(rows->bytes);
 }
 
-/* All rows of a key, `most` at a time. */
+/* All rows of a key, drawn `most` at a time. */
 static struct rows all_rows(const struct wl_workload *workload, uint64_t key_index, size_t most)
 {
     struct rows rows = {0};
@@ -91,8 +92,8 @@ static void test_late_rows_are_the_same_rows(void **state)
     }
 }
 
-/* A share of them, by an exponential distribution: its mean, and its median, which says that it is no other.
- */
+/* A share of the rows is late by an exponential distribution: tests its mean, and its median, which rules out
+ * other distributions. */
 static void test_lateness_follows_its_distribution(void **state)
 {
     (void)state;
@@ -135,7 +136,8 @@ static int64_t own_time(const struct rows *rows, size_t i)
     return rows->times_ns[i] - rows->late_ns[i];
 }
 
-/* Takes the history out: what is left are the live rows, bit for bit, and the history goes one way. */
+/* Removes the history: the remaining rows are the live rows, bit for bit, and the history's times are
+ * monotonic. */
 static size_t check_history(const struct wl_workload *workload, uint64_t key)
 {
     struct made_rows live = made_all(workload, key);

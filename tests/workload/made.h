@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Small synthetic workloads for the tests of this folder, and all rows of one key. */
+/* Small synthetic workloads for the tests of this folder, and functions that draw all rows of one key. */
 #ifndef TESTS_WORKLOAD_MADE_H
 #define TESTS_WORKLOAD_MADE_H
 
@@ -11,7 +11,7 @@
 
 #define YEAR_2026 INT64_C(1767225600000000000)
 
-/* Keys alike, rows of 100 bytes, nothing but a rate. */
+/* Identical keys, rows of 100 bytes, and a constant rate. */
 static inline struct wl_workload made_plain(uint64_t key_count, double rate_per_s, int64_t duration_ns)
 {
     struct wl_workload made = {.seed = 1,
@@ -29,7 +29,7 @@ struct made_rows {
     size_t count, room;
     int64_t *times_ns;
     uint64_t *ids;
-    uint64_t *bytes; /* of varying sizes only */
+    uint64_t *bytes; /* NULL unless sizes vary */
 };
 
 static inline void made_rows_free(struct made_rows *rows)
@@ -39,7 +39,7 @@ static inline void made_rows_free(struct made_rows *rows)
     free(rows->bytes);
 }
 
-/* Draws at most `most` further rows of the key before until_ns and appends them; returns their number. */
+/* Draws at most `most` further rows of the key before until_ns and appends them; returns the number drawn. */
 static inline size_t made_more(struct made_rows *rows, struct wl_key *key, int64_t until_ns, size_t most)
 {
     if (rows->room - rows->count < most) {
@@ -57,7 +57,7 @@ static inline size_t made_more(struct made_rows *rows, struct wl_key *key, int64
     return count;
 }
 
-/* All rows of one key; checks that they are sorted and inside the duration. */
+/* All rows of one key; checks that they are sorted and within the duration. */
 static inline struct made_rows made_all(const struct wl_workload *workload, uint64_t key_index)
 {
     enum { MOST = 1024 };
@@ -75,7 +75,7 @@ static inline struct made_rows made_all(const struct wl_workload *workload, uint
     return rows;
 }
 
-/* Rows of all keys together with a time in [from, until). */
+/* The number of rows of all keys with a time in [from, until). */
 static inline double made_count(const struct wl_workload *workload, int64_t from_ns, int64_t until_ns)
 {
     double count = 0;
@@ -88,7 +88,7 @@ static inline double made_count(const struct wl_workload *workload, int64_t from
     return count;
 }
 
-/* A sum of many small independent parts: 7 sigma, a false alarm below 1e-11. */
+/* For a sum of many small independent parts: 7 sigma, a false alarm below 1e-11. */
 static inline void assert_near(double got, double wanted, double variance)
 {
     if (!(fabs(got - wanted) <= 7 * sqrt(variance)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a file of observed sizes that gets no memory fails as the environment's error and leaks nothing.
- * Method: allocation 1, 2, 3 ... fails until reading succeeds by itself. zlib's own allocations are its own.
- */
+/* Aim: when out of memory, reading a file of observed sizes fails with an environment error and leaks
+ * nothing. Method: allocation 1, 2, 3 ... fails until reading succeeds. zlib's own allocations are not
+ * tested. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static void test_partitions_without_memory_fail_clean(void **state)
                                    "key,keyBinary,size,directory,keyspace,table,snapshot,generation\n");
     for (int i = 0; i < 300; i++)
         size += (size_t)snprintf(text + size, sizeof text - size, "\"%d\",%04x,1,/d,k,t,,%d\n", i, i, i);
-    /* Buffer, header, table, copy, partitions and their sstables, two tables of keys, all grown. */
+    /* Buffer, header, table, copy, partitions and their sstables, and two tables of keys, all of which
+     * grow. */
     read_with_refusals(text, size, 20);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what sstablepartitions and tablehistograms print is read as they mean it, and everything else is
- * refused with its line and a cure. Method: texts as the tools' sources print them, and broken ones. */
+/* Aim: the output of sstablepartitions and tablehistograms is read with the meaning that the tools give it,
+ * and everything else is refused with its line and a cure. Method: texts in the format that the tools'
+ * sources print, and malformed ones. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +73,7 @@ static void test_pieces_of_a_partition_add_up(void **state)
     wl_observed_clear(&seen);
 }
 
-/* The tool does not escape what is within a key; one with a blank gets quotes of its own. */
+/* The tool does not escape characters in a key; it puts a key with a space into additional quotes. */
 static void test_keys_of_any_kind_are_read(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void test_keys_of_any_kind_are_read(void **state)
     wl_observed_clear(&seen);
 }
 
-/* What the tools of Cassandra 5.0.4 printed of a table of a million rows; of the partitions the first 40. */
+/* The output of Cassandra 5.0.4's tools for a table of a million rows; only the first 40 partitions. */
 static void test_texts_of_a_real_node_are_read(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void test_percentiles_of_one_table_of_several_are_read(void **state)
 }
 
 struct broken {
-    const char *text, *table, *error; /* behind the file's name */
+    const char *text, *table, *error; /* after the file's name */
 };
 
 static const struct broken broken[] = {
@@ -430,7 +431,7 @@ static void test_damaged_files_are_refused(void **state)
     assert_refused(none, ": file cannot be opened (No such file or directory); check the file's name");
 }
 
-/* The text with one byte in another's place, or cut behind it, is read or refused, and nothing else. */
+/* The text with one byte replaced, or truncated after it, is either read or refused. */
 static void read_or_refuse(int descriptor, const char *text, size_t size, size_t *fine, size_t *refused)
 {
     struct wl_observed seen;
@@ -458,7 +459,7 @@ static void test_texts_cut_or_altered_anywhere_are_read_or_refused(void **state)
                                             MESSAGES("\"\"b c\"\"", "62", "70", "0", "1"),
                                         "chat/messages histograms\n" HEADINGS SIZES};
     static const char others[] = {'"', ',', '\n', ' ', '9', 'x', '\0', (char)0xff};
-    int descriptor = memfd_create("observed", 0); /* thousands of files would keep a disk busy */
+    int descriptor = memfd_create("observed", 0); /* thousands of files would be slow on a disk */
     assert_true(descriptor >= 0);
     size_t fine = 0, refused = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

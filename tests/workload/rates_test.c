@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: rows come as a Poisson stream whose rate follows popularity, bursts, the daily curve and spikes as
- * workload.h says. Method: counts within 7 standard deviations of their exact means (false alarm below 1e-11
- * each), and chi-square and Kolmogorov-Smirnov tests of whole distributions (tests/kernel/fit.h). */
+/* Aim: rows arrive as a Poisson process whose rate follows popularity, bursts, the daily curve and spikes
+ * as workload.h defines them. Method: counts within 7 standard deviations of their exact means (false
+ * alarm below 1e-11 each), and chi-square and Kolmogorov-Smirnov tests of whole distributions
+ * (tests/kernel/fit.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,8 @@ static void test_plain_rows_are_a_poisson_stream(void **state)
     struct fit gaps, places;
     fit_init(&gaps, 1024);
     fit_init(&places, 1024);
-    /* Gaps are exponential; the times, given their number, are uniform; counts of a second have as much
-     * variance as mean. */
+    /* Gaps are exponential; the times are uniform, given their number; counts per second have a variance
+     * equal to their mean. */
     for (size_t i = 0; i < rows.count; i++) {
         fit_add(&places, (double)(rows.times_ns[i] - workload.start_ns) / (double)workload.duration_ns);
         if (i > 0)
@@ -78,7 +79,7 @@ static void test_popularity_sets_the_keys_rates(void **state)
         for (uint64_t index = 0; index < 50; index++) {
             struct made_rows rows = made_all(&workload, index);
             double mean = 2 * 86400 * pow((double)index + 1, -exponents[e]) / weights;
-            /* A small mean has a heavier tail than the normal distribution. */
+            /* With a small mean the tail is heavier than that of the normal distribution. */
             assert_near((double)rows.count, mean, mean + 20);
             all += (double)rows.count;
             made_rows_free(&rows);
@@ -125,16 +126,16 @@ static void test_daily_curve_has_its_peak_depth_and_mean(void **state)
     check_daily(YEAR_2026, 0, 0.6);
     check_daily(YEAR_2026 + 5 * SIM_HOUR + 7, SIM_DAY - 1, 0.3);
     check_daily(YEAR_2026, 12 * SIM_HOUR + 7 * SIM_MINUTE + 3, 0);
-    /* Nothing at all in the trough, and rows again after it. */
+    /* No rows at all in the trough, and rows again after it. */
     check_daily(YEAR_2026, 8 * SIM_HOUR, 1);
-    /* Before 1970. */
+    /* A start before 1970. */
     check_daily(-4000 * SIM_DAY - 12345, 20 * SIM_HOUR, 0.8);
 }
 
 static void test_daily_curve_is_a_cosine_in_steps_of_a_quarter_hour(void **state)
 {
     (void)state;
-    struct wl_workload workload = made_plain(1, 1e-9, SIM_DAY); /* no row comes */
+    struct wl_workload workload = made_plain(1, 1e-9, SIM_DAY); /* no row arrives */
     workload.has_daily = true;
     workload.daily_amplitude = 0.75;
     workload.daily_peak_ns = 20 * SIM_HOUR;
@@ -143,7 +144,7 @@ static void test_daily_curve_is_a_cosine_in_steps_of_a_quarter_hour(void **state
     int64_t at_ns = workload.start_ns, step_ns = 15 * SIM_MINUTE, times_ns[1];
     uint64_t ids[1];
     for (int step = 0; step <= 96; step++) {
-        /* The first and the last are halves: midnight lies in the middle of a step. */
+        /* The first and the last step are halves, since midnight is in the middle of a step. */
         int64_t until_ns =
             step == 96 ? workload.start_ns + SIM_DAY : workload.start_ns + step * step_ns + step_ns / 2;
         assert_true(key.segment_begin_ns == at_ns && key.segment_end_ns == until_ns);
@@ -173,7 +174,8 @@ static void test_bursts_keep_the_mean_rate(void **state)
         struct wl_workload workload = made_bursty(100, 1, 10 * SIM_DAY);
         workload.burst_factor = factors[i];
         double mean = 10 * 86400, on = 1.0 / 6, f = factors[i];
-        /* The integral over [0, T] of a two-state chain has the variance 2 p (1 - p) T / (a + b), nearly. */
+        /* The integral over [0, T] of a two-state chain has approximately the variance 2 p (1 - p) T / (a +
+         * b). */
         double relative = (f - 1) / (1 + on * (f - 1)), relaxation_s = 1 / (1 / 600.0 + 1 / 3000.0);
         double wander = 2 * on * (1 - on) * relative * relative * relaxation_s * mean / 100;
         assert_near(made_count(&workload, INT64_MIN, INT64_MAX), mean, mean + wander);
@@ -302,7 +304,7 @@ static void test_spikes_multiply_the_rate_of_struck_keys_alone(void **state)
 {
     (void)state;
     enum { KEYS = 200 };
-    /* From hour 10 to 13 by 20, from 12 to 14 by 3: in hour 12 both. */
+    /* From hour 10 to 13 by 20, from hour 12 to 14 by 3, and in hour 12 by both. */
     struct wl_spike spikes[] = {
         {.at_ns = 10 * SIM_HOUR, .lasts_ns = 3 * SIM_HOUR, .factor = 20, .keys_share = 0.4},
         {.at_ns = 12 * SIM_HOUR, .lasts_ns = 2 * SIM_HOUR, .factor = 3, .keys_share = 0.5}};
@@ -346,7 +348,7 @@ static void test_spikes_beyond_the_end_change_nothing(void **state)
         made_rows_free(&a);
         made_rows_free(&b);
     }
-    /* One that outlasts the end is cut there. */
+    /* A spike that would outlast the end is truncated there. */
     spikes[0].at_ns = SIM_DAY - SIM_HOUR;
     spikes[0].factor = 100;
     double mean = 86400 - 3600 + 100 * 3600.0;

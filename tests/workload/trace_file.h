@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Files for the tests of traces, each in a fresh folder of its own that goes away with it. */
+/* Files for the tests of traces, each in a fresh folder that is removed with it. */
 #ifndef TESTS_WORKLOAD_TRACE_FILE_H
 #define TESTS_WORKLOAD_TRACE_FILE_H
 
@@ -38,8 +38,8 @@ static inline struct trace_file trace_file_plain(const char *bytes, size_t size)
     return file;
 }
 
-/* Leaves off the compressed file's last `network_partition` bytes, and adds `damage` to the byte that is then
- * the fifth from the end: within the check sum when nothing was cut. */
+/* Removes the compressed file's last `cut` bytes, and adds `damage` to the fifth byte from the new end, which
+ * is within the checksum when `cut` is 0. */
 static inline struct trace_file trace_file_gzip(const char *bytes, size_t size, size_t cut,
                                                 unsigned char damage)
 {

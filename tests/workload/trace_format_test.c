@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: rows in the forms that people have are the rows of the plain form, and what cannot be read is refused
- * with its place and a cure. Method: one table row per file as a new user brings it, with the rows that it
- * must give; one per file that is wrong, with its exact line; and rows in random order against qsort(). */
+/* Aim: rows in other common formats equal the rows of the plain format, and a file that cannot be read is
+ * refused with the place and a cure. Method: a table with one entry per file as a new user would bring it,
+ * with the expected rows; one entry per malformed file, with its exact line of error; and rows in random
+ * order, compared with qsort(). */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +21,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define NAME(text)   ((char *)(uintptr_t)(text))
-/* Of columns by name: time, key, bytes. */
+/* Named columns: time, key, bytes. */
 #define COLUMNS(t, k, b)                                                                                     \
     {                                                                                                        \
         .columns = {.time = NAME(t), .key = {NAME(k)}, .key_count = 1, .bytes = NAME(b) }                    \
     }
 
-/* All rows as "time_ns key bytes|", or the error's line. */
+/* All rows as "time_ns key bytes|", or the line of error. */
 static void read_rows(const char *path, const struct wl_trace_format *format, char *out, size_t size)
 {
     struct wl_trace *trace;
@@ -72,7 +73,7 @@ static void check_cases(const struct file_case *cases, size_t count)
     }
 }
 
-/* As the file itself tells. */
+/* The format is detected from the file. */
 #define AS_IS                                                                                                \
     {                                                                                                        \
         .sort = false                                                                                        \
@@ -82,7 +83,7 @@ static void check_cases(const struct file_case *cases, size_t count)
 static void test_files_as_people_bring_them_give_their_rows(void **state)
 {
     static const struct file_case cases[] = {
-        /* By usual names, in any order, with further columns. */
+        /* The usual names, in any order, with further columns. */
         {"key,timestamp_ms,bytes\na,1767225600000,5\n", AS_IS, T0 " a 5|"},
         {"id,Key,x,Timestamp,Size\n1,a,,1767225600,5\n", AS_IS, T0 " a 5|"},
         {"timestamp_ms;key;bytes\n1767225600000;a,b;5\n", AS_IS, T0 " a,b 5|"},
@@ -91,7 +92,7 @@ static void test_files_as_people_bring_them_give_their_rows(void **state)
         {"\xEF\xBB\xBFtime|key\r\n2026-01-01|a\r\n\r\n2026-01-01|a\r\n", AS_IS, T0 " a 0|" T0 " a 0|"},
         {"time,key,count\n1767225600,a,2\n1767225602,a,1\n", AS_IS,
          T0 " a 0|1767225601000000000 a 0|1767225602000000000 a 0|"},
-        /* Columns by name, times by their looks. */
+        /* Named columns; the formats of times are detected. */
         {"created_at,guild,channel,size\n2026-01-01T02:00:00+02:00,g,c,7\n",
          {.columns = {.time = NAME("created_at"),
                       .key = {NAME("guild"), NAME("channel")},
@@ -105,15 +106,15 @@ static void test_files_as_people_bring_them_give_their_rows(void **state)
         {"t,u,s\n1767225600000001,a,1.0\n", COLUMNS("t", "u", "s"), "1767225600000001000 a 1|"},
         {"t,u,s\n1767225600000000007,a,1\n", COLUMNS("t", "u", "s"), "1767225600000000007 a 1|"},
         {"t,u,s\n2026-01-01 00:00:00.5-0130,a,1\n", COLUMNS("t", "u", "s"), "1767231000500000000 a 1|"},
-        /* Quotes: doubled with line breaks, and behind backslashes. */
+        /* Quotes: escaped by doubling or by backslashes, with line breaks inside. */
         {"at,key,note,bytes\n2026-01-01T00:00:00Z,\"a \"\"b\"\"\",\"x,\ny\",3\n", AS_IS, T0 " a \"b\" 3|"},
         {"at,key,note,bytes\n2026-01-01T00:00:00Z,\"a \\\"b\\\" c\",\"x,\ny\",3\n", AS_IS,
          T0 " a \"b\" c 3|"},
         {"at,key,path\n2026-01-01T00:00:00Z,\"C:\\\",x\n", AS_IS, T0 " C:\\ 0|"},
-        /* No header. */
+        /* Without a header. */
         {"1767225600,a,5\n1767225600,b,6\n", COLUMNS("1", "2", "3"), T0 " a 5|" T0 " b 6|"},
         {"when,who,what\n1767225600,a,5\n", COLUMNS("1", "2", "3"), T0 " a 5|"},
-        /* cqlsh COPY TO: token order, backslashes, the length of a text. */
+        /* cqlsh COPY TO: token order, backslashes, and the length of a text as the size. */
         {"b,2026-01-01 00:00:01.000000+0000,\"x\\\"y\"\na,2026-01-01 "
          "00:00:00.000000+0000,\"1\n2\"\nb,2026-01-01 00:00:00.000000+0000,\n",
          {.columns = {.time = NAME("2"),
@@ -123,14 +124,14 @@ static void test_files_as_people_bring_them_give_their_rows(void **state)
                       .bytes_of_count = 1},
           .sort = true},
          T0 " a 3|" T0 " b 0|1767225601000000000 b 3|"},
-        /* JSON lines. */
+        /* JSON Lines. */
         {"{\"at\": \"2026-01-01T00:00:00Z\", \"a\": {\"id\": 7}, \"n\": 12}\n\n{\"n\": 1, \"a\": {\"id\": "
          "\"x\"}, \"at\": \"2026-01-01T00:00:00Z\"}\n",
          COLUMNS("at", "a.id", "n"), T0 " 7 12|" T0 " x 1|"},
         {"{\"ts\": 1767225600.5, \"key\": \"\\u00e9\", \"body\": [1,2]}\n",
          {.columns = {.bytes_of = {NAME("body")}, .bytes_of_count = 1}},
          "1767225600500000000 \xC3\xA9 5|"},
-        /* Times within ids: RFC 9562's own examples of versions 1 and 7, ULID's of its specification. */
+        /* Times from ids: the examples in RFC 9562 for versions 1 and 7, and in ULID's specification. */
         {"id,u\nc232ab00-9414-11ec-b3c8-9f6bdeced846,a\n",
          {.columns = {.time = NAME("id"), .key = {NAME("u")}, .key_count = 1}},
          "1645557742000000000 a 0|"},
@@ -276,7 +277,7 @@ static void put_file(const char *folder, const char *name, const char *text)
     assert_int_equal(fclose(stream), 0);
 }
 
-/* As DSBulk unloads: a header in each file, rows by token. */
+/* The output of DSBulk: a header in each file, and rows in token order. */
 static void test_folder_is_read_in_order_of_names(void **state)
 {
     static const char *const names[] = {"output-000002.csv", "output-000001.csv", "output-000003.csv",
@@ -307,7 +308,8 @@ static void test_folder_is_read_in_order_of_names(void **state)
     trace_file_remove(&file);
 }
 
-/* 20,000 rows in 64 KiB are some 25 runs; many rows have the same time. Twice, as a run reads them. */
+/* 20,000 rows in 64 KiB give about 25 runs; many rows have the same time. Read twice, as a simulation run
+ * does. */
 static void test_sort_gives_time_order_and_keeps_ties(void **state)
 {
     enum { ROWS = 20000 };

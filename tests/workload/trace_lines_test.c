@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: lines come out key by key, each key's in the order in which they went in, and as they went in, in
- * memory or through a file. Method: random lines, with times to the millisecond and to the nanosecond, at the
- * ends of the range of times, with the largest numbers; enough of them for dozens of runs; where no file can
- * be made; and where a file cannot be written. */
+/* Aim: lines are returned key by key, each key's lines in their original order and unchanged, in memory or
+ * through a file. Method: random lines, with times to the millisecond and to the nanosecond, at the ends of
+ * the range of times, with the largest numbers; enough lines for dozens of runs; a folder in which no file
+ * can be created; and a file that cannot be written. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ struct lines_case {
     bool has_counts, has_ns, has_extra;
 };
 
-/* A line may be made again from its number. */
+/* A line depends only on its number, so it can be generated again for the comparison. */
 static struct wl_trace_batch line_of(const struct lines_case *wanted, uint64_t number)
 {
     struct sim_random random;
@@ -68,7 +68,7 @@ static void check_case(const struct lines_case *wanted)
     struct wl_trace_batch line;
     bool more;
     struct wl_trace_lines *lines = put_lines(wanted);
-    /* The numbers of the lines of each key, in order. */
+    /* The line numbers of each key, in order. */
     uint64_t *numbers = calloc(wanted->lines + 1, sizeof *numbers), at = 0;
     uint32_t *of = calloc(wanted->lines + 1, sizeof *of);
     assert_non_null(numbers);

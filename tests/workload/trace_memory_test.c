@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace that gets no memory, or whose lines get none when they are sorted, fails as the environment's
- * error and leaks nothing. Method: allocation 1, 2, 3 ... fails until reading succeeds by itself. zlib's own
- * allocations are its own. */
+/* Aim: when out of memory, reading a trace, or sorting its lines, fails with an environment error and leaks
+ * nothing. Method: allocation 1, 2, 3 ... fails until reading succeeds. zlib's own allocations are not
+ * tested. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void read_text_with_refusals(const char *text, size_t size, const struct 
         assert_true(fine != is_spent);
         assert_int_equal(error.class, fine ? SIM_ERROR_NONE : SIM_ERROR_ENVIRONMENT);
     }
-    /* The trace, its path, the buffer, and the table's three arrays, grown at least once. */
+    /* The trace, its path, the buffer, and the table's three arrays, which grow at least once. */
     assert_true(refused > 7);
     trace_file_remove(&file);
 }

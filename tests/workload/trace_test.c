@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a trace gives the rows that its file holds, in fixed memory, and says of a malformed file where and
- * how to mend it. Method: small files written here, one table row per malformed case with its exact line;
- * counts against a computation that has the whole file before it; made files of many lines and keys; and the
- * real traces, by the row counts that other programs found in them. */
+/* Aim: a trace returns the rows of its file, in constant memory, and an error in a malformed file names the
+ * place and a cure. Method: small files written here, with one entry per malformed case and its exact line of
+ * error; counts compared with a computation over the whole file; synthetic files of many lines and keys; and
+ * the real traces, whose row counts other programs found. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +25,12 @@
 #define COUNTS "timestamp_ms,key,count\n"
 #define WHOLE  "write a whole number from 0 to 1099511627776"
 
-/* Reads a trace to its end or its error, and tells what it saw. */
+/* The result of reading a trace to its end or its error. */
 struct reading {
     bool fine;
     struct sim_error error;
     uint64_t lines, rows, bytes;
-    uint64_t hash; /* of all that the batches and keys say, in order */
+    uint64_t hash; /* over everything that the batches and keys contain, in order */
     uint32_t keys;
 };
 
@@ -203,7 +203,7 @@ static void test_trace_not_a_file_tells_place_and_cure(void **state)
     assert_fails(file.path, SIM_ERROR_INPUT,
                  " trace cannot be opened (No such file or directory); check the file's name");
     trace_file_remove(&file);
-    /* Root may read everything, so that the case shows only to others. */
+    /* Root may read every file, so the case only fails for other users. */
     if (geteuid() != 0) {
         file = trace_file_plain(HEADER, sizeof HEADER - 1);
         assert_int_equal(chmod(file.path, 0), 0);
@@ -213,7 +213,7 @@ static void test_trace_not_a_file_tells_place_and_cure(void **state)
     }
 }
 
-/* A process's own memory is a file whose first page cannot be read: reading it fails with EIO. */
+/* /proc/self/mem is a file whose first page cannot be read: reading it fails with EIO. */
 static void test_trace_read_error_is_the_environment(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void test_trace_gzip_cut_or_damaged_is_refused(void **state)
     file = trace_file_gzip(text, size, 0, 0);
     assert_int_equal(stat(file.path, &status), 0);
     trace_file_remove(&file);
-    /* Every cut but the first byte alone, which is no gzip file, and the empty file. */
+    /* Every truncation except that to one byte, which is not a gzip file, and the empty file. */
     for (size_t cut = 1; cut + 2 <= (size_t)status.st_size; cut++) {
         file = trace_file_gzip(text, size, cut, 0);
         struct reading reading = read_all(file.path);
@@ -248,7 +248,7 @@ static void test_trace_gzip_cut_or_damaged_is_refused(void **state)
         assert_non_null(strstr(reading.error.text, ": gzip file is cut off; copy or make it again"));
         trace_file_remove(&file);
     }
-    /* The check sum is missing, but all lines are there: the cut is at a line's end. */
+    /* Only the checksum is missing: the truncation is at the end of a line. */
     file = trace_file_gzip(text, size, 8, 0);
     assert_fails(file.path, SIM_ERROR_INPUT, "4: gzip file is cut off; copy or make it again");
     trace_file_remove(&file);
@@ -310,8 +310,7 @@ static void test_trace_quoted_key_is_unquoted(void **state)
     trace_file_remove(&file);
 }
 
-/* A file with one line whose key has `key_size` bytes, the key quoted so that the line is `line_size` long.
- */
+/* A file with one line whose key has `key_size` bytes and is quoted, so that the line is `line_size` long. */
 static struct trace_file file_of_long_line(size_t key_size, size_t zeros)
 {
     size_t capacity = key_size + zeros + 64;
@@ -357,7 +356,7 @@ struct count_line {
     uint64_t count;
 };
 
-/* The contract's rule with the whole file at hand: the times, in ms, of the rows of one key. */
+/* The contract's rule, applied to the whole file: the times, in ms, of the rows of one key. */
 static size_t times_of_key(const struct count_line *lines, size_t line_count, int key, int64_t *times)
 {
     size_t rows = 0;
@@ -392,8 +391,8 @@ static void test_trace_counts_spread_rows_to_the_next_line(void **state)
     int64_t time_ms = -5000;
     for (size_t i = 0; i < LINES; i++) {
         dice = dice * 1664525U + 1013904223U;
-        time_ms += (dice >> 8) % 70; /* the same time twice, also for one key, is allowed */
-        /* Key 4 comes once only, key 3 seldom. */
+        time_ms += (dice >> 8) % 70; /* equal times are allowed, even for one key */
+        /* Key 4 occurs only once, key 3 seldom. */
         int key = i == 200 ? 4 : (dice >> 20) % 40 == 0 ? 3 : (int)(i < 3 ? i : (dice >> 16) % 3);
         lines[i] = (struct count_line){.time_ms = time_ms, .key = key, .count = (dice >> 24) % 12};
         size += (size_t)snprintf(text + size, sizeof text - size, "%" PRId64 ",k%d,%" PRIu64 "\n", time_ms,
@@ -456,7 +455,7 @@ static void test_trace_counts_end_in_key_order(void **state)
     trace_file_remove(&file);
 }
 
-/* Lines of many sizes across many buffers: a line cut by the buffer's end must come out whole. */
+/* Lines of many sizes across many buffers: a line that a buffer's end splits must be read correctly. */
 static void test_trace_gzip_equals_plain(void **state)
 {
     (void)state;
@@ -517,7 +516,7 @@ static void test_trace_many_keys_are_numbered_by_appearance(void **state)
     trace_file_remove(&file);
 }
 
-/* A pipe has no size and cannot be sought: what passes through it is read as it comes, in the same memory. */
+/* A pipe has no size and cannot seek: it is read as a stream, in the same amount of memory. */
 static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
 {
     (void)state;
@@ -559,7 +558,7 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     (void)getrusage(RUSAGE_SELF, &after);
     assert_false(more);
     assert_int_equal(rows, BLOCKS * BLOCK_LINES);
-    assert_true(after.ru_maxrss - before.ru_maxrss < 1024); /* KiB, of 31 MB read */
+    assert_true(after.ru_maxrss - before.ru_maxrss < 1024); /* KiB, while reading 31 MB */
     wl_trace_progress(trace, &read_bytes, &all_bytes);
     assert_int_equal(all_bytes, 0);
     wl_trace_close(trace);
@@ -569,7 +568,7 @@ static void test_trace_of_a_pipe_needs_no_more_memory(void **state)
     close(ends[0]);
 }
 
-/* A FIFO by its name, which nobody writes to. */
+/* A FIFO in the file system, without a writer. */
 static void test_trace_that_is_a_fifo_is_refused_at_once(void **state)
 {
     (void)state;
@@ -586,7 +585,7 @@ static void test_trace_that_is_a_fifo_is_refused_at_once(void **state)
     trace_file_remove(&file);
 }
 
-/* The shipped small trace and its counts, made from the same rows by hours. */
+/* The shipped small trace and its hourly counts, which were made from the same rows. */
 static void test_trace_shipped_ones_agree(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a key's rows are the same however they are drawn, and belong to the key alone. Method: the rows of one
- * call are held bit for bit against those of many small ones; keys, sizes and modifiers are added one by one;
- * the extremes of rates and durations. The distributions of the rates are tested in rates_test.c. */
+/* Aim: a key's rows do not depend on how they are drawn, nor on other keys. Method: the rows of one call are
+ * compared bit for bit with those of many small calls; keys, sizes and modifiers are added one by one; the
+ * extremes of rates and durations. rates_test.c tests the distributions of the rates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static struct wl_spike two_spikes[] = {
     {.at_ns = 3 * SIM_DAY + SIM_HOUR, .lasts_ns = 3 * SIM_HOUR, .factor = 5, .keys_share = 0.5},
 };
 
-/* Everything at once. */
+/* A workload with all features. */
 static struct wl_workload made_rich(void)
 {
     struct wl_workload made = made_plain(20, 0.1, 9 * SIM_DAY);
@@ -79,8 +79,8 @@ static void test_rows_drawn_up_to_any_times_are_the_same(void **state)
         wl_key_init(&key, &workload, index);
         int64_t until_ns = workload.start_ns, end_ns = workload.start_ns + workload.duration_ns;
         while (until_ns < end_ns) {
-            /* On to a random time, to the very next row, or just past it; at times back, which draws nothing.
-             */
+            /* Advances to a random time, to the next row, or just past it; sometimes goes back, which draws
+             * nothing. */
             uint64_t choice = sim_random_below(&random, 8);
             int64_t next_ns = parts.count < whole.count ? whole.times_ns[parts.count] : end_ns;
             if (choice < 5)
@@ -96,7 +96,7 @@ static void test_rows_drawn_up_to_any_times_are_the_same(void **state)
                 for (size_t i = parts.count - count; i < parts.count; i++)
                     assert_true(parts.times_ns[i] < until_ns);
             } while (count == most && most > 0);
-            /* Fewer than asked for: the next row comes later. */
+            /* The call returned fewer rows than requested, so the next row comes later. */
             if (most > 0 && parts.count < whole.count)
                 assert_true(whole.times_ns[parts.count] >= until_ns);
         }
@@ -139,7 +139,7 @@ static void test_ids_do_not_depend_on_the_rate(void **state)
     made_rows_free(&b);
 }
 
-/* Twice the keys at twice the rate: the same rate, to the bit, for each. */
+/* Twice the keys at twice the rate: exactly the same rate for each key. */
 static void test_new_keys_do_not_move_other_keys_rows(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_rows_of_very_quiet_keys_end(void **state)
         workload.rate_per_s = rates[i];
         assert_true(made_count(&workload, INT64_MIN, INT64_MAX) == 0);
     }
-    /* A popularity so steep that the last share is 0. */
+    /* A popularity so skewed that the last share is 0. */
     struct wl_workload steep = made_rich();
     sim_zipf_init(&steep.popularity, 300, steep.key_count);
     struct made_rows rows = made_all(&steep, steep.key_count - 1);
@@ -197,7 +197,7 @@ static void test_rows_of_a_very_fast_key_keep_their_rate(void **state)
     (void)state;
     struct wl_workload workload = made_plain(1, 1e6, 2 * SIM_SECOND);
     assert_near(made_count(&workload, INT64_MIN, INT64_MAX), 2e6, 2e6);
-    /* The same late in a long segment, where a double's steps are widest. */
+    /* Late in a long segment, where a double's resolution is coarsest. */
     workload = made_plain(1, 1e-6, 100 * SIM_DAY);
     struct wl_key key;
     wl_key_init(&key, &workload, 0);
@@ -225,12 +225,12 @@ static void test_rows_over_a_hundred_years_keep_their_rate(void **state)
     assert_near(made_count(&workload, middle_ns, INT64_MAX), half, half);
 }
 
-/* Bursts go on to the last year that int64 holds. */
+/* Bursts continue until the last year that int64 can hold. */
 static void test_bursts_late_on_the_time_line_still_change(void **state)
 {
     (void)state;
     struct wl_workload workload = made_plain(1, 0, 50 * 365 * SIM_DAY);
-    workload.start_ns = INT64_C(200) * 365 * SIM_DAY; /* in the year 2169 */
+    workload.start_ns = INT64_C(200) * 365 * SIM_DAY; /* the year 2169 */
     workload.has_bursts = true;
     workload.burst_on_ns = workload.burst_off_ns = SIM_DAY;
     workload.burst_factor = 2;
