@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bucketlab-curves INPUT CHART: draws the curves of a text file; docs/charts.md tells its form. */
+/* bucketlab-curves INPUT CHART: draws the curves of a text file; docs/charts.md describes its format. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ static const char *const unit_names[REPORT_UNIT_COUNT] = {
 };
 static const char *const columns[FIELDS_MAX] = {"series", "x", "y", "low", "high"};
 
-/* Texts of curves and rules lie in the input, which is cut up in place. */
+/* The texts of curves and rules point into the input, which is modified in place. */
 struct reader {
     const char *name;
     size_t line;
-    size_t column_count; /* of the table; 0 before its head */
+    size_t column_count; /* of the table; 0 before its header */
     struct report_curves curves;
     struct report_curve series[REPORT_CURVES_MAX];
     struct report_curves_point *points[REPORT_CURVES_MAX];
@@ -114,7 +114,7 @@ static bool fail(struct reader *reader, const char *text, const char *part, cons
                     part, cure);
 }
 
-/* label | unit | scale; unit and scale may be left out. */
+/* label | unit | scale; unit and scale are optional. */
 static bool read_axis(struct reader *reader, char *value, struct report_curves_axis *axis)
 {
     char *unit = strchr(value, '|');
@@ -140,7 +140,7 @@ static bool read_axis(struct reader *reader, char *value, struct report_curves_a
     return true;
 }
 
-/* The decimal numbers of CSV: no hexadecimal ones, nothing infinite. */
+/* Accepts the decimal numbers of CSV, but not hexadecimal or infinite ones. */
 static bool parse_number(struct reader *reader, const char *what, const char *text, double *out)
 {
     char *end;
@@ -202,7 +202,7 @@ static bool read_heading(struct reader *reader, char *line)
     return true;
 }
 
-/* From a quote on: the field's bytes end at *out, and *at stands behind its closing quote. */
+/* Called at a quote: writes the field's bytes, advancing *out, and leaves *at after the closing quote. */
 static bool unquote(char **at, char **out)
 {
     char *from = *at + 1;
@@ -216,7 +216,7 @@ static bool unquote(char **at, char **out)
     return false;
 }
 
-/* Fields are cut out in place; one in quotes may hold commas, and quotes twice. */
+/* Splits a line in place; a quoted field may contain commas and doubled quotes. */
 static bool split_csv(struct reader *reader, char *line, char **fields, size_t *count)
 {
     *count = 0;
@@ -273,7 +273,7 @@ static bool read_point(struct reader *reader, char *const *fields, struct report
     double *const values[FIELDS_MAX] = {NULL, &point->x, &point->y, &point->low, &point->high};
     for (size_t i = 1; i < FIELDS_MAX; i++) {
         const bool is_given = i < reader->column_count && (i < 3 || fields[i][0] != 0);
-        *values[i] = point->y; /* what bounds are when they are left out */
+        *values[i] = point->y; /* the default of the bounds */
         if (is_given && !parse_number(reader, columns[i], fields[i], values[i])) {
             return false;
         }

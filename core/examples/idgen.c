@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints identifiers that never repeat, also when several processes take them from the same SQLite file,
- * which stands for the database. A process leases 50 at a time, under a lock that it takes by compare-and-set
+/* Prints identifiers that never repeat, even when several processes take them from the same SQLite file,
+ * which represents the database. A process leases 50 at a time, under a lock that it takes by compare-and-set
  * (BK_IDGEN_LOCK_LWT).
  *
  *     cc idgen.c $(pkg-config --cflags --libs bucketing sqlite3) -o idgen
- *     ./idgen ids.db 1 120        prints 120 identifiers, one a line
+ *     ./idgen ids.db 1 120        prints 120 identifiers, one per line
  *
- * Give each process that runs at the same time a number of its own (here 1), not 0. */
+ * Processes that run at the same time need different numbers (here 1), other than 0. */
 #include <bucketing/bucketing.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -37,7 +37,7 @@ static int64_t now_ns(void)
     return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* SQLITE_DONE, or why not. */
+/* Returns SQLITE_DONE on success. */
 static int run(sqlite3 *file, const char *text, const struct bk_idgen_action *action,
                struct bk_idgen_outcome *outcome)
 {
@@ -67,7 +67,7 @@ static struct bk_idgen_outcome ask(sqlite3 *file, const struct bk_idgen_action *
         outcome.kind = BK_IDGEN_NOT_APPLIED;
         status = run(file, is_lock ? look_at_lock : statements[BK_IDGEN_READ_LAST][0], action, &outcome);
     }
-    if (status != SQLITE_DONE) /* as when another process holds the file */
+    if (status != SQLITE_DONE) /* for example because another process has locked the file */
         outcome = (struct bk_idgen_outcome){.kind = BK_IDGEN_REFUSED};
     return outcome;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts a stream into buckets: reads a key per line from stdin, writes "bucket,key" per line to stdout. It is
- * the one writer of its keys, so bk_route() alone will do, and no agent is needed.
+ * the only writer of its keys, so bk_route() is sufficient, and no agent is needed.
  *
  *     cc route.c $(pkg-config --cflags --libs bucketing) -o route
  *     yes room-7 | head -100000 | ./route | sort | uniq -c
  *     bucketlab tune scenario.yaml --emit setting.bk && yes room-7 | head -100000 | ./route setting.bk
  *
- * The strategy is that of the file, or else one whose buckets have 20,480 rows on average: 40 rows with nine
- * random bits that are all 1. */
+ * The strategy is read from the file. Without a file, a bucket ends after 40 rows whose nine random bits are
+ * all 1, which is 20,480 rows on average. */
 #include <bucketing/bucketing.h>
 #include <search.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 struct key {
     char name[256];
     uint64_t rows;
-    struct bk_key_state state; /* all 0 for a new key; a service keeps it where it keeps its rows */
+    struct bk_key_state state; /* all 0 for a new key; a service stores it with the rows */
 };
 
 static int by_name(const void *left, const void *right)
@@ -28,7 +28,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(((const struct key *)left)->name, ((const struct key *)right)->name);
 }
 
-/* The key of that name, made at its first row; NULL when out of memory. */
+/* The key with that name, created at its first row; NULL when out of memory. */
 static struct key *find(void **keys, const char *name)
 {
     struct key *made = calloc(1, sizeof *made);
@@ -48,7 +48,7 @@ static int fail(const char *what)
     return 1;
 }
 
-/* What `bucketlab tune --emit` wrote. */
+/* Loads a file that `bucketlab tune --emit` wrote. */
 static bool load(const char *path, struct bk_setting *setting)
 {
     char text[4096];

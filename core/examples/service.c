@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole host of an agent: several of these processes write the same keys into one SQLite file, and agree on
- * their buckets (BK_GUARDED). The file stands for the database: each action of the agent is one statement.
+/* A complete host for an agent. Several of these processes write the same keys into one SQLite file, and
+ * agree on their buckets (BK_GUARDED). The file represents the database: each action of the agent is one
+ * statement.
  *
  *     cc service.c $(pkg-config --cflags --libs bucketing sqlite3) -o service
- *     ./service chat.db 1 room-7 write 5000     writes rows, and prints "bucket id" for each that is stored
+ *     ./service chat.db 1 room-7 write 5000     writes rows, and prints "bucket id" for each stored row
  *     ./service chat.db 2 room-7 read 20        prints the newest rows, newest first
  *
- * Give each process that runs at the same time a number of its own (here 1 and 2). */
+ * Processes that run at the same time need different numbers (here 1 and 2). */
 #include <bucketing/bucketing.h>
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -26,7 +27,8 @@ static const char *const tables =
     "CREATE TABLE IF NOT EXISTS counters (key, bucket, total, PRIMARY KEY (key, bucket));"
     "CREATE TABLE IF NOT EXISTS starts (key, bucket, c0, PRIMARY KEY (key, bucket));";
 
-/* By action. What a statement sets, and what it compares, is chosen by the bits of :mask and :if_mask. */
+/* The statement of each action. The bits of :mask and :if_mask choose the columns that a statement sets and
+ * compares. */
 static const char *const statements[] = {
     [BK_ACT_PUT_ROW] = "INSERT OR IGNORE INTO rows VALUES (:key, :bucket, :time, :id)",
     [BK_ACT_READ_STATE] = "SELECT c0, c1, c2, c3 FROM states WHERE key = :key",
@@ -83,7 +85,7 @@ static sqlite3_stmt *prepare(sqlite3 *file, const char *text, const struct bk_ac
     return statement;
 }
 
-/* What a query found: the columns of one row, a counter, or the rows of a step, which are printed. */
+/* Handles a row of a query's result: the columns of a state, a counter, or a row to print. */
 static void take_row(sqlite3_stmt *statement, const struct bk_action *action, struct bk_outcome *outcome)
 {
     outcome->rows++;
@@ -106,7 +108,7 @@ static struct bk_outcome ask(sqlite3 *file, const struct bk_action *action)
     while (statement != NULL && (status = sqlite3_step(statement)) == SQLITE_ROW)
         take_row(statement, action, &outcome);
     sqlite3_finalize(statement);
-    if (status != SQLITE_DONE) /* as when another process holds the file: nothing was changed */
+    if (status != SQLITE_DONE) /* nothing changed, for example because the file is locked */
         return (struct bk_outcome){.kind = BK_OUTCOME_REFUSED};
     if (action->kind == BK_ACT_CAS_STATE && sqlite3_changes(file) == 0) {
         struct bk_action look = {.kind = BK_ACT_READ_STATE, .key = action->key};
@@ -117,7 +119,7 @@ static struct bk_outcome ask(sqlite3 *file, const struct bk_action *action)
     return outcome;
 }
 
-/* Does what the agent asks until its operation has ended. */
+/* Carries out the agent's actions until its operation has ended. */
 static enum bk_operation_status carry_out(struct bk_agent *agent, sqlite3 *file)
 {
     struct bk_action action;
@@ -144,12 +146,12 @@ static struct bk_agent *begin(uint64_t number)
 {
     struct bk_strategy strategy;
     struct bk_agent *agent = NULL;
-    bk_strategy_probabilistic(4, 25, &strategy); /* 400 rows a bucket */
+    bk_strategy_probabilistic(4, 25, &strategy); /* 400 rows per bucket on average */
     struct bk_agent_config config = bk_agent_config_default(&strategy);
     config.coordination = BK_GUARDED;
     config.counter = BK_COUNTER_COLUMN;
-    config.clock_bound_ns = SECOND / 1000; /* processes of one machine have one clock */
-    config.grant_ns = SECOND / 10;         /* a full bucket goes on until its grant ends */
+    config.clock_bound_ns = SECOND / 1000; /* processes on one machine share its clock */
+    config.grant_ns = SECOND / 10;         /* a full bucket accepts rows until its grant ends */
     config.agent_id = number;
     size_t size = bk_agent_size(&config);
     void *memory = malloc(size);

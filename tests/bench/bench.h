@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A benchmark: cases of one table (cases.c), each measured several times in a process of its own, so that its
- * peak of memory is its own too, and each compared with its budget where it has one. */
+/* A benchmark: the cases of one table (cases.c). Each case is measured several times in a separate process,
+ * so that its peak memory is measured separately too, and compared with its budget if it has one. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -15,12 +15,12 @@ enum { BENCH_RUNS = 5, BENCH_RUNS_MAX = 25 };
 
 enum bench_set {
     BENCH_USUAL,
-    BENCH_LONG,   /* minutes each */
+    BENCH_LONG,   /* minutes per case */
     BENCH_GROWTH, /* points of the curves of docs/performance.md */
     BENCH_SETS
 };
 
-/* What the budget is a bound of. */
+/* The quantity that the budget bounds. */
 enum bench_bound {
     BENCH_NO_BUDGET,
     BENCH_VALUE_AT_MOST,
@@ -30,15 +30,15 @@ enum bench_bound {
 };
 
 struct bench_context {
-    bool is_quick;       /* everything small, once: to see that it works */
-    uint32_t runs;       /* 0: as many as the case has */
-    const char *program; /* bucketlab */
-    const char *source;  /* the project's folder */
-    const char *folder;  /* for files, empty at first */
+    bool is_quick;       /* every case once with small sizes: a smoke test */
+    uint32_t runs;       /* 0: the number in the case */
+    const char *program; /* the bucketlab program */
+    const char *source;  /* the project's source folder */
+    const char *folder;  /* for temporary files; empty at the start */
 };
 
-/* Of one run: the value, in the case's unit; what it is compared with; and their ratio, as the case's
- * `beside` says. NaN where there is none. */
+/* One run: the value, in the case's unit; the value of the comparison; and their ratio, which the case's
+ * `beside` describes. NaN when there is none. */
 struct bench_sample {
     double value, beside, ratio;
 };
@@ -51,27 +51,27 @@ struct bench_result {
 };
 
 struct bench_case {
-    const char *name; /* for scripts; stays as it is */
+    const char *name; /* used by scripts, never changed */
     const char *group, *title, *unit;
-    const char *beside; /* what the ratio is; NULL for none */
+    const char *beside; /* description of the ratio; NULL when there is none */
     bool (*measure)(const struct bench_case *bench, const struct bench_context *context,
                     struct bench_result *result);
     enum bench_set set;
     enum bench_bound bound;
     double budget;
     uint32_t runs; /* 0: BENCH_RUNS */
-    /* What is measured, as far as it concerns the case. Of a queue, `keys` events are pending, and `rows` are
-     * holds or customers. */
-    const char *scenario;     /* lines of YAML beside those that every case has, or a shipped file */
-    const char *scenario_set; /* a field that the shipped file does not have so: PATH=VALUE; NULL: none */
+    /* The workload, as far as it applies to the case. In cases of a queue, `keys` events are pending, and
+     * `rows` counts holds or customers. */
+    const char *scenario;     /* lines of YAML in addition to the common ones, or a shipped file */
+    const char *scenario_set; /* a change to the shipped file, as PATH=VALUE; NULL: none */
     double rows, keys;
     uint32_t days, threads, agents, strategies;
-    uint32_t nodes; /* three replicas, of fewer nodes one */
+    uint32_t nodes; /* with three replicas; with one if there are fewer than three nodes */
     bool has_bursts;
     enum hold_queue queue;
     enum hold_gaps gaps;
     bool has_timeouts;
-    /* A point of a curve; else NULL. */
+    /* The name of a curve and the x of a point on it; NULL for other cases. */
     const char *curve;
     double at;
 };
@@ -79,25 +79,25 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 extern const size_t bench_case_count;
 
-/* How often the case is measured. */
+/* How many times the case is measured. */
 uint32_t bench_run_count(const struct bench_case *bench, const struct bench_context *context);
-/* A size, or the smaller one of a quick run. */
+/* The size, or its smaller value in a quick run. */
 double bench_size(const struct bench_context *context, double size, double quick);
-/* Processor time of this process, which others that want the same processor do not lengthen; the clock on the
- * wall for what takes several threads or programs. */
+/* The processor time of this process, which other processes on the same processor do not lengthen; and wall
+ * time, for cases with several threads or programs. */
 double bench_processor_s(void);
 double bench_wall_s(void);
-/* So that the work whose outcome it is cannot be left out. */
+/* Uses an outcome, so that the compiler cannot remove the work that produces it. */
 void bench_keep(uint64_t outcome);
-/* The memory that this process has had at once so far, as the result's. */
+/* Stores this process's peak memory so far in the result. */
 void bench_note_peak(struct bench_result *result);
-/* False, with the failure in the result. */
+/* Stores the failure in the result and returns false. */
 bool bench_fail(struct bench_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Measures the case in a child. */
+/* Measures the case in a child process. */
 void bench_run(const struct bench_case *bench, const struct bench_context *context,
                struct bench_result *result);
 
-/* Ways to measure. */
+/* The measurements. */
 bool bench_exact(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 bool bench_stream(const struct bench_case *bench, const struct bench_context *context,
@@ -126,7 +126,7 @@ bool bench_cimba_hold(const struct bench_case *bench, const struct bench_context
                       struct bench_result *result);
 bool bench_cimba_customers(const struct bench_case *bench, const struct bench_context *context,
                            struct bench_result *result);
-/* ns a customer of M/M/1 on our queue. */
+/* ns per customer of an M/M/1 queue on sim_queue. */
 double bench_customer_ns(uint64_t count);
 bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result);
@@ -137,17 +137,17 @@ bool bench_fuzz(const struct bench_case *bench, const struct bench_context *cont
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 
-/* Least, middle and largest of the runs' values, or ratios; NaN where there is none. */
+/* Minimum, median and maximum of the runs' values or ratios; NaN when there are none. */
 struct bench_spread {
     double least, median, most;
 };
 struct bench_spread bench_values(const struct bench_result *result);
 struct bench_spread bench_besides(const struct bench_result *result);
 struct bench_spread bench_ratios(const struct bench_result *result);
-/* False where a case failed or misses its budget. */
+/* False when a case failed or missed its budget. */
 bool bench_is_kept(const struct bench_case *bench, const struct bench_result *result);
 
-/* The table, a line per case as it is done, and the file of all. */
+/* Prints a line of the table when a case is done; writes the JSON file of all cases. */
 void bench_print(const struct bench_case *bench, const struct bench_result *result, bool is_first_of_group);
 bool bench_write_json(const char *path, const struct bench_context *context,
                       const struct bench_result *results, const bool *is_done);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The one table of cases. A name stays as it is once it has been given: docs/performance.md, and whoever
- * keeps bench.json, find a figure by it. */
+/* The table of all cases. The name of a case never changes, because docs/performance.md and users of
+ * bench.json find a figure by its name. */
 #include "bench.h"
 
 #define PROBABILISTIC "strategies:\n  - probabilistic: {bits: 9, threshold: 40}\n"
@@ -17,7 +17,7 @@
 #define THREE_STATE                                                                                          \
     "strategies:\n  - probabilistic: {bits: 9, threshold: 8, coordination: three-state, lead: 10s}\n"
 
-/* ns a row, beside that of the bare loop. */
+/* ns per row, compared with the bare loop. */
 #define EXACT_CASE(id, what, row_count, key_count, text, ...)                                                \
     {                                                                                                        \
         .name = "exact-" id, .group = "stream engine, exact", .title = what, .unit = "ns/row",               \
@@ -88,7 +88,7 @@
         .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = 3, __VA_ARGS__                \
     }
 
-/* A point of a curve: seconds. */
+/* A point of a curve, in seconds. */
 #define POINT(along, x, measurement, ...)                                                                    \
     {                                                                                                        \
         .name = "growth-" along "-" #x, .group = "growth: " along, .title = #x, .unit = "s",                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs one case of the benchmark in a process of its own, and measures time and memory. */
+/* Runs one case of the benchmark in a separate process, and measures its time and memory. */
 #define _DEFAULT_SOURCE
 #include <errno.h>
 #include <math.h>

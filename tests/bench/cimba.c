@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same work on the event queue of Cimba, which is no part of this project: built only when the option
- * BUCKETLAB_CIMBA names a place where it is (docs/performance.md). Draws are ours, so that they cost the
- * same. */
+/* The same work on the event queue of Cimba, which is not part of this project: it is built only when the
+ * option BUCKETLAB_CIMBA names Cimba's folder (docs/performance.md). The draws come from this project's
+ * generator, so that they cost the same. */
 #include <cimba.h>
 
 #include "bench.h"
@@ -27,7 +27,7 @@ static double hold_ns(uint64_t holds)
     return (bench_processor_s() - from) * 1e9 / (double)holds;
 }
 
-/* ns a hold of ours, and how much longer Cimba takes, in turn. */
+/* ns per hold of sim_queue, and the ratio by which Cimba takes longer; measured alternately. */
 bool bench_cimba_hold(const struct bench_case *bench, const struct bench_context *context,
                       struct bench_result *result)
 {
@@ -70,7 +70,7 @@ static void customer_comes(void *subject, void *object)
         cmb_event_schedule(customer_goes, subject, object, cmb_time() + sim_exponential(&stream), 0);
 }
 
-/* Million customers a second of ours, and how much longer Cimba takes for them as plain events. */
+/* Million customers per second on sim_queue, and the ratio by which Cimba takes longer with plain events. */
 bool bench_cimba_customers(const struct bench_case *bench, const struct bench_context *context,
                            struct bench_result *result)
 {

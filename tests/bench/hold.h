@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The hold model of a queue of pending events: pop the first of n, push one at a time drawn from there on. */
+/* The hold model of a queue of pending events: pop the first of n events, then push one at a random later
+ * time. */
 #ifndef BENCH_HOLD_H
 #define BENCH_HOLD_H
 
@@ -9,9 +10,9 @@
 #include "kernel/random.h"
 
 enum hold_gaps {
-    HOLD_EXPONENTIAL, /* of mean 1 s */
-    HOLD_TIED,        /* of mean 100 ns, so that of 10^5 events some 1000 stand at each time */
-    HOLD_BIMODAL,     /* nine in ten of mean 1 ms, the tenth of mean 100 s */
+    HOLD_EXPONENTIAL, /* mean 1 s */
+    HOLD_TIED,        /* mean 100 ns, so that about 1000 of 10^5 events have the same time */
+    HOLD_BIMODAL,     /* nine in ten with mean 1 ms, the tenth with mean 100 s */
     HOLD_PARETO,      /* alpha 1, from 1 ms to 1000 s */
     HOLD_GAPS_COUNT
 };
@@ -26,10 +27,10 @@ struct hold {
     struct sim_random random;
     int64_t time_ns;
     uint64_t timeout;
-    uint64_t sum; /* over all that was popped: the same in each queue */
+    uint64_t sum; /* a checksum of all popped events, which is equal for all queues */
 };
 
-/* Makes the queue, with `pending` events. When out of memory it exits. */
+/* Creates the queue with `pending` events. Exits when out of memory. */
 void hold_begin(struct hold *hold, uint32_t pending);
 void hold_go_on(struct hold *hold, uint64_t holds);
 void hold_end(struct hold *hold);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The engines: rows a second, events a second, threads, and memory. */
+/* The engines: rows per second, events per second, threads, and memory. */
 #define _DEFAULT_SOURCE
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +16,7 @@ enum { SCENARIO_SIZE_MAX = 16384 };
 
 static void write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out)
 {
-    /* The cluster engine counts in seconds, and its rows are fewer. */
+    /* The cluster engine runs for seconds of virtual time and with fewer rows. */
     const double seconds = bench->days > 0 ? bench->days * 86400.0 : 1000.0;
     fprintf(out, "name: bench\nduration: %.0fs\nkeys: {count: %.0f}\n", seconds, keys);
     fprintf(out, "arrivals: {rate: %.17g/s%s}\n", rows / seconds,
@@ -27,7 +27,7 @@ static void write_scenario(const struct bench_case *bench, double rows, double k
     if (bench->agents > 0)
         fprintf(out, "agents: {count: %" PRIu32 ", cache_ttl: 5s}\n", bench->agents);
     fputs(bench->scenario, out);
-    /* The last line is a strategy, and more are like it, under labels of their own. */
+    /* The last line is a strategy; the additional strategies repeat it with other labels. */
     const char *last = strstr(bench->scenario, "  - ");
     for (uint32_t i = 1; last != NULL && i < bench->strategies; i++) {
         const size_t length = strcspn(last, "}");
@@ -70,7 +70,8 @@ struct bare_key {
     uint32_t counter;
 };
 
-/* Draws a time, draws bits, bumps a counter of one of the keys, tests it: ns a row. */
+/* The bare loop: per row it draws a time, draws bits, and increments and tests a counter of one of the keys.
+ * Returns ns per row. */
 static double bare_loop(uint64_t keys, uint64_t rows)
 {
     struct bare_key *table = calloc(keys, sizeof *table);
@@ -98,7 +99,7 @@ static double bare_loop(uint64_t keys, uint64_t rows)
     return spent * 1e9 / (double)rows;
 }
 
-/* ns a row, and beside it a bare loop that does the least that any engine must. */
+/* ns per row, compared with a bare loop that does the minimum that any engine has to do. */
 bool bench_exact(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
@@ -122,7 +123,7 @@ bool bench_exact(const struct bench_case *bench, const struct bench_context *con
     return result->failure[0] == 0;
 }
 
-/* Seconds, by the wall where there are threads. */
+/* Seconds; wall time when there are several threads. */
 bool bench_stream(const struct bench_case *bench, const struct bench_context *context,
                   struct bench_result *result)
 {
@@ -159,7 +160,7 @@ static bool time_cluster(const struct bench_case *bench, const struct bench_cont
     return result->failure[0] == 0;
 }
 
-/* Million events a second. */
+/* Million events per second. */
 bool bench_cluster(const struct bench_case *bench, const struct bench_context *context,
                    struct bench_result *result)
 {
@@ -173,7 +174,7 @@ bool bench_cluster_time(const struct bench_case *bench, const struct bench_conte
     return time_cluster(bench, context, false, result);
 }
 
-/* How much faster two threads are than one, in turn. */
+/* The speedup of two threads over one, measured alternately. */
 bool bench_threads(const struct bench_case *bench, const struct bench_context *context,
                    struct bench_result *result)
 {
@@ -195,7 +196,7 @@ bool bench_threads(const struct bench_case *bench, const struct bench_context *c
     return result->failure[0] == 0;
 }
 
-/* KiB that a child has at once while it runs the case; 0 when it fails. */
+/* The peak memory in KiB of a child process that runs the case; 0 when it fails. */
 static uint64_t peak_of(const struct bench_case *bench, double rows, double keys)
 {
     struct bench_case part = *bench;
@@ -208,7 +209,7 @@ static uint64_t peak_of(const struct bench_case *bench, double rows, double keys
     return result.failure[0] == 0 ? result.peak_kib : 0;
 }
 
-/* Peak in MiB, beside that of a thousandth of the rows. */
+/* Peak memory in MiB, compared with the peak for a thousandth of the rows. */
 bool bench_flat(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {

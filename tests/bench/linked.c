@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What calls of the core cost its caller: prints ns of processor time a call, one case per line. linked.py
- * links it to the core in several ways. */
+/* The cost of calls of the core for their caller: prints ns of processor time per call, one case per line.
+ * linked.py links it with the core in several ways. */
 #define _POSIX_C_SOURCE 200809L
 #include <bucketing/bucketing.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static double route_batch(const struct bk_strategy *strategy)
     return (now_ns() - from_ns) / (20.0 * CALLS);
 }
 
-/* A write whose bucket is in the cache: the put, its outcome, and what is told. */
+/* A write whose bucket is in the cache: the put, its outcome, and the acknowledgement. */
 static double agent_write(const struct bk_strategy *strategy)
 {
     struct bk_agent_config config = bk_agent_config_default(strategy);

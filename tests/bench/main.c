@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measures the cases of cases.c, prints them as one table and writes them as JSON. It judges nothing but
- * whether a case could be measured: exit code 1 when one could not, 0 also where a budget is missed. */
+/* Measures the cases of cases.c, prints them as one table and writes them as JSON. The exit code is 1 when a
+ * case could not be measured, and 0 even when a budget is missed. */
 #define _XOPEN_SOURCE 700
 #include <ftw.h>
 #include <stdlib.h>

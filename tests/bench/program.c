@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program as a whole: its start, sweeps, charts; and what the database takes of a run. */
+/* The whole program: its start, sweeps, charts; and the share of a run's time that the database takes. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
@@ -17,7 +17,7 @@ enum { PATH_SIZE_MAX = 1024, WORDS_MAX = 24 };
 
 extern char **environ;
 
-/* Ends well, or it is a failure. What it prints is for nobody. */
+/* Runs a program and discards its output; an exit code other than 0 is a failure. */
 static bool call_program(struct bench_result *result, const char *const *words)
 {
     posix_spawn_file_actions_t actions;
@@ -49,7 +49,7 @@ static void note_children(struct bench_result *result)
     result->peak_kib = (uint64_t)usage.ru_maxrss;
 }
 
-/* A database that is not there yet. */
+/* The name of a database that does not exist yet. */
 static void name_file(const struct bench_context *context, uint32_t number, char path[PATH_SIZE_MAX])
 {
     snprintf(path, PATH_SIZE_MAX, "%s/%ld-%u.db", context->folder, (long)getpid(), number);
@@ -62,7 +62,7 @@ static void name_scenario(const struct bench_case *bench, const struct bench_con
              context->is_quick ? "small-trace.yaml" : bench->scenario);
 }
 
-/* ms by the wall from the start of the program to its end, its results printed and stored. */
+/* Wall time in ms from the start of the program to its end, with its results printed and stored. */
 bool bench_start(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
@@ -94,7 +94,7 @@ static bool write_sweep(const struct bench_case *bench, const struct bench_conte
     return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
 }
 
-/* `two` begins the command line of those that are to be faster. */
+/* Measures the speedup of a sweep by the command line that begins with `two`. */
 static bool time_sweeps(const struct bench_case *bench, const struct bench_context *context,
                         const char *const *two, struct bench_result *result)
 {
@@ -127,14 +127,14 @@ static bool time_sweeps(const struct bench_case *bench, const struct bench_conte
     return true;
 }
 
-/* How much faster a sweep of 16 runs is with two threads than with one. */
+/* The speedup of a sweep of 16 runs with two threads instead of one. */
 bool bench_sweep(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
     return time_sweeps(bench, context, (const char *const[]){context->program, NULL}, result);
 }
 
-/* The same with two processes of one thread, started by mpirun. */
+/* The same with two single-threaded processes, started by mpirun. */
 bool bench_ranks(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
@@ -151,7 +151,7 @@ static double children_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Processor time in s that all charts, or the page, of a stored run take; the unit names the format. */
+/* Processor time in s for all charts, or the page, of a stored run; the unit names the format. */
 bool bench_charts(const struct bench_case *bench, const struct bench_context *context,
                   struct bench_result *result)
 {
@@ -190,7 +190,7 @@ static bool write_trace(const struct bench_case *bench, const struct bench_conte
     return fclose(out) == 0 ? true : bench_fail(result, "%s cannot be written", path);
 }
 
-/* Processor time in s of a run over a trace, or its memory in MiB. */
+/* Processor time in s of a run with a trace, or its memory in MiB. */
 bool bench_trace(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {
@@ -216,7 +216,7 @@ bool bench_trace(const struct bench_case *bench, const struct bench_context *con
     return true;
 }
 
-/* Processor time of a seed of `fuzz`, in ms. */
+/* Processor time in ms per seed of `fuzz`. */
 bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {
@@ -235,8 +235,8 @@ bool bench_fuzz(const struct bench_case *bench, const struct bench_context *cont
     return true;
 }
 
-/* Processor time in s of `tune`, beside that of one run; with more keys, rows or reads than the scenario has.
- */
+/* Processor time in s of `tune`, compared with that of one run; possibly with more keys, rows or reads than
+ * the scenario has. */
 bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {
@@ -295,7 +295,7 @@ static bool time_store(const struct lab_scenario *scenario, const char *database
     return is_stored ? true : bench_fail(result, "%.250s", error.text);
 }
 
-/* Percent of a run's time that goes into storing it, both by the wall, as a disk is waited for. */
+/* The percentage of a run's time that storing it takes; both in wall time, since storing waits for a disk. */
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The event queue alone: holds beside those of other structures, and a queue of customers. */
+/* The event queue alone: holds compared with those of other structures, and an M/M/1 queue of customers. */
 #include <stdlib.h>
 
 #include "bench.h"
@@ -20,7 +20,8 @@ static double hold_ns(struct hold *hold, uint64_t holds)
     return (bench_processor_s() - from) * 1e9 / (double)holds;
 }
 
-/* ns a hold; of another queue than ours how much longer than ours it takes, in turn. */
+/* ns per hold; for another queue than sim_queue, also the ratio by which it takes longer, measured
+ * alternately. */
 bool bench_hold(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {
@@ -45,7 +46,7 @@ bool bench_hold(const struct bench_case *bench, const struct bench_context *cont
     return result->failure[0] == 0;
 }
 
-/* Million customers a second. */
+/* Million customers per second. */
 bool bench_customers(const struct bench_case *bench, const struct bench_context *context,
                      struct bench_result *result)
 {
@@ -62,7 +63,7 @@ static int64_t draw_ns(struct sim_random *random, double mean_ns)
     return (int64_t)(sim_exponential(random) * mean_ns);
 }
 
-/* Load 0.9. The line holds the times of arrival of those in the system. */
+/* The load is 0.9. The line holds the arrival times of the customers in the system. */
 double bench_customer_ns(uint64_t count)
 {
     static int64_t line[LINE];

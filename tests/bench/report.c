@@ -66,7 +66,7 @@ bool bench_is_kept(const struct bench_case *bench, const struct bench_result *re
     return true;
 }
 
-/* Three digits. */
+/* A value with three significant digits. */
 static char *text_of(double value, char text[TEXT_SIZE])
 {
     const int decimals = value >= 99.95    ? 0
@@ -148,7 +148,7 @@ static json_t *json_case(const struct bench_case *bench, const struct bench_resu
     return item;
 }
 
-/* Whose figures they are: the processor, the compiler, and what else was going on. */
+/* The machine of the measurement: the processor, the compiler, and the load. */
 static json_t *json_machine(void)
 {
     char line[256], model[256] = "";

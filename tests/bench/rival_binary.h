@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The textbook: a binary heap of whole events, and for each handle the place where its event is. */
+/* The textbook structure: a binary heap of whole events, and for each handle the position of its event. */
 #ifndef BENCH_RIVAL_BINARY_H
 #define BENCH_RIVAL_BINARY_H
 
@@ -15,7 +15,7 @@ struct rival_binary_item {
 
 struct rival_binary {
     struct rival_binary_item *heap; /* the root is at 1 */
-    uint32_t *places;               /* of a slot in the heap; of a free one, the next free */
+    uint32_t *places;               /* of a slot's event in the heap; of a free slot, the next free one */
     uint32_t count, capacity, free_slot;
     uint64_t sequence;
 };
@@ -52,7 +52,7 @@ static inline void rival_binary_rise(struct rival_binary *queue, uint32_t i, str
     rival_binary_put(queue, i, &item);
 }
 
-/* The last item goes where i was. */
+/* The last item replaces item i. */
 static inline void rival_binary_remove(struct rival_binary *queue, uint32_t i)
 {
     const uint32_t slot = rival_slot(queue->heap[i].handle);
@@ -87,7 +87,7 @@ static inline uint64_t rival_binary_push(void *self, int64_t time_ns, const stru
     if (slot != 0)
         queue->free_slot = queue->places[slot];
     else
-        slot = queue->count; /* none was freed and not taken again */
+        slot = queue->count; /* no free slot */
     const uint64_t handle = rival_handle(++queue->sequence, slot);
     rival_binary_rise(queue, queue->count, (struct rival_binary_item){time_ns, handle, *event});
     return handle;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A calendar queue (Brown 1988): days of 2^n ns, a sorted list a day, as many days a year as events or half
- * as many; an event stands under its day of whatever year. The year is made again when the number of events
- * has doubled or halved, and, as later authors do, when the steps that are taken say that its days are too
- * long or too short: the length comes from the gaps between the next events. */
+/* A calendar queue (Brown 1988): days of 2^n ns with a sorted list each, and as many days in a year as there
+ * are events, or half as many. An event is in the list of its day, whatever its year. The queue is rebuilt
+ * when the number of events has doubled or halved, and, as later authors do, when the number of steps shows
+ * that its days are too long or too short; the new length of a day comes from the gaps between the next
+ * events. */
 #ifndef BENCH_RIVAL_CALENDAR_H
 #define BENCH_RIVAL_CALENDAR_H
 
@@ -14,11 +15,11 @@ struct rival_calendar_node {
     int64_t time_ns;
     uint64_t handle; /* 0 when it is not pending */
     struct sim_event event;
-    uint32_t next, previous; /* of a free node, the next free */
-    uint32_t unused[4];      /* to the end of the line */
+    uint32_t next, previous; /* of a free node: the next free one */
+    uint32_t unused[4];      /* padding to a cache line */
 };
 
-/* last_ns: of the last event, so that most pushes need not look at it. */
+/* last_ns: the time of the last event, so that most pushes need not read that event. */
 struct rival_calendar_day {
     uint32_t first, last;
     int64_t last_ns;
@@ -27,13 +28,13 @@ struct rival_calendar_day {
 enum { RIVAL_CALENDAR_SAMPLE = 64, RIVAL_CALENDAR_DAYS_LEAST = 16, RIVAL_CALENDAR_STEPS = 4 };
 
 struct rival_calendar {
-    struct rival_calendar_node *nodes; /* from 1 on */
+    struct rival_calendar_node *nodes; /* from index 1 */
     struct rival_calendar_day *days;
     uint32_t day_count, shift; /* a power of two; a day is 1 << shift ns */
     uint32_t free_node, used, capacity, count;
     int64_t today;
     uint64_t sequence;
-    uint64_t steps, operations; /* since the year was made */
+    uint64_t steps, operations; /* since the last rebuild */
 };
 
 static inline void rival_calendar_create(void *self)
@@ -56,7 +57,7 @@ static inline struct rival_calendar_day *rival_calendar_day_of(const struct riva
     return &queue->days[(uint64_t)(time_ns >> queue->shift) & (queue->day_count - 1)];
 }
 
-/* Equal times stay in the order in which they are put in. */
+/* Events with equal times keep the order of their insertion. */
 static inline void rival_calendar_insert(struct rival_calendar *queue, uint32_t i)
 {
     struct rival_calendar_node *nodes = queue->nodes, *node = &nodes[i];
@@ -99,7 +100,7 @@ static inline void rival_calendar_unlink(struct rival_calendar *queue, uint32_t 
     }
 }
 
-/* The first event, which makes its day today; there is one. */
+/* The first event, whose day becomes the current day; the queue is not empty. */
 static inline uint32_t rival_calendar_first(struct rival_calendar *queue)
 {
     const uint64_t mask = queue->day_count - 1;
@@ -111,7 +112,7 @@ static inline uint32_t rival_calendar_first(struct rival_calendar *queue)
         }
         queue->today++;
     }
-    uint32_t least = 0; /* nothing in a whole year */
+    uint32_t least = 0; /* there is no event within a whole year */
     for (uint32_t i = 0; i < queue->day_count; i++) {
         const uint32_t first = queue->days[i].first;
         if (first != 0 && (least == 0 || queue->nodes[first].time_ns < queue->nodes[least].time_ns))
@@ -122,7 +123,7 @@ static inline uint32_t rival_calendar_first(struct rival_calendar *queue)
     return least;
 }
 
-/* About three mean gaps between the next events, leaving out the gaps above twice their mean. */
+/* About three times the mean gap between the next events, without the gaps above twice the mean. */
 static inline uint32_t rival_calendar_shift(const int64_t *times, uint32_t count, uint32_t otherwise)
 {
     if (count < 2 || times[count - 1] == times[0])
@@ -199,7 +200,7 @@ static inline uint64_t rival_calendar_push(void *self, int64_t time_ns, const st
     }
     const uint64_t handle = rival_handle(++queue->sequence, i);
     queue->nodes[i] = (struct rival_calendar_node){.time_ns = time_ns, .handle = handle, .event = *event};
-    /* With nothing pending, today is wherever the last event was. */
+    /* When the queue is empty, the current day is that of the last event. */
     if (queue->count++ == 0 || time_ns >> queue->shift < queue->today)
         queue->today = time_ns >> queue->shift;
     rival_calendar_insert(queue, i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A ladder queue (Tang, Goh and Thng 2005). Far events lie unsorted in the top; when all before them is used
- * up, they are dealt into the buckets of a rung. The first bucket is sorted into the bottom when it is small,
- * and dealt into a finer rung when it is not. Items of 16 bytes move, in chunks of a fixed size, and in the
- * order of their pushes where times are equal; the events stay in their slots. A cancelled event's item is
- * dropped where it surfaces, or all of them are when they are more than the rest. */
+/* A ladder queue (Tang, Goh and Thng 2005). Far events are unsorted in the top. When all earlier events have
+ * been used, they are distributed over the buckets of a rung. A small first bucket is sorted into the bottom,
+ * a large one is distributed over a finer rung. Only items of 16 bytes are moved, in chunks of a fixed size,
+ * and in the order of their pushes when times are equal; the events stay in their slots. A cancelled event's
+ * item is dropped when it surfaces, or all such items are dropped when they are the majority. */
 #ifndef BENCH_RIVAL_LADDER_H
 #define BENCH_RIVAL_LADDER_H
 
@@ -19,7 +19,7 @@ struct rival_ladder_item {
 
 struct rival_ladder_slot {
     struct sim_event event;
-    uint64_t handle; /* 0 when it is not pending; of a free slot event.a is the next free */
+    uint64_t handle; /* 0 when it is not pending; a free slot has the next free one in event.a */
 };
 
 enum {
@@ -39,23 +39,23 @@ struct rival_ladder_bucket {
 struct rival_ladder_rung {
     struct rival_ladder_bucket *buckets;
     uint32_t capacity, bucket_count, current, shift; /* a bucket is 1 << shift ns */
-    int64_t start_ns;                                /* of the first bucket */
-    int64_t open_ns;                                 /* earlier ones belong further down */
+    int64_t start_ns;                                /* start of the first bucket */
+    int64_t open_ns;                                 /* earlier events belong further down */
 };
 
 struct rival_ladder {
-    struct rival_ladder_slot *slots; /* from 1 on */
+    struct rival_ladder_slot *slots; /* from index 1 */
     uint32_t free_slot, used, capacity, count, stale;
     uint64_t sequence;
     struct rival_ladder_item *items; /* of all chunks */
-    uint32_t *next_chunks;           /* of a chunk; 0: the last */
+    uint32_t *next_chunks;           /* after each chunk; 0: none */
     uint32_t free_chunk, chunks_used, chunk_capacity;
     struct rival_ladder_item *bottom; /* sorted, in [bottom_first, bottom_end) */
     size_t bottom_first, bottom_end, bottom_capacity;
     uint32_t rung_count; /* in use; the last is the finest */
     struct rival_ladder_rung rungs[RIVAL_LADDER_RUNGS];
     struct rival_ladder_bucket top;
-    int64_t top_ns; /* the top's events are not before it; INT64_MAX: few events, all at the bottom */
+    int64_t top_ns; /* the top's events are not earlier; INT64_MAX: few events, all in the bottom */
     int64_t top_least_ns, top_most_ns;
 };
 
@@ -110,8 +110,8 @@ static inline void rival_ladder_append(struct rival_ladder *queue, struct rival_
     queue->items[(size_t)bucket->last * RIVAL_LADDER_CHUNK + place] = item;
 }
 
-/* Calls `take` with the items of a bucket in their order, and leaves it empty. A chunk is given back when it
- * has been read. */
+/* Passes the items of a bucket to `take` in their order, and empties the bucket. A chunk is freed when it has
+ * been read. */
 #define RIVAL_LADDER_EMPTY(queue, bucket, item, take)                                                        \
     do {                                                                                                     \
         struct rival_ladder_bucket emptied = *(bucket);                                                      \
@@ -154,7 +154,7 @@ static inline void rival_ladder_to_bottom(struct rival_ladder *queue, struct riv
     bottom[i] = item;
 }
 
-/* A finer rung for `count` events in [least, most]. */
+/* Adds a finer rung for `count` events in [least, most]. */
 static inline struct rival_ladder_rung *rival_ladder_new_rung(struct rival_ladder *queue, uint32_t count,
                                                               int64_t least_ns, int64_t most_ns)
 {
@@ -191,7 +191,7 @@ static inline void rival_ladder_deal_top(struct rival_ladder *queue)
     queue->top_most_ns = 0;
 }
 
-/* A few events have no need of rungs. */
+/* Moves the top directly into the bottom: a few events do not need rungs. */
 static inline bool rival_ladder_take_top(struct rival_ladder *queue)
 {
     const bool is_any = queue->top.count > 0;
@@ -201,7 +201,7 @@ static inline bool rival_ladder_take_top(struct rival_ladder *queue)
     return is_any;
 }
 
-/* Fills the bottom, which is empty; false when nothing is left. */
+/* Fills the empty bottom; false when the queue is empty. */
 static inline bool rival_ladder_refill(struct rival_ladder *queue)
 {
     queue->bottom_first = queue->bottom_end = 0;
@@ -232,7 +232,7 @@ static inline bool rival_ladder_refill(struct rival_ladder *queue)
     }
 }
 
-/* A bottom that has grown too long to insert into goes back into a rung. */
+/* Moves a bottom that is too long for insertions back into a rung. */
 static inline void rival_ladder_lift_bottom(struct rival_ladder *queue)
 {
     const struct rival_ladder_item *bottom = queue->bottom;
@@ -333,7 +333,8 @@ static inline void rival_ladder_keep(struct rival_ladder *queue, struct rival_la
         rival_ladder_free_slot(queue, slot);
 }
 
-/* Takes everything apart, in the order of time, drops what was cancelled, and deals the rest again. */
+/* Rebuilds the queue: takes out all items in the order of time, drops the cancelled ones, and distributes the
+ * others. */
 static inline void rival_ladder_purge(struct rival_ladder *queue)
 {
     struct rival_ladder_bucket kept = {0};

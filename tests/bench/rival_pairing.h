@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A pairing heap (Fredman, Sedgewick, Sleator and Tarjan 1986) of nodes that fill a cache line each: a push
- * is one comparison, a pop pairs the root's children from the left and joins the pairs from the right. */
+ * is one comparison; a pop pairs the root's children from the left and joins the pairs from the right. */
 #ifndef BENCH_RIVAL_PAIRING_H
 #define BENCH_RIVAL_PAIRING_H
 
@@ -12,13 +12,13 @@ struct rival_pairing_node {
     int64_t time_ns;
     uint64_t handle; /* 0 when it is not pending */
     struct sim_event event;
-    uint32_t child, next; /* of a free node, the next free */
-    uint32_t previous;    /* the parent of a first child */
-    uint32_t unused[3];   /* to the end of the line */
+    uint32_t child, next; /* of a free node: the next free one */
+    uint32_t previous;    /* the parent for a first child */
+    uint32_t unused[3];   /* padding to a cache line */
 };
 
 struct rival_pairing {
-    struct rival_pairing_node *nodes; /* from 1 on */
+    struct rival_pairing_node *nodes; /* from index 1 */
     uint32_t root, free_node, used, capacity;
     uint64_t sequence;
 };
@@ -35,7 +35,7 @@ static inline void rival_pairing_destroy(void *self)
     free(queue->nodes);
 }
 
-/* Two heaps, of which none is empty, as one; its root's next and previous are not set. */
+/* Merges two non-empty heaps; the root's next and previous are not set. */
 static inline uint32_t rival_pairing_meld(struct rival_pairing_node *nodes, uint32_t a, uint32_t b)
 {
     if (nodes[b].time_ns < nodes[a].time_ns ||
@@ -53,10 +53,10 @@ static inline uint32_t rival_pairing_meld(struct rival_pairing_node *nodes, uint
     return a;
 }
 
-/* Siblings from the first on as one heap; 0 for none. */
+/* Merges the siblings from `first` on into one heap; 0 when there are none. */
 static inline uint32_t rival_pairing_combine(struct rival_pairing_node *nodes, uint32_t first)
 {
-    uint32_t pairs = 0; /* from the last one on */
+    uint32_t pairs = 0; /* a list of the pairs from the last one */
     while (first != 0) {
         const uint32_t a = first, b = nodes[a].next;
         uint32_t pair = a;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Other queues of pending events, to hold sim_queue against: all give events in the order of (time, sequence)
- * and take one out by its handle; none is told how many events there will be, or how far apart. Yardsticks,
- * not for use: when out of memory they exit, and times are never negative.
+/* Other queues of pending events, for comparison with sim_queue: all of them pop events in the order of
+ * (time, sequence) and remove an event by its handle; none of them knows in advance the number of events or
+ * the gaps. They are only for measurements: they exit when out of memory, and times must not be negative.
  *
- * Everything is inline, as sim_queue is, and reached through a struct rival: where the compiler knows which
- * one it is, no call is left. */
+ * Like sim_queue, all functions are inline; they are reached through a struct rival. Where the compiler knows
+ * which rival it is, no indirect call remains. */
 #ifndef BENCH_RIVALS_H
 #define BENCH_RIVALS_H
 
@@ -16,17 +16,17 @@
 
 struct rival {
     const char *name;
-    size_t bytes; /* of the struct that the functions take, in memory of the caller's */
+    size_t bytes; /* size of the queue's struct, which the caller allocates */
     void (*create)(void *queue);
     void (*destroy)(void *queue);
     uint64_t (*push)(void *queue, int64_t time_ns, const struct sim_event *event);
-    /* The same for an event that will most likely be cancelled; NULL: nothing is made of that. */
+    /* A push for an event that will most likely be cancelled; NULL: the queue does not distinguish these. */
     uint64_t (*push_later)(void *queue, int64_t time_ns, const struct sim_event *event);
     bool (*pop)(void *queue, int64_t *time_ns, struct sim_event *event);
     bool (*cancel)(void *queue, uint64_t handle);
 };
 
-/* A handle is the sequence above, the number of a slot below. */
+/* A handle has the sequence in its upper bits and a slot's index in its lower bits. */
 enum { RIVAL_SLOT_BITS = 24, RIVAL_CAPACITY = 1024 };
 
 static inline uint64_t rival_handle(uint64_t sequence, uint32_t slot)
@@ -39,7 +39,8 @@ static inline uint32_t rival_slot(uint64_t handle)
     return (uint32_t)(handle & ((UINT64_C(1) << RIVAL_SLOT_BITS) - 1));
 }
 
-/* An array moved to a larger place, its new part 0: large pages for a large one, as sim_queue has them. */
+/* Moves an array to a larger block with its new part zeroed; a large block has large pages, as in
+ * sim_queue. */
 void *rival_grow(void *array, size_t old_bytes, size_t bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the queues that the benchmark holds sim_queue against do the same work. Method: one stream of random
- * pushes, pops and cancellations, of handles that are pending, gone and never given out, goes into sim_queue
- * and into each of them; what comes out must be the same each time. Gaps between events are even,
- * exponential, heavy-tailed or mostly 0, and the queue grows and shrinks a hundredfold. */
+/* Aim: the queues that the benchmark compares with sim_queue do the same work. Method: one stream of random
+ * pushes, pops and cancellations, of pending, former and unknown handles, is applied to sim_queue and to each
+ * of them; the results must be the same each time. The gaps between events are uniform, exponential,
+ * heavy-tailed or mostly 0, and the queue grows and shrinks a hundredfold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static int64_t gap_ns(struct sim_random *random, enum gaps gaps)
     }
 }
 
-/* Handles of the last pushes, in both queues. */
+/* The handles of the last pushes, in both queues. */
 struct known {
     uint64_t ours[KNOWN], theirs[KNOWN];
     uint64_t count;

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A library to preload (LD_PRELOAD), which makes memory, files and clocks fail on a program's way. What it
- * does stands in the environment; N counts from 1, and without a variable nothing of its kind fails:
+/* A library to preload (LD_PRELOAD) that injects faults into a program's allocations, files and clocks.
+ * Environment variables configure it; N counts from 1, and without its variable a kind of fault is off:
  *
- *   FAULTY_CALLERS  whose calls count, by the first letters of the object's file name; "program" is the
- *                   program itself (default "program libsqlite3"). Libraries that end the process by
- *                   design when memory is out are left alone in this way.
+ *   FAULTY_CALLERS  the objects whose calls count, by the beginnings of their file names; "program" is the
+ *                   program itself (default "program libsqlite3"). This exempts libraries that are
+ *                   designed to end the process when out of memory.
  *   FAULTY_MEMORY   N: the Nth allocation returns NULL
  *   FAULTY_FILE     N: the Nth call that changes a regular file or a folder fails: opening for writing,
- *                   writing, flushing, truncating, naming; of stdio when its buffer is written
+ *                   writing, flushing, truncating, renaming; for stdio when its buffer is written
  *   FAULTY_ERROR    how FAULTY_FILE fails: ENOSPC (default), EIO, or SHORT, which writes half of the
- *                   bytes and lets the next call fail with ENOSPC
- *   FAULTY_LASTING  1: not the Nth alone, but all from the Nth on
- *   FAULTY_CLOCK    N: at every Nth reading all clocks jump, forth and back in turn
- *   FAULTY_SECONDS  how far from the right time they then are
- *   FAULTY_REPORT   a file that is told, when the process ends, how many calls of each kind there were,
- *                   how many failed, where the first of them stood, and how often the program and two
- *                   libraries allocate, whether their calls count or not
- *   FAULTY_SITES    a file that is told where each allocation stood, the first N first: in words of 8 bytes
- *                   how many follow, the place itself, and the calls in the program that led there
- *   FAULTY_FILE_SITES  the same of calls that change a file or a folder
+ *                   bytes and makes the next call fail with ENOSPC
+ *   FAULTY_LASTING  1: not only the Nth call fails, but all later ones too
+ *   FAULTY_CLOCK    N: at every Nth reading all clocks jump, alternately away from the right time and back
+ *   FAULTY_SECONDS  the distance of the jump
+ *   FAULTY_REPORT   a file that gets, when the process ends, the number of calls of each kind, the number of
+ *                   failed calls, the address of the first failed call, and the number of allocations by the
+ *                   program and two libraries, whether their calls count or not
+ *   FAULTY_SITES    a file that gets the call site of each allocation, in order, as words of 8 bytes: the
+ *                   number of words that follow, the site itself, and the program's calls that led to it
+ *   FAULTY_FILE_SITES  the same for calls that change a file or a folder
  *
- * Needs glibc, whose allocator has names of its own for the functions that stand here in its place.
- */
+ * Needs glibc, whose allocator also exports the functions replaced here under other names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,25 +47,25 @@
 
 typedef int main_function(int argc, char **argv, char **environment);
 
-/* Which calls of a kind fail: number `first`, and when it lasts those after it. */
+/* The calls of a kind that fail: number `first`, and with FAULTY_LASTING all later ones. */
 struct fault {
     long first; /* 0: none */
     atomic_long count;
-    int sites; /* a file; -1: none is told */
+    int sites; /* a file descriptor; -1: sites are not recorded */
 };
 
-/* Those whose allocations are told one by one. */
+/* The objects whose allocations are counted separately. */
 static const char *const tellers[] = {"program", "libsqlite3", "libjansson"};
 enum { TELLERS = sizeof tellers / sizeof tellers[0] };
 
-/* The code of an object whose calls count, or which is a teller. */
+/* The code of an object whose calls count, or whose allocations are counted separately. */
 struct range {
     uintptr_t begin, end, base;
     bool is_program, counts;
     size_t teller; /* TELLERS: none */
 };
 
-/* A stream that is written through the functions here, and the file below it. */
+/* A stream that is written through the functions here, and its file descriptor. */
 struct stream {
     FILE *stream;
     int file;
@@ -124,11 +123,11 @@ static void open_sites(struct fault *fault, const char *path)
     void *calls[1];
     if (path == NULL)
         return;
-    backtrace(calls, 1); /* allocates when it is first called */
+    backtrace(calls, 1); /* the first call of backtrace() allocates */
     fault->sites = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-/* NULL: the calls of that code neither count nor are told. */
+/* NULL: calls from that code neither count nor are recorded. */
 static const struct range *find_range(uintptr_t address)
 {
     for (size_t i = 0; is_ready && i < range_count; i++) {
@@ -174,7 +173,7 @@ static bool does_fail(struct fault *fault, uintptr_t caller, long *number)
     return fails;
 }
 
-/* 0: the call may be done. */
+/* 0: the call may proceed. */
 static int file_error(int file, uintptr_t caller, long *number)
 {
     struct stat status;
@@ -202,7 +201,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
 {
     size_t done = 0;
     while (done < size) {
-        /* Streams are the program's own. */
+        /* A stream's writes count as the program's calls. */
         ssize_t written = write_somewhere((int)(intptr_t)cookie, bytes + done, size - done, false, 0,
                                           range_count > 0 ? ranges[0].begin : 0);
         if (written < 0)
@@ -217,7 +216,7 @@ static int stream_close(void *cookie)
     return close((int)(intptr_t)cookie);
 }
 
-/* glibc's own streams write where nothing can come between. */
+/* glibc's own streams write by internal calls, which cannot be intercepted. */
 static FILE *make_stream(int file)
 {
     const cookie_io_functions_t functions = {.write = stream_write, .close = stream_close};
@@ -265,8 +264,8 @@ __attribute__((destructor)) static void end(void)
     }
 }
 
-/* Behind main() stands what the compiler put there; where it counts branches, it writes the counts down,
- * which are not to be lost with what fails. */
+/* After main(), code of the compiler may run: with branch coverage it writes the counters to files, and these
+ * writes must not fail. */
 static int run_main(int argc, char **argv, char **environment)
 {
     int code = real_main(argc, argv, environment);
@@ -274,7 +273,7 @@ static int run_main(int argc, char **argv, char **environment)
     return code;
 }
 
-/* ISO C has no conversion from what dlsym() returns to a function. */
+/* ISO C has no conversion from dlsym()'s result to a function pointer. */
 static void find_real(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
@@ -356,7 +355,7 @@ static int path_error(int folder, const char *path, int flags, uintptr_t caller)
     return does_fail(&files, caller, &number) ? error_number : 0;
 }
 
-/* The mode of a new file stands behind `flags`; where there is none, what is read is not used. */
+/* The mode of a new file is the argument after `flags`, which is read only when a file may be created. */
 #define OPEN(folder)                                                                                         \
     do {                                                                                                     \
         va_list more;                                                                                        \
@@ -406,7 +405,7 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset)
     return write_somewhere(file, bytes, size, true, offset, CALLER);
 }
 
-/* A call that changes a file or a folder as a whole: it fails, or it is the system's. */
+/* A call that changes a file or a folder as a whole: it either fails here or is passed to the kernel. */
 #define WHOLE(code_expression, ...)                                                                          \
     do {                                                                                                     \
         int code = (code_expression);                                                                        \

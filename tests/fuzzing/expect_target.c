@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parser of expectations: a text is one, whose number is a number, or a constant text says what and how
- * to mend it. */
+/* The parser of expectations: a valid text gives an expectation whose number is finite; any other text gives
+ * a constant message that names the problem and its cure. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

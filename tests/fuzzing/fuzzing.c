@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the fuzz targets share. */
+/* Shared by the fuzz targets. */
 #define _GNU_SOURCE
 #include "fuzzing.h"
 

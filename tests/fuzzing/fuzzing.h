@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the fuzz targets share. A target is a file with LLVMFuzzerTestOneInput(): under the preset `fuzz`
- * libFuzzer drives it (fuzz.py), in every other build replay.c does, over the inputs kept in corpus/. */
+/* Shared by the fuzz targets. A target is a file with LLVMFuzzerTestOneInput(): libFuzzer calls it under the
+ * preset `fuzz` (fuzz.py); in every other build replay.c calls it for the inputs in corpus/. */
 #ifndef TESTS_FUZZING_H
 #define TESTS_FUZZING_H
 
@@ -12,11 +12,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Aborts with a word when it does not stay within the limits: a fuzzer's way to fail. */
+/* Aborts with a message unless `holds`: the failure of a fuzz target. */
 void fuzzing_require(bool holds, const char *what);
-/* The error of a call that failed: it has a class, and is one line. */
+/* Requires that the error of a failed call has a class and is one line. */
 void fuzzing_require_error(const struct sim_error *error);
-/* The bytes as a file without a name; its path, good until the next call. */
+/* Writes the bytes into an unnamed file; its path is valid until the next call. */
 const char *fuzzing_file(const uint8_t *data, size_t size);
 
 #endif

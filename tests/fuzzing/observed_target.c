@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The importers of what Cassandra's tools print; the first byte says how the rest is to be read. */
+/* The importers of the output of Cassandra's tools; the first byte selects how the other bytes are read. */
 #include "fuzzing.h"
 #include "workload/observed.h"
 

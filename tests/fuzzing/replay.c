@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Drives a fuzz target over files: every one named, and every one below the folders named, in the order of
- * their names; and over each of them cut short, at 64 places. */
+/* Runs a fuzz target over files: every named file, and every file below a named folder, in the order of their
+ * names; and over each file truncated at 64 places. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static size_t run_file(const char *path)
     fclose(file);
     size_t ran = 0;
     for (size_t i = 0; i <= CUTS; i += test_share(), ran++) {
-        /* A copy of its own, so that a sanitizer sees each byte that is read behind its end. */
+        /* A separate copy, so that a sanitizer detects every read past its end. */
         size_t cut = (size_t)size * (CUTS - i) / CUTS;
         uint8_t *copy = malloc(cut + (cut == 0));
         if (copy == NULL)

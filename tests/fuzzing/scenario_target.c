@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scenario parser: any bytes are a scenario, or end in one line. One that is taken can be read once more
- * from what a database keeps of it. */
+/* The scenario parser: any bytes are a scenario or give an error of one line. A valid scenario can be parsed
+ * again from the text that a database stores. */
 #include <string.h>
 
 #include "fuzzing.h"
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzzing_require(scenario->strategy_count + scenario->observed_count > 0, "a scenario has strategies");
     bool is_fine = lab_scenario_again(scenario->path, scenario->text, scenario->overrides, NULL, 0,
                                       scenario->seed, &again, &error);
-    /* A text that a database keeps ends at its first zero byte, which no YAML has. */
+    /* A stored text ends at its first zero byte, which YAML does not allow. */
     fuzzing_require(is_fine, "what is kept of a scenario is one");
     fuzzing_require(strcmp(again->name, scenario->name) == 0, "the name is the same");
     fuzzing_require(again->strategy_count == scenario->strategy_count, "the strategies are the same");

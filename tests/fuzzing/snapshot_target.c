@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The loaders of snapshots. An input says how a real state is altered: a byte for the scenario that it is of,
- * a byte for the moment that it was kept at, two for its length where it is cut short, then four for each
- * change: two of the place, and two bytes in exchange. Its checksum is made to fit, so that the fields
- * themselves have to hold: the state is taken, and put again at the first safe point, where the run stops; or
- * it ends in one line. Whoever alters a state and mends its checksum may still get a run that never ends: its
- * clocks and rates are taken as they are. */
+/* The loaders of snapshots. An input says how a real state is altered: a byte chooses the scenario, a byte
+ * the moment, and two bytes the length to which it is truncated; then four bytes for each change, two for its
+ * place and two for the new bytes. The checksum is recomputed, so that the checks of the fields themselves
+ * are tested: either the state is loaded, and saved again at the first safe point, where the run stops, or
+ * loading ends with one line of error. An altered state with a valid checksum can still cause a run that
+ * never ends, since its clocks and rates are accepted as they are. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdatomic.h>
 #include <stdio.h>
@@ -47,8 +47,7 @@ static const char *const texts[] = {
 };
 #define SCENARIOS (sizeof texts / sizeof *texts)
 
-/* The states that one undisturbed run has put, each kept as often as another came; some of them are looked
- * at. */
+/* The last states that an undisturbed run saved. */
 struct known {
     struct lab_scenario *scenario;
     size_t count;
@@ -62,7 +61,7 @@ struct known {
     struct lab_snapshots snapshots;
 };
 
-/* Some keys' rows, open as long as the program runs, and in no folder. */
+/* A file with some keys' rows, which is unlinked and stays open as long as the program runs. */
 static const char *trace_file(void)
 {
     static char path[32];
@@ -118,7 +117,7 @@ static struct known *known_of(size_t index)
     return mine;
 }
 
-/* What stands around the fields: the head, and a word behind. */
+/* The size of the parts around the fields: the header and a trailing word. */
 static size_t frame_size(const struct lab_scenario *scenario)
 {
     struct sim_archive archive;

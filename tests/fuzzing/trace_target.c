@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The trace reader, plain, gzip and zstd, in the plain form and by columns: any bytes are a trace whose rows
- * come in order of time within their keys, or end in one line. */
+/* The trace reader, uncompressed, gzip and zstd, in the plain format and by columns: any bytes are a trace
+ * whose rows are in the order of time within each key, or give an error of one line. */
 #include "fuzzing.h"
 #include "workload/trace.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A process of a service that writes rows in bursts and reads them, and logs what its agent is told as a
- * history (docs/judge.md). It may be killed, stopped and started again at any time.
+/* A process of a service that writes rows in bursts and reads them, and logs its agent's events as a history
+ * (docs/judge.md). It may be killed, stopped and started again at any time.
  *
  *     host FILE LOG NUMBERS SETTING BEGAN START OFFSET AGENT KEYS ROWS BURST PAUSE_US [NAME=VALUE...]
  *
- * NUMBERS is a file that the processes share: how many rows were taken, in all and of each key. BEGAN: when
- * the run began, by the monotonic clock; START: what time of the world that was. All times are nanoseconds.
- */
+ * NUMBERS is a file that the processes share: the number of rows that were written, in all and for each key.
+ * BEGAN is the time of the run's start by the monotonic clock, and START its wall-clock time. All times are
+ * nanoseconds. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 #define SECOND      INT64_C(1000000000)
 #define QUEUE       256
 #define READ_ROWS   20
-#define READ_BURSTS 8 /* to one read */
+#define READ_BURSTS 8 /* bursts per read */
 
 static const char *const actions[] = {"put_row",     "read_state",   "write_state", "cas_state",
                                       "add_counter", "read_counter", "read_start",  "write_start",
@@ -38,11 +38,11 @@ struct host {
     struct bk_agent *agent;
     struct bk_strategy strategy;
     int log;
-    int64_t began_ns, world_ns, offset_ns; /* began_ns: of the monotonic clock */
+    int64_t began_ns, world_ns, offset_ns; /* began_ns: by the monotonic clock */
     uint64_t number, keys, rows, burst, pause_us, under_way, bursts;
     uint64_t draws;
     _Atomic uint64_t *numbers;
-    struct bk_action queue[QUEUE]; /* actions that were taken, a ring */
+    struct bk_action queue[QUEUE]; /* a ring buffer of actions taken from the agent */
     unsigned queue_begin, queue_count;
 };
 
@@ -52,7 +52,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* A line is written at once: a kill loses none that was. */
+/* Each line is one write(), so that a kill loses no line that was logged. */
 static void note(const struct host *host, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void note(const struct host *host, int64_t now_ns, const char *format, ...)
@@ -70,7 +70,7 @@ static void note(const struct host *host, int64_t now_ns, const char *format, ..
         fail("the log cannot be written");
 }
 
-/* What the agent's clock shows then. */
+/* The agent's clock at a time of the monotonic clock. */
 static int64_t clock_of(const struct host *host, int64_t now_ns)
 {
     return now_ns - host->began_ns + host->world_ns + host->offset_ns;
@@ -89,7 +89,7 @@ static uint64_t draw(struct host *host)
     return mix(host->draws);
 }
 
-/* What the agent wants by now, as soon as it was told something: whoever judges asks it then, too. */
+/* Takes the agent's actions immediately after each event, as the judge does. */
 static void take_actions(struct host *host)
 {
     struct bk_action action;
@@ -161,7 +161,7 @@ static void carry_out(struct host *host)
     }
 }
 
-/* Until nothing is under way, or what is waits until later than that. */
+/* Works until no operation is under way, or until the next deadline is after until_ns. */
 static void work(struct host *host, int64_t until_ns)
 {
     for (;;) {
@@ -183,7 +183,8 @@ static void work(struct host *host, int64_t until_ns)
     }
 }
 
-/* Of two draws the lower key: some are busier than others. All processes write the same one for a while. */
+/* The lower of two random keys, so that some keys are busier than others. All processes choose the same key
+ * during a period. */
 static uint64_t choose_key(const struct host *host)
 {
     uint64_t turn = (uint64_t)(live_now_ns() - host->began_ns) / (2000 * host->pause_us + 1);
@@ -258,7 +259,7 @@ static int64_t option(int argc, char **argv, const char *name, int64_t usual)
     return usual;
 }
 
-/* As the lab makes its agents, so that the lab can tell what they will do. */
+/* Makes the agent as the lab does, so that the lab can predict its actions. */
 static void make_agent(struct host *host, const char *path, int argc, char **argv)
 {
     char text[BK_SETTING_TEXT_SIZE];
@@ -298,7 +299,7 @@ static void open_files(struct host *host, char **argv)
         fail("LOG or NUMBERS cannot be opened");
 }
 
-/* A line that a kill has cut off ends here. */
+/* Terminates a line that a kill has truncated. */
 static void begin_log(const struct host *host, int64_t start_ns)
 {
     struct stat status;

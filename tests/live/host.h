@@ -6,15 +6,15 @@
 #include <bucketing/bucketing.h>
 #include <sqlite3.h>
 
-/* --- store.c: the file as the database; each action of an agent is one transaction. */
+/* --- store.c: the file as the database. Each action of an agent is one transaction. */
 struct live_store {
     sqlite3 *file;
     sqlite3_stmt *statements[BK_ACT_DONE + 5];
-    bool is_guarded; /* each bucket has a counter of its own */
+    bool is_guarded; /* each bucket has a separate counter */
 };
 
-/* What became of an action, and when that took effect: read while the file was locked, so in the order in
- * which effects happened. state: what the state row is then. */
+/* The outcome of an action and the time of its effect, which is read while the file is locked, so that the
+ * times are in the order of the effects. state: the state row after the action. */
 struct live_answer {
     struct bk_outcome outcome;
     bool took_effect;
@@ -24,10 +24,10 @@ struct live_answer {
 
 bool live_store_open(const char *path, struct live_store *out);
 void live_store_close(struct live_store *store);
-/* Of an agent whose rows have numbers as sequence numbers. */
+/* For an agent whose sequence numbers come from the rows. */
 struct live_answer live_store_ask(struct live_store *store, const struct bk_action *action);
 
-/* Nanoseconds of the machine's monotonic clock, which all processes share. */
+/* The machine's monotonic clock in nanoseconds, which all processes share. */
 int64_t live_now_ns(void);
 
 #endif

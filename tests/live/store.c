@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A SQLite file as the database of several agents: their actions as statements. A process may be killed
- * between any two instructions: what was committed stays, all else never was. */
+/* A SQLite file as the database of several agents, whose actions are statements. A process may be killed
+ * between any two instructions: committed data stays, and everything else is rolled back. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "host.h"
 
-#define WAIT_NS  INT64_C(2000000000) /* for others who hold the file */
+#define WAIT_NS  INT64_C(2000000000) /* for other processes that lock the file */
 #define PAUSE_NS 50000
 
 static const char *const tables =
@@ -20,7 +20,7 @@ static const char *const tables =
     "CREATE TABLE IF NOT EXISTS counters (key, bucket, total, PRIMARY KEY (key, bucket)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS starts (key, bucket, c0, PRIMARY KEY (key, bucket)) WITHOUT ROWID;";
 
-/* In addition to one for each action. */
+/* In addition to a statement for each action. */
 enum { INSERT_STATE = BK_ACT_DONE, INSERT_LOCK, READ_LOCK, BEGIN, COMMIT };
 
 #define SET(i)   "c" #i " = iif(:mask & (1 << " #i "), :c" #i ", c" #i ")"
@@ -61,7 +61,7 @@ int64_t live_now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* SQLite's own waits are of milliseconds, and a transaction here takes microseconds. */
+/* SQLite's own busy handler waits for milliseconds, while a transaction here takes microseconds. */
 static int wait(void *context, int count)
 {
     (void)context;
@@ -75,7 +75,7 @@ bool live_store_open(const char *path, struct live_store *out)
     if (sqlite3_open(path, &out->file) != SQLITE_OK)
         return false;
     sqlite3_busy_handler(out->file, wait, NULL);
-    /* Kills of processes lose nothing that the kernel has; only a power failure would. */
+    /* The kernel keeps what a killed process has written; only a power failure would lose it. */
     if (sqlite3_exec(out->file, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;", NULL, NULL, NULL) !=
             SQLITE_OK ||
         sqlite3_exec(out->file, tables, NULL, NULL, NULL) != SQLITE_OK)
@@ -125,7 +125,8 @@ static void bind(struct live_store *store, sqlite3_stmt *statement, const struct
     set(statement, ":rows", action->step.rows > INT64_MAX ? INT64_MAX : (int64_t)action->step.rows);
 }
 
-/* Runs it; what one row of an answer has goes to values. Returns rows, or -1: nothing was done. */
+/* Executes a statement; `values` gets the columns of a result row. Returns the number of rows, or -1 when
+ * nothing was done. */
 static int run(struct live_store *store, int which, const struct bk_action *action, int64_t bucket,
                int64_t *values)
 {
@@ -174,7 +175,7 @@ static struct bk_outcome read(struct live_store *store, const struct bk_action *
     return outcome;
 }
 
-/* A transaction; the file is locked from its beginning to its end. */
+/* Runs a transaction; the file is locked from its beginning to its end. */
 static bool write(struct live_store *store, const struct bk_action *action, struct live_answer *answer)
 {
     bool is_lock = action->kind == BK_ACT_CAS_LOCK, is_state = action->kind == BK_ACT_CAS_STATE;
@@ -212,7 +213,7 @@ struct live_answer live_store_ask(struct live_store *store, const struct bk_acti
         answer.outcome = read(store, action, &answer.filled);
         break;
     default:
-        if (!write(store, action, &answer)) /* as when another process holds the file: nothing was changed */
+        if (!write(store, action, &answer)) /* nothing changed, as when the file is locked */
             answer = (struct live_answer){.outcome = {.kind = BK_OUTCOME_REFUSED}};
     }
     return answer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what a rank sends, what memory it takes and what time of processors, without a change to the program.
- * Method: MPI's profiling interface. Preloaded, this library stands before MPI_Isend(), by which alone the
- * program sends, and before MPI_Finalize(), where it writes one line to $MPI_COUNTER.RANK: messages and bytes
- * by kind, seconds of processors, those of the progress thread among them, KiB of memory at most. */
+/* Aim: measure the messages that a rank sends, its memory and its processor time, without a change to the
+ * program. Method: MPI's profiling interface. This preloaded library intercepts MPI_Isend(), which is the
+ * program's only way to send, and MPI_Finalize(), where it writes one line to $MPI_COUNTER.RANK: messages and
+ * bytes by kind, seconds of processor time in all and in the progress thread, and peak memory in KiB. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
@@ -16,9 +16,9 @@
 
 #define KINDS (RANKS_MESSAGE_LEAVE + 1)
 
-/* The progress thread alone sends, one part after the other: a head, then its body. */
+/* Only the progress thread sends, one part at a time: a header, then its body. */
 static uint64_t messages[KINDS], bytes[KINDS], kind, left;
-static struct timespec progress; /* its processor time, at the last message */
+static struct timespec progress; /* its processor time at the last message */
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
               MPI_Request *request)

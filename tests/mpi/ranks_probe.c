@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what goes from rank to rank arrives whole, whatever its size and however much is under way at once.
- * Method: a program for mpirun, which says "fine" when all held. Bodies from nothing to more than a part of a
- * letter; calls of many threads at once; shares that must be handed out once each; errors; calls that are
- * stopped; an answer that comes when rank 0 is about to leave, which must not keep either there. */
+/* Aim: messages between ranks arrive complete, whatever their size and however many are under way at the same
+ * time. Method: a program for mpirun, which prints "fine" when all checks succeed. Bodies from empty to more
+ * than one part of a message; calls by many threads at the same time; shares that must be handed out once
+ * each; errors; calls that are stopped; and an answer that arrives when rank 0 is about to leave, which must
+ * not block either rank. */
 #define _POSIX_C_SOURCE 200809L
 #include <assert.h>
 #include <pthread.h>
@@ -30,7 +31,7 @@ static bool reverse(struct ranks_task *task, const struct ranks_bytes *request, 
     return true;
 }
 
-/* The sum of all shares; the number that stands in the request fails at once. */
+/* Adds up all shares; a number in the request makes the call fail immediately. */
 static bool add_shares(struct ranks_task *task, const struct ranks_bytes *request, struct ranks_bytes *answer,
                        struct sim_error *error)
 {
@@ -70,7 +71,7 @@ static bool wait_for_stop(struct ranks_task *task, const struct ranks_bytes *req
     return sim_fail(error, SIM_ERROR_ENVIRONMENT, "stopped");
 }
 
-/* Hears of no stop, and has much to say when nobody listens any more. */
+/* Ignores the stop, and sends a large answer when the caller no longer waits for it. */
 static bool answer_late(struct ranks_task *task, const struct ranks_bytes *request,
                         struct ranks_bytes *answer, struct sim_error *error)
 {
@@ -187,7 +188,7 @@ int main(int argc, char **argv)
     struct ranks *ranks;
     struct sim_error error = {0};
     _Atomic uint64_t next = 0, sum = 0;
-    /* A first argument makes the last rank another program. */
+    /* With an argument, the rank with that number claims to be another program. */
     const char *number = getenv("OMPI_COMM_WORLD_RANK");
     bool is_other = argc > 1 && number != NULL && strcmp(number, argv[1]) == 0;
     bool is_fine = ranks_begin(is_other ? "probe 2" : "probe 1", &ranks, &error);
