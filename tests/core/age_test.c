@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: with a greatest age no bucket holds rows from both sides of a line, none below the newest is empty,
- * and a route holds as far as it says, for the state before the row and the one after it. Method: random
- * walks beside a naive model that keeps every bucket, and every route tried at every row near it. */
+/* Aim: with a greatest age no bucket holds rows from both sides of a line, no bucket below the newest is
+ * empty, and a route is valid as far as it says, for the state before the row and the state after it. Method:
+ * random walks compared with a naive model that keeps every bucket, and every route tested at every row near
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 #define TIMES_MAX 6000
 #define ROWS_MAX  500
 
-/* Of small numbers, so that lines, thresholds and rows meet often. */
+/* Small numbers, so that lines, thresholds and rows meet often. */
 static struct bk_strategy draw_strategy(struct draw *draw)
 {
     struct bk_strategy strategy;
@@ -47,7 +48,7 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* A bucket as the naive model has it. */
+/* A bucket of the naive model. */
 struct bucket {
     uint64_t rows, count, first;
     int64_t cell;
@@ -58,7 +59,7 @@ struct naive {
     size_t newest;
 };
 
-/* Where the row goes, by what the header says; then it is taken in. */
+/* Returns the row's bucket by the words of the header, and adds the row to it. */
 static size_t place_naively(struct naive *naive, const struct bk_strategy *strategy, const struct bk_row *row)
 {
     struct bucket *open = &naive->buckets[naive->newest];
@@ -88,7 +89,7 @@ static struct bk_row draw_row(struct draw *draw, int64_t time_ns, uint64_t seque
     return (struct bk_row){time_ns, sequence, draw_bits(draw), draw_below(draw, 150)};
 }
 
-/* Rows in order, or now and then one that is late, or has a number from before or far ahead. */
+/* Rows in order, or sometimes a row that is late, or whose number is lower or far ahead. */
 static void walk(struct draw *draw, bool in_order, uint64_t *rolled_by_age)
 {
     static struct naive naive;
@@ -127,7 +128,7 @@ static void walk(struct draw *draw, bool in_order, uint64_t *rolled_by_age)
         *rolled_by_age += route.bucket != before.bucket;
         if (!in_order)
             continue;
-        /* The property itself: rows of one bucket are of one cell. */
+        /* The property itself: rows of one bucket belong to one cell. */
         int64_t cell = floor_divide(time_ns, AGE_NS);
         if (route.begins)
             cell_of_bucket[route.bucket] = cell;
@@ -165,7 +166,7 @@ static int64_t bucket_at(const struct bk_strategy *strategy, const struct bk_key
     return route.bucket;
 }
 
-/* A row that does not fire, wherever it is tried. */
+/* A row that does not fire, at any time and number. */
 static struct bk_row quiet_row(int64_t time_ns, uint64_t sequence)
 {
     return (struct bk_row){time_ns, sequence, 0, 0};
@@ -193,7 +194,7 @@ static void check_route(const struct bk_strategy *strategy, const struct bk_key_
             assert_true(has_rolled || bucket_at(strategy, &after, &other) == route.bucket);
         }
     }
-    /* And it ends where it says: the next row would begin the next bucket. */
+    /* The route ends where it says: the next row would begin the next bucket. */
     struct bk_row beyond = quiet_row(route.until_ns, row->sequence);
     if (!has_rolled)
         assert_true(bucket_at(strategy, &after, &beyond) == route.bucket + 1);
@@ -222,7 +223,8 @@ static void test_age_routes_hold_as_far_as_they_say(void **unused)
     }
 }
 
-/* A host that counts whole ranges, and advances only where it has to, places as one that asks each time. */
+/* A host that counts whole ranges, and advances only when it must, places rows like a host that routes each
+ * row. */
 static void test_age_host_that_jumps_places_as_one_that_asks(void **unused)
 {
     (void)unused;
@@ -278,10 +280,10 @@ static void test_age_ends_of_the_time_line_are_sound(void **unused)
     row.time_ns = 0;
     assert_true(bucket_at(&strategy, &state, &row) == before + 1);
     assert_int_equal(bk_advance(&strategy, &state, &row, NULL), BK_OK);
-    row.time_ns = INT64_MAX; /* no line lies at or above it */
+    row.time_ns = INT64_MAX; /* no line is at or above it */
     assert_int_equal(bk_route(&strategy, &state, &row, &route), BK_OK);
     assert_true(route.bucket == before + 1 && route.until_ns == INT64_MAX && !route.begins);
-    /* Of the numbers. */
+    /* The end of the numbers. */
     struct bk_strategy five;
     struct bk_key_state counted = {0};
     struct bk_row number = {.time_ns = 1, .sequence = UINT64_MAX - 4};
@@ -291,7 +293,7 @@ static void test_age_ends_of_the_time_line_are_sound(void **unused)
     number.sequence = UINT64_MAX;
     assert_int_equal(bk_route(&five, &counted, &number, &route), BK_OK);
     assert_true(route.bucket == 0 && route.sequence_high == UINT64_MAX);
-    /* And of the buckets. */
+    /* The end of the buckets. */
     static const struct bk_key_state last = {.bucket = INT64_MAX - 2, .is_begun = true, .until_ns = 0};
     static const struct bk_key_state none[] = {
         {.bucket = INT64_MAX - 1}, {.bucket = -1}, {.counter = 1}, {.bucket = INT64_MAX}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: bucketing/agent.h says which actions each protocol asks for, neither too many nor too few. Method: an
- * agent of every protocol writes and reads, its host answers at random, so that every path is walked; what it
- * asked for is put down as the header's table has it, and looked for there. All along, bk_agent_stats() says
- * what the host has counted for itself. */
+/* Aim: each protocol requests exactly the actions that bucketing/agent.h lists for it. Method: an agent of
+ * every protocol writes and reads, and its host answers at random, so that every path is taken; the requested
+ * actions are formatted like a row of the header's table and looked up there. All along, bk_agent_stats()
+ * must equal the statistics that the host keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static const struct {
 };
 #define PROTOCOL_COUNT (sizeof protocols / sizeof *protocols)
 
-/* In the order in which the table names them; those that every protocol asks for are left out. */
+/* In the order of the header's table, without the actions that every protocol requests. */
 static const struct {
     enum bk_action_kind kind;
     const char *name;
@@ -77,12 +77,12 @@ static struct bk_agent_config config_of(size_t number)
         assert_int_equal(bk_strategy_weighted(100, THRESHOLD, &config.strategy), BK_OK);
         break;
     default:
-        break; /* small_config() has made it */
+        break; /* small_config() has set the strategy */
     }
     return config;
 }
 
-/* What a database might answer. */
+/* An answer that a database might give. */
 static struct bk_outcome answer(const struct bk_action *action, int64_t now_ns, uint64_t draw)
 {
     static const enum bk_outcome_kind kinds[] = {
@@ -106,9 +106,9 @@ static struct bk_outcome answer(const struct bk_action *action, int64_t now_ns, 
     return outcome;
 }
 
-/* What the host has seen. */
+/* What the host has observed. */
 struct seen {
-    struct bk_agent_stats stats; /* what the agent should say, without rolls and gauges */
+    struct bk_agent_stats stats; /* what the agent should report, without rolls and gauges */
     uint64_t sure_rolls;         /* conditional writes of a higher bucket that were applied */
     uint64_t written;            /* other writes of a bucket that were applied */
     bool is_begun[2], is_read[2];
@@ -140,7 +140,7 @@ static void see_outcome(struct seen *seen, const struct bk_action *action, const
     seen->written += action->kind == BK_ACT_WRITE_STATE;
 }
 
-/* Nothing is left to hand out, so that what is under way is parked or asleep. */
+/* All actions have been handed out, so each operation under way is parked or asleep. */
 static void assert_stats(const struct bk_agent *agent, int64_t now_ns, const struct seen *seen)
 {
     struct bk_agent_stats expected = seen->stats, stats;
@@ -159,7 +159,7 @@ static void assert_stats(const struct bk_agent *agent, int64_t now_ns, const str
     assert_memory_equal(&stats, &expected, sizeof stats);
 }
 
-/* Bit k: BK_ACT_k was asked for. */
+/* Bit k: BK_ACT_k was requested. */
 static uint32_t walk(size_t number)
 {
     struct bk_agent_config config = config_of(number);
@@ -170,7 +170,7 @@ static uint32_t walk(size_t number)
     for (uint64_t i = 1; i < STEPS; i++) {
         uint64_t draw = bk_murmur3_128_u64(i).h1;
         int64_t now_ns = (int64_t)i * 10;
-        /* Now and then a row that is long overdue, so that old starts are looked up. */
+        /* Now and then a row is long overdue, so that old starts are looked up. */
         struct bk_row row = {
             .time_ns = now_ns - (draw % 8 == 0 ? 700 : 0), .sequence = i, .id = draw, .bytes = 90};
         bool is_read = (draw >> 8 & 3) == 0;
@@ -189,8 +189,8 @@ static uint32_t walk(size_t number)
         while (bk_agent_next(agent, &action)) {
             asked |= UINT32_C(1) << action.kind;
             see_action(&seen, &action);
-            /* The first action of a write is the row itself where its bucket is known; after an outcome it
-             * may be that of a row that has waited. */
+            /* The first action of a write is its own put if its bucket is known; after an outcome it may be
+             * the put of a row that has waited. */
             if (is_fresh && action.operation == operation) {
                 seen.stats.cache_hits += action.kind == BK_ACT_PUT_ROW;
                 is_fresh = false;
@@ -234,7 +234,7 @@ static void test_the_header_names_the_actions_of_each_protocol(void **state)
     }
 }
 
-/* One agent alone over a database that never fails: each roll is one step of the bucket. */
+/* A single agent over a database that never fails: each roll is one step of the bucket. */
 static void test_each_step_of_the_bucket_is_a_roll(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_each_step_of_the_bucket_is_a_roll(void **state)
     free(agent);
 }
 
-/* An operation that was saved before its outcome came is as old as its last action. */
+/* The age of an operation that was saved before its outcome came is the age of its last action. */
 static void test_a_checkpoint_keeps_ages_and_no_counters(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a three-state change, from the full count to the reset, as one agent and as two go through it.
- * Method: one situation a test; the host's events are given by hand, and the trace of events and
- * actions is asserted as text (agent_trace.h). */
+/* Aim: one agent and two agents go through a three-state change, from the full count to the reset.
+ * Method: one situation per test; the host's events are given by hand, and the trace of events and actions
+ * is asserted as text (agent_trace.h). */
 #include "agent_trace.h"
 
 static void agents_two(struct trace *trace, enum bk_counter counter, struct actor *a, struct actor *b)
@@ -12,8 +12,8 @@ static void agents_two(struct trace *trace, enum bk_counter counter, struct acto
     *b = actor_of(trace, "B", &config);
 }
 
-/* A fills the count and sets the date; B, which knew the steady state, learns of it before it comes. Rows of
- * before the date go to bucket 3, later ones to bucket 4; both set the counter back. */
+/* A fills the count and sets the date; B, which knew the steady state, learns the date before it comes. Rows
+ * from before the date go to bucket 3, later rows to bucket 4; both agents set the counter back. */
 static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
 {
     (void)state;
@@ -32,16 +32,16 @@ static void test_three_state_rmw_two_agents_change_at_the_date(void **state)
     applied(&a, 1012, 0);
     is_state(&a, 1014, 0, 4, 3, 400, 1206);
     applied(&a, 1016, 0);
-    write_row(&b, 1050, 7, false); /* B's cache is of before the change: the same bucket */
+    write_row(&b, 1050, 7, false); /* B's cache is from before the change: the same bucket */
     applied(&b, 1052, 0);
     write_row(&b, 1199, 7, false);
     is_state(&b, 1201, 0, 4, 4, 400, 1206);
-    applied(&b, 1206, 0); /* a row of before the date, stored when it had come: reset by B */
+    applied(&b, 1206, 0); /* a row from before the date, stored after it: reset by B */
     is_state(&b, 1207, 0, 4, 4, 400, 1206);
     write_row(&a, 1205, 7, false);
     is_state(&a, 1206, 0, 4, 4, 400, 1206);
     applied(&a, 1207, 0);
-    is_state(&a, 1208, 0, 4, 4, 400, 1206); /* read before B's reset was there */
+    is_state(&a, 1208, 0, 4, 4, 400, 1206); /* read before B's reset took effect */
     applied(&b, 1208, 0);
     applied(&a, 1209, 0);
     write_row(&a, 1210, 7, false);
@@ -96,7 +96,7 @@ static void test_three_state_lwt_two_agents_change_and_reset_once(void **state)
     applied(&a, 1005, 0);
     applied(&b, 1006, 0);
     applied(&a, 1008, 0);
-    but_state(&b, 1009, 0, 4, 3, 400, 1205); /* B filled the count as well: one date stands */
+    but_state(&b, 1009, 0, 4, 3, 400, 1205); /* B filled the count as well: only one date holds */
     applied(&b, 1010, 0);
     write_row(&a, 1204, 7, false);
     is_state(&a, 1204, 0, 4, 4, 400, 1205);
@@ -104,7 +104,7 @@ static void test_three_state_lwt_two_agents_change_and_reset_once(void **state)
     is_state(&b, 1204, 0, 4, 4, 400, 1205);
     applied(&b, 1205, 0);
     applied(&a, 1206, 0);
-    applied(&b, 1208, 0); /* the reset and the increment in one */
+    applied(&b, 1208, 0); /* the reset and the increment in one write */
     but_state(&a, 1209, 0, 4, 1, 1205, 0);
     write_row(&a, 1210, 7, false);
     applied(&a, 1211, 0);
@@ -186,7 +186,8 @@ static void test_three_state_column_is_reset_by_its_base(void **state)
              "1222 A1 applied: done ok fired counted\n");
 }
 
-/* Two rows of one agent are stored after the date; the first one's reset is known when the second comes. */
+/* Two rows of one agent are stored after the date; the first row's reset is known when the second row comes.
+ */
 static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
     is_state(&a, 1202, 0, 4, 3, 400, 1200);
     applied(&a, 1203, 0);
     applied(&a, 1203, 1);
-    /* The reset has not made the rest of the state younger than it is: asked for at 1201. */
+    /* The reset does not make the rest of the state younger than its request at 1201. */
     uint32_t last = write_row(&a, 1301, 7, false);
     is_state(&a, 1302, last, 4, 0, 1200, 0);
     applied(&a, 1303, last);
@@ -214,8 +215,8 @@ static void test_three_state_reset_by_a_neighbour_is_not_repeated(void **state)
              "1303 A1 applied: ack 4, done ok\n");
 }
 
-/* The cached copy says that the change has come; another agent has reset the counter long since, and what was
- * counted after that must stay. */
+/* The cached copy says that the date has come. Another agent reset the counter long ago, and what was counted
+ * since must stay. */
 static void test_three_state_reset_that_another_agent_made_is_not_repeated(void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void test_three_state_reset_that_another_agent_made_is_not_repeated(void 
     }
 }
 
-/* A count on the state of before the reset comes after it: the reset stays known. */
+/* A count on the state from before the reset ends after the reset: the reset remains known. */
 static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void test_three_state_count_of_before_the_reset_does_not_undo_it(void **s
              "1206 A0 applied: ack 4, done ok\n");
 }
 
-/* Its state was on the way while somebody reset the counter: the date stands in last_change now, and still
+/* The state was on its way while another agent reset the counter: the date is now in last_change, and still
  * decides. */
 static void test_three_state_row_of_before_the_date_routed_after_the_reset_is_old(void **state)
 {
@@ -299,7 +300,7 @@ static void test_three_state_date_of_zero_or_past_all_times_is_none_of_them(void
     a = actor_of(&trace, "B", &config);
     write_row(&a, 50, 7, true);
     is_state(&a, 50, 0, 0, 0, 0, 20);
-    applied(&a, 50, 0); /* a reset, an increment, and the count is full again */
+    applied(&a, 50, 0); /* a reset and an increment: the count is full again */
     applied(&a, 50, 0);
     ends(&a, "-200 A0 fires 7: read state\n"
              "-200 A0 is bucket=0 counter=2 last=0 next=0: put 7.0\n"
@@ -320,7 +321,7 @@ static void test_reset_that_fails_leaves_the_row_stored(void **state)
     config.retries = 0;
     struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, false);
-    is_state(&a, 1001, 0, 0, 2, 0, 1000); /* bucket 0 has none before it */
+    is_state(&a, 1001, 0, 0, 2, 0, 1000); /* bucket 0 has no bucket before it */
     applied(&a, 1002, 0);
     is_state(&a, 1003, 0, 0, 2, 0, 1000);
     unknown(&a, 1004, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what an agent asks for to place a row, to count one that fires, and to roll its key at the threshold,
- * for each kind of counter. Method: one situation a test; the host's events are given by hand, and
- * the whole trace of events and actions is asserted as text (agent_trace.h). */
+/* Aim: which actions an agent requests to place a row, to count a row that fires, and to roll its key at the
+ * threshold, for each kind of counter. Method: one situation per test; the host's events are given by hand,
+ * and the whole trace of events and actions is asserted as text (agent_trace.h). */
 #include "agent_trace.h"
 
 static void test_write_row_does_not_fire_reads_the_state_once(void **state)
@@ -12,7 +12,7 @@ static void test_write_row_does_not_fire_reads_the_state_once(void **state)
     write_row(&a, 1000, 7, false);
     is_state(&a, 1010, 0, 3, 1, 400, 0);
     applied(&a, 1020, 0);
-    write_row(&a, 1099, 7, false); /* the last moment of the cache, which ages from the asking on */
+    write_row(&a, 1099, 7, false); /* the last moment of the copy, which ages from its request on */
     applied(&a, 1100, 0);
     write_row(&a, 1100, 7, false);
     is_absent(&a, 1111, 0);
@@ -27,7 +27,7 @@ static void test_write_row_does_not_fire_reads_the_state_once(void **state)
              "1112 A0 applied: ack 0, done ok\n");
 }
 
-/* Its condition held when it was applied: what it names is as young as its question. */
+/* The condition held when the update was applied: the state that it names is as recent as the request. */
 static void test_conditional_count_applied_proves_the_state(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void test_single_column_at_threshold_moves_the_base(void **state)
              "1048 A0 is 4: done ok fired counted\n");
 }
 
-/* What is told of some columns alone leaves the others at 0. */
+/* Columns that an answer does not contain are set to 0. */
 static void test_state_of_some_columns_is_filled_with_zeros(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_count_that_fails_leaves_the_row_stored(void **state)
     struct trace trace = {.length = 0};
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_RMW);
     config.retries = 1;
-    config.retry_backoff_ns = 0; /* at once */
+    config.retry_backoff_ns = 0; /* immediately */
     struct actor a = actor_of(&trace, "A", &config);
     write_row(&a, 1000, 7, true);
     is_state(&a, 1001, 0, 3, 0, 400, 0);
@@ -197,7 +197,7 @@ static void test_count_that_fails_leaves_the_row_stored(void **state)
     is_state(&a, 1013, 0, 3, 0, 400, 0);
     unknown(&a, 1014, 0);
     unknown(&a, 1015, 0);          /* cannot be written */
-    write_row(&a, 1020, 7, false); /* and the cache holds nothing of it */
+    write_row(&a, 1020, 7, false); /* and the cache has forgotten the key */
     is_state(&a, 1021, 0, 3, 1, 400, 0);
     applied(&a, 1022, 0);
     ends(&a, "1000 A0 fires 7: read state\n"
@@ -245,7 +245,7 @@ static void test_add_of_unknown_outcome_is_repeated_when_told_so_alone(void **st
             tick(&a, 1045);
             refused(&a, 1046, 0);
             tick(&a, 1056);
-            refused(&a, 1057, 0); /* counted, but nobody knows how many there are */
+            refused(&a, 1057, 0); /* counted, but the total is unknown */
         }
         ends(&a, config.counter_retries == 0 ? "1000 A0 fires 7: put 7.3\n"
                                                "1002 A0 applied: ack 3, read state\n"
@@ -292,7 +292,7 @@ static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void 
     applied(&a, 1002, 0);
     unknown(&a, 1004, 0);
     is_state(&a, 1006, 0, 3, 1, 400, 0);
-    refused(&a, 1008, 0); /* surely not applied: the same again */
+    refused(&a, 1008, 0); /* certainly not applied: the same action again */
     tick(&a, 1013);
     unknown(&a, 1014, 0);
     is_state(&a, 1016, 0, 3, 1, 400, 0);
@@ -310,7 +310,7 @@ static void test_conditional_count_of_unknown_outcome_looks_first_and_ends(void 
         "1018 A0 unknown: done ok fired\n");
 }
 
-/* It neither counts for the new bucket nor closes it. */
+/* The row neither counts for the new bucket nor closes it. */
 static void test_row_of_a_closed_bucket_is_not_counted(void **state)
 {
     (void)state;
@@ -369,13 +369,13 @@ static void test_answers_that_were_overtaken_do_not_lower_the_bucket(void **stat
     is_state(&a, 1002, late, 3, 1, 400, 0);
     is_state(&a, 1003, early, 3, 2, 400, 0);
     applied(&a, 1004, early); /* rolled */
-    applied(&a, 1005, late);  /* set the counter alone */
+    applied(&a, 1005, late);  /* set only the counter */
     late = write_row(&a, 1010, 7, true);
     applied(&a, 1011, late);
     is_state(&a, 1012, late, 3, 0, 400, 0); /* read before the roll */
     early = write_row(&a, 1014, 7, false);
     applied(&a, 1015, early);
-    applied(&a, 1016, late); /* and what was counted on it does neither */
+    applied(&a, 1016, late); /* and the count that is based on it does neither */
     late = write_row(&a, 1017, 7, false);
     applied(&a, 1018, late);
     ends(&a, "1000 A0 fires 7: put 7.3\n"

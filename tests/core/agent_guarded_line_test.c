@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: with a greatest age no grant of guarded reaches beyond a line, and the first row beyond it rolls the
- * key before it is put (docs/guarded.md). Method: one situation a test; the host's events are given by hand,
- * and the trace of events and actions is asserted as text (agent_trace.h). Lines lie at multiples of 1000. */
+/* Aim: with a greatest age no grant of guarded extends beyond a line, and the first row beyond the line rolls
+ * the key before the row is put (docs/guarded.md). Method: one situation per test; the host's events are
+ * given by hand, and the trace of events and actions is asserted as text (agent_trace.h). Lines are at the
+ * multiples of 1000. */
 #include "agent_guarded_trace.h"
 
 static struct actor aged(struct trace *trace)
@@ -43,7 +44,8 @@ static void test_line_cuts_every_grant(void **state)
 }
 
 /* A row beyond the line: the start that drops out of the state is stored, then the key rolls, then the row is
- * put. The new bucket begins at the line, so a row of the times between goes to the old one. */
+ * put. The new bucket begins at the line, so a row from between the old grant and the line goes to the old
+ * bucket. */
 static void test_row_beyond_the_line_rolls_before_it_is_put(void **state)
 {
     (void)state;
@@ -70,7 +72,8 @@ static void test_row_beyond_the_line_rolls_before_it_is_put(void **state)
          "1011 A0 applied: ack 5, done ok\n");
 }
 
-/* A key that slept through lines rolls once, and its new bucket ends at the line of the row that woke it. */
+/* A key that has had no rows across several lines rolls once, and its new bucket ends at the next line after
+ * the row. */
 static void test_row_beyond_several_lines_rolls_once(void **state)
 {
     (void)state;
@@ -80,7 +83,7 @@ static void test_row_beyond_several_lines_rolls_once(void **state)
     write_row(&a, 4990, 7, false);
     applied(&a, 4991, 0);
     applied(&a, 4992, 0);
-    write_at(&a, 4993, 2500, false); /* of a time that it slept through */
+    write_at(&a, 4993, 2500, false); /* of a time that had no rows */
     applied(&a, 4994, 0);
     ends(&a,
          "4990 A0 writes 7: set bucket=2 before=500 start=1000 until=5000 if bucket=1 before=-inf start=500 "
@@ -91,7 +94,8 @@ static void test_row_beyond_several_lines_rolls_once(void **state)
          "4994 A0 applied: ack 2, done ok\n");
 }
 
-/* Its grant ends at a line, so the next row beyond begins the next bucket, and none is left empty. */
+/* The bucket's grant ends at a line, so the next row beyond the line begins the next bucket, and no bucket is
+ * left empty. */
 static void test_full_bucket_before_its_line_is_left_to_the_row_beyond(void **state)
 {
     (void)state;
@@ -113,7 +117,7 @@ static void test_full_bucket_before_its_line_is_left_to_the_row_beyond(void **st
              "950 A0 is 3: done ok fired counted\n");
 }
 
-/* Somebody was faster: the row goes by what stands there, or rolls that. */
+/* Another agent was faster: the row uses the state that it finds, or rolls it. */
 static void test_roll_at_a_line_that_another_has_made_is_taken_over(void **state)
 {
     (void)state;
@@ -122,7 +126,8 @@ static void test_roll_at_a_line_that_another_has_made_is_taken_over(void **state
     knows(&a, 510, 5, 400, 500, 600);
     write_row(&a, 2100, 7, false);
     applied(&a, 2101, 0);
-    but_state(&a, 2102, 0, 6, 500, 1000, 1100); /* at the line before: once more, with the start of 5 */
+    /* The state was rolled at the line before: the row rolls it once more and stores the start of 5. */
+    but_state(&a, 2102, 0, 6, 500, 1000, 1100);
     applied(&a, 2103, 0);
     but_state(&a, 2104, 0, 7, 1000, 2000, 2150);
     applied(&a, 2105, 0);
@@ -160,7 +165,7 @@ static void test_row_that_cannot_roll_at_a_line_is_refused(void **state)
          "1104 A0 refused: done refused fired\n");
 }
 
-/* A change of settings may bring other lines, or none, from its date on. */
+/* From the date of a change on there may be other lines, or none. */
 static void test_lines_are_those_of_the_settings_of_their_time(void **state)
 {
     (void)state;
@@ -178,13 +183,13 @@ static void test_lines_are_those_of_the_settings_of_their_time(void **state)
     assert_int_equal(bk_history_change(&history, 5000, &next), BK_OK);
     assert_int_equal(bk_agent_change(a.agent, &history), BK_OK);
     knows(&a, 1910, 1, BEGINNING, 1200, 1300);
-    write_row(&a, 2590, 7, false); /* the line of 2000 has gone, the next is 2600 */
+    write_row(&a, 2590, 7, false); /* the line at 2000 no longer exists, the next is 2600 */
     applied(&a, 2591, 0);
     applied(&a, 2592, 0);
     write_row(&a, 2600, 7, false);
     applied(&a, 2601, 0);
     applied(&a, 2602, 0);
-    write_row(&a, 9000, 7, false); /* the one of 3900 is the last */
+    write_row(&a, 9000, 7, false); /* the line at 3900 is the last */
     applied(&a, 9001, 0);
     applied(&a, 9002, 0);
     applied(&a, 9003, 0);

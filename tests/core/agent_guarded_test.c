@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: guarded places a row by committed grants alone (docs/guarded.md): it extends a grant by naming all of
- * it, looks up what the state tells no more, and reads again what is not known. Method: one situation a
- * test; the host's events are given by hand, and the whole trace of events and actions is asserted as
- * text (agent_trace.h). */
+/* Aim: guarded places a row only by committed grants (docs/guarded.md): it extends a grant with a condition
+ * on the whole grant, looks up the starts that the state no longer holds, and reads again what is unknown.
+ * Method: one situation per test; the host's events are given by hand, and the whole trace of events and
+ * actions is asserted as text (agent_trace.h). */
 #include "agent_guarded_trace.h"
 
 static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
@@ -14,7 +14,7 @@ static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
     is_absent(&a, 52, 0);
     applied(&a, 54, 0);
     applied(&a, 56, 0);
-    write_row(&a, 151, 7, false); /* the last moment of the grant, however old the copy */
+    write_row(&a, 151, 7, false); /* the last moment of the grant, whatever the age of the copy */
     applied(&a, 153, 0);
     write_row(&a, 152, 7, false);
     applied(&a, 154, 0);
@@ -31,7 +31,7 @@ static void test_first_row_of_a_key_asks_for_its_first_grant(void **state)
              "156 A0 applied: ack 0, done ok\n");
 }
 
-/* Somebody else was quicker: what they got is as good. */
+/* Another agent was faster, and its grant serves equally well. */
 static void test_grant_that_another_agent_got_is_used(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void test_grant_that_another_agent_got_is_used(void **state)
     but_state(&a, 54, 0, 0, BEGINNING, BEGINNING, 140);
     applied(&a, 56, 0);
     write_row(&a, 200, 7, false);
-    but_state(&a, 202, 0, 0, BEGINNING, BEGINNING, 190); /* longer, and still too short */
+    but_state(&a, 202, 0, 0, BEGINNING, BEGINNING, 190); /* longer, but still too short */
     but_state(&a, 204, 0, 1, BEGINNING, 190, 290);       /* rolled meanwhile */
     applied(&a, 206, 0);
     write_at(&a, 207, 189, false);
@@ -65,7 +65,7 @@ static void test_grant_that_another_agent_got_is_used(void **state)
              "210 A0 applied: ack 1, done ok\n");
 }
 
-/* Who lost goes on asking; what it has learned is enough for a row that waited. */
+/* An operation that lost a race asks again; what it learned is enough for a row that waited. */
 static void test_race_that_is_lost_serves_the_rows_that_waited(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void test_row_older_than_the_state_tells_is_looked_up(void **state)
     is_start(&a, 542, 0, 101);
     is_start(&a, 543, 0, 100);
     applied(&a, 544, 0);
-    applied(&a, 545, 0); /* counted, and no more: its bucket is closed */
+    applied(&a, 545, 0); /* counted, but no roll: its bucket is closed */
     write_at(&a, 550, -5, false);
     is_start(&a, 551, 0, 300);
     is_start(&a, 552, 0, 101);
@@ -131,7 +131,7 @@ static void test_row_older_than_the_state_tells_is_looked_up(void **state)
              "554 A0 applied: ack 0, done ok\n");
 }
 
-/* A start that is missing, or that cannot be one, is not guessed at. */
+/* A start that is missing or impossible is not guessed. */
 static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void **state)
 {
     (void)state;
@@ -139,12 +139,12 @@ static void test_start_that_is_missing_is_asked_for_again_and_then_refused(void 
     struct actor a = knowing(&trace);
     write_at(&a, 520, 350, false);
     no_start(&a, 522, 0);
-    is_start(&a, 529, 0, 400); /* bucket 4 starts there */
+    is_start(&a, 529, 0, 400); /* bucket 4 starts at 400 */
     unknown(&a, 540, 0);
     write_at(&a, 550, 250, false);
     no_start(&a, 552, 0);
     is_start(&a, 558, 0, 300);
-    unknown(&a, 560, 0); /* of another bucket: its own tries */
+    unknown(&a, 560, 0); /* a start of another bucket has tries of its own */
     unknown(&a, 561, 0);
     is_start(&a, 562, 0, 200);
     refused(&a, 563, 0);
@@ -172,7 +172,7 @@ static void test_row_of_the_future_is_refused_before_anything_is_asked(void **st
     write_at(&a, 100, 110, false);
     is_state(&a, 101, 0, 0, BEGINNING, BEGINNING, 200);
     applied(&a, 102, 0);
-    /* Beyond the last time nothing can be granted. */
+    /* A grant cannot extend beyond the last time. */
     write_at(&a, INT64_MAX, INT64_MAX - 1, false);
     write_at(&a, INT64_MAX, INT64_MAX - 2, false);
     applied(&a, INT64_MAX, 0);
@@ -195,12 +195,12 @@ static void test_extension_of_unknown_outcome_looks_and_goes_on_from_there(void 
     struct actor a = knowing(&trace);
     write_row(&a, 600, 7, false);
     unknown(&a, 610, 0);
-    is_state(&a, 611, 0, 5, 400, 500, 600); /* takes effect after the read */
+    is_state(&a, 611, 0, 5, 400, 500, 600); /* the update takes effect after the read */
     but_state(&a, 612, 0, 5, 400, 500, 700);
     applied(&a, 613, 0);
     write_row(&a, 700, 7, false);
     unknown(&a, 710, 0);
-    is_state(&a, 711, 0, 5, 400, 500, 800); /* took effect before */
+    is_state(&a, 711, 0, 5, 400, 500, 800); /* the update took effect before the read */
     applied(&a, 712, 0);
     ends(&a, "600 A0 writes 7: set bucket=5 before=400 start=500 until=700 if bucket=5 before=400 start=500 "
              "until=600\n"
@@ -235,7 +235,7 @@ static void test_first_grant_of_unknown_outcome_looks_first(void **state)
              "55 A0 applied: ack 0, done ok\n");
 }
 
-/* What may be repeated is repeated twice, a refusal after a wait. */
+/* Repeatable actions are repeated twice, and after a refusal only after a wait. */
 static void test_tries_are_bounded_and_the_row_is_refused(void **state)
 {
     (void)state;
@@ -275,7 +275,8 @@ static void test_tries_are_bounded_and_the_row_is_refused(void **state)
              "86 A0 unknown: done refused\n");
 }
 
-/* Asked for more often than can be answered: it is asked for longer, up to eight times, and from now on. */
+/* If a grant is requested more often than requests can be answered, longer grants are requested: up to eight
+ * times as long, from the current time on. */
 static void test_grant_that_is_contended_for_is_longer(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void test_race_that_is_lost_for_ever_is_given_up(void **state)
     ends(&a, "3001 A0 not applied, bucket=5 before=400 start=500 until=664: done refused\n");
 }
 
-/* Answers that come late tell of shorter grants: they are true, but not news. */
+/* Late answers report shorter grants: these are true, but outdated. */
 static void test_older_answer_does_not_replace_a_newer_copy(void **state)
 {
     (void)state;
@@ -325,7 +326,7 @@ static void test_older_answer_does_not_replace_a_newer_copy(void **state)
     struct actor a = guarded(&trace);
     knows(&a, 110, 1, BEGINNING, 100, 300);
     read_rows(&a, 280, 1, BK_PLAN_WALK);
-    is_state(&a, 281, 0, 1, BEGINNING, 100, 200); /* no such database, but no harm either */
+    is_state(&a, 281, 0, 1, BEGINNING, 100, 200); /* no database answers so, but it does no harm */
     found_rows(&a, 282, 0, 1);
     write_row(&a, 290, 7, false);
     applied(&a, 291, 0);
@@ -371,7 +372,8 @@ static void test_state_that_nobody_can_have_stored_counts_as_refused(void **stat
     }
 }
 
-/* Columns are missing, or the row is gone that a condition named, or one is there where none was named. */
+/* Columns are missing, or the row that a condition named is gone, or a row exists where the condition
+ * required none. */
 static void test_answers_that_make_no_sense_count_as_refused(void **state)
 {
     (void)state;
@@ -390,7 +392,7 @@ static void test_answers_that_make_no_sense_count_as_refused(void **state)
     unknown(&a, 641, 0);
     applied(&a, 642, 0);
     unknown(&a, 643, 0);
-    is_absent(&a, 644, 0); /* what was known stays so: the condition fails on it, or holds */
+    is_absent(&a, 644, 0); /* the known state is kept: the condition fails on it, or holds */
     applied(&a, 645, 0);
     ends(&a, "600 A0 writes 7: set bucket=5 before=400 start=500 until=700 if bucket=5 before=400 start=500 "
              "until=600\n"

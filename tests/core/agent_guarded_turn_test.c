@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: of an agent's operations on one key one alone asks at a time, and readers begin high enough
+/* Aim: only one of an agent's operations on a key asks at a time, and readers begin high enough
  * (docs/guarded.md).
- * Method: one situation a test; the host's events are given by hand, and the trace of events and
- * actions is asserted as text (agent_trace.h). */
+ * Method: one situation per test; the host's events are given by hand, and the trace of events and actions
+ * is asserted as text (agent_trace.h). */
 #include "agent_guarded_trace.h"
 
-/* One asks, the others wait and resume with what it has learned; another key does not concern them. */
+/* One operation asks; the others wait and resume with what it has learned. Another key is not affected. */
 static void test_operations_on_one_key_ask_one_at_a_time(void **state)
 {
     (void)state;
@@ -33,7 +33,8 @@ static void test_operations_on_one_key_ask_one_at_a_time(void **state)
              "66 A2 applied: ack 0, done ok\n");
 }
 
-/* The first one's grant is too short for the second, which then asks; the third is served by it. */
+/* The first operation's grant is too short for the second, which then asks; the third is served by the second
+ * one's grant. */
 static void test_operation_that_is_not_served_asks_next(void **state)
 {
     (void)state;
@@ -41,7 +42,7 @@ static void test_operation_that_is_not_served_asks_next(void **state)
     struct actor a = guarded(&trace);
     uint32_t late = write_at(&a, 300, 100, false), now = write_row(&a, 300, 7, false);
     uint32_t early = write_at(&a, 300, 199, false), same = write_row(&a, 301, 7, false);
-    is_state(&a, 310, late, 0, BEGINNING, BEGINNING, 200); /* enough for the early one, which overtakes */
+    is_state(&a, 310, late, 0, BEGINNING, BEGINNING, 200); /* enough for the early row, which overtakes */
     applied(&a, 312, now);
     for (uint32_t i = 0; i < 4; i++)
         applied(&a, 320 + i, (uint32_t[]){late, now, early, same}[i]);
@@ -58,7 +59,7 @@ static void test_operation_that_is_not_served_asks_next(void **state)
              "323 A3 applied: ack 0, done ok\n");
 }
 
-/* It fails: the next one takes over with its own tries. */
+/* An operation fails: the next one takes over with tries of its own. */
 static void test_operation_that_fails_hands_over(void **state)
 {
     (void)state;
@@ -83,7 +84,7 @@ static void test_operation_that_fails_hands_over(void **state)
              "63 A2 found 5: done ok found 5 in 1\n");
 }
 
-/* It sleeps before its next try, longer each time: that is still its turn. */
+/* The operation sleeps before its next try, longer each time, and still keeps its turn. */
 static void test_operation_that_waits_for_its_next_try_keeps_its_turn(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void test_operation_that_waits_for_its_next_try_keeps_its_turn(void **sta
              "102 A1 applied: ack 0, done ok\n");
 }
 
-/* Two rows of one agent fill the count at once, and a third is beyond the grant: one roll does for all. */
+/* Two rows of one agent fill the count together, and a third is beyond the grant: one roll serves them all.
+ */
 static void test_roll_serves_all_that_wait_for_it(void **state)
 {
     (void)state;
@@ -142,7 +144,8 @@ static void test_roll_serves_all_that_wait_for_it(void **state)
              "603 A2 applied: ack 6, done ok\n");
 }
 
-/* Three bounds: the row's from its agent's clock, that clock's from the true time, the reader's from that. */
+/* There are three bounds: of the row from its agent's clock, of that clock from the true time, and of the
+ * reader's clock from the true time. */
 static void test_reader_uses_its_copy_while_no_later_row_can_be_there(void **state)
 {
     (void)state;
@@ -164,7 +167,8 @@ static void test_reader_uses_its_copy_while_no_later_row_can_be_there(void **sta
              "670 A0 found 1: done ok found 1 in 1\n");
 }
 
-/* It goes by what it read, however little that grants; a key without a state has had no rows. */
+/* The reader uses the state that it read, however little that state grants. A key without a state has had no
+ * rows. */
 static void test_reader_without_a_fresh_copy_reads_the_state(void **state)
 {
     (void)state;
@@ -192,7 +196,8 @@ static void test_reader_without_a_fresh_copy_reads_the_state(void **state)
              "923 A0 unknown: done refused\n");
 }
 
-/* What another operation asked before the reader began may be of before a row that the reader is to meet. */
+/* What another operation requested before the reader began may be older than a row that the reader must find.
+ */
 static void test_reader_that_waited_reads_the_state_itself_unless_the_grant_is_long(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an agent goes by its history, and by the one that it is given later. Method: its actions, told one by
- * one: where rows of each era are put, which buckets a read asks, when a count is full; and histories that it
- * must refuse, which change nothing. */
+/* Aim: an agent follows its history, and a history that it is given later. Method: its actions, one by one:
+ * the buckets of rows of each era, the buckets that a read asks, and when a count is full; and histories that
+ * it must refuse, which change nothing. */
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static int64_t put(struct bk_agent *agent, int64_t time_ns)
     return action.bucket;
 }
 
-/* Asks down to the birth, and finds nothing; the buckets asked. */
+/* Reads down to the birth and finds nothing. Returns the number of buckets asked. */
 static uint64_t walk(struct bk_agent *agent, int64_t now_ns, int64_t high, int64_t low)
 {
     uint32_t operation;
@@ -107,7 +107,7 @@ static void an_agent_goes_by_its_history(void **unused)
     assert_int_equal(put(agent, 5 * DAY_NS), 5);
     assert_int_equal(put(agent, 10 * DAY_NS), 6);
     assert_int_equal(put(agent, 3 * DAY_NS), 3);
-    /* Empty windows are asked again: their memory goes by the plain numbers of one era. */
+    /* Empty windows are asked again: their memory works only with the bucket numbers of a single era. */
     assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
     assert_int_equal(walk(agent, 12 * DAY_NS, 6, 0), 7);
 }
@@ -121,14 +121,14 @@ static void a_change_holds_from_its_date(void **unused)
     struct bk_agent *agent = agent_of(&day, NULL);
     assert_int_equal(put(agent, 7 * DAY_NS), 7);
     assert_int_equal(walk(agent, 7 * DAY_NS, 7, 0), 8);
-    /* Told ahead of its date. */
+    /* The change is announced before its date. */
     struct bk_history history = history_of(&day, &ten, 9 * DAY_NS);
     assert_int_equal(bk_agent_change(agent, &history), BK_OK);
     assert_int_equal(put(agent, 8 * DAY_NS), 8);
     assert_int_equal(put(agent, 9 * DAY_NS), 9);
-    /* What was remembered as empty under the old numbers is forgotten. */
+    /* Windows that were remembered as empty under the old numbers are forgotten. */
     assert_int_equal(walk(agent, 11 * DAY_NS, 10, 0), 11);
-    /* A team that edits the constant. */
+    /* A team edits the constant without a dated change. */
     history = history_of(&ten, NULL, 0);
     assert_int_equal(bk_agent_change(agent, &history), BK_OK);
     assert_int_equal(put(agent, 25 * DAY_NS), 2);
@@ -169,7 +169,7 @@ static void a_count_is_full_by_the_rows_own_time(void **unused)
     }
 }
 
-/* The strategy beside a history tells the kind alone: rows and readers both go by the eras. */
+/* The strategy next to a history gives only the kind: rows and readers both follow the eras. */
 static void a_history_of_one_era_holds_in_place_of_the_strategy(void **unused)
 {
     (void)unused;
@@ -184,7 +184,7 @@ static void a_history_of_one_era_holds_in_place_of_the_strategy(void **unused)
     assert_int_equal(next(agent, BK_ACT_PUT_ROW).bucket, 9);
     assert_int_equal(bk_agent_read_latest(agent, 0, 1, 0, 39, 10, BK_PLAN_DEFAULT, &operation), BK_OK);
     assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 9);
-    /* The window of now is not closed, whatever the hours of the strategy say. */
+    /* The current window is not closed, whatever the hours of the strategy say. */
     bk_strategy_time(DAY_NS, 0, &day);
     bk_strategy_time(DAY_NS / 24, 0, &hour);
     history = history_of(&day, NULL, 0);
@@ -193,7 +193,7 @@ static void a_history_of_one_era_holds_in_place_of_the_strategy(void **unused)
     assert_int_equal(walk(agent, 3 * DAY_NS, 3, 3), 1);
 }
 
-/* A read that was under way when the windows became others neither tells nor asks what is remembered. */
+/* A read under way during a change of the windows neither updates nor uses the memory of empty windows. */
 static void a_change_parts_reads_under_way_from_the_memory(void **unused)
 {
     (void)unused;
@@ -220,7 +220,7 @@ static void a_change_parts_reads_under_way_from_the_memory(void **unused)
     assert_int_equal(next(agent, BK_ACT_READ_ROWS).step.bucket_high, 1);
 }
 
-/* An answer tells of 64 windows, of however many were asked. */
+/* An answer reports on 64 windows, however many were asked. */
 static void of_many_windows_64_are_remembered(void **unused)
 {
     (void)unused;
@@ -235,7 +235,7 @@ static void of_many_windows_64_are_remembered(void **unused)
     assert_int_equal(action.step.bucket_high - action.step.bucket_low, 79);
     applied(agent, 79 * DAY_NS, &action, 0, UINT64_MAX);
     assert_int_equal(next(agent, BK_ACT_DONE).partitions_asked, 80);
-    /* 0 to 63 are known to be empty; the newest is open and was not among them. */
+    /* 0 to 63 are known to be empty; the newest window is open and was not among them. */
     assert_int_equal(walk(agent, 79 * DAY_NS, 79, 64), 16);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever a host tells, each operation ends, none is parked for ever, no read asks more partitions than
- * it may, and nothing overflows (under the sanitizers).
- * Method: random settings of every kind, coordination and source, histories that are replaced on the way,
- * small caches; outcomes of any kind in any order, with the ends of int64 among their values or with small
- * ones that fit each other by chance, and clocks that jump; now and then an agent is replaced by its
- * checkpoint. After a while no operation begins any more, and all that are under way have to end. And
- * checkpoints with altered bytes: each is refused, or drives an agent that neither crashes nor hangs. */
+/* Aim: whatever a host answers, each operation ends, none is parked without end, no read asks more partitions
+ * than its limit, and nothing overflows (under the sanitizers).
+ * Method: random settings of every kind, coordination and source, histories that are replaced during the
+ * run, small caches; outcomes of any kind in any order, with values at the ends of int64 or with small
+ * ones that match by chance, and clocks that jump; now and then an agent is replaced by its checkpoint.
+ * After a while no operation begins any more, and all operations under way must end. Finally checkpoints
+ * with altered bytes: each is refused, or gives an agent that neither crashes nor hangs. */
 #include "agent_host.h"
 #include "draw.h"
 
@@ -23,7 +23,7 @@ struct host {
     struct bk_strategy strategies[3];
     int64_t now_ns;
     uint64_t begun;
-    uint32_t asked; /* actions that have no outcome yet */
+    uint32_t asked; /* actions without an outcome so far */
     uint32_t under_way[OPERATIONS_MOST];
     uint64_t partitions_max[OPERATIONS_MOST];
 };
@@ -68,7 +68,7 @@ static struct bk_strategy draw_strategy(struct host *host, enum bk_kind kind)
     return out;
 }
 
-/* Of one era or two; a date that cannot be is left out. */
+/* A history of one era or two; an impossible date is skipped. */
 static struct bk_history draw_history(struct host *host, const struct bk_strategy *first)
 {
     struct bk_history history;
@@ -180,7 +180,8 @@ static void answer(struct host *host)
     assert_int_equal(bk_agent_outcome(host->agent, host->now_ns, operation, &outcome), BK_OK);
 }
 
-/* A while in which everything happens, then one in which only what was begun goes on. */
+/* First a phase in which everything happens, then a phase that only continues the operations that have begun.
+ */
 static void step(struct host *host, bool is_busy)
 {
     struct draw *draw = &host->draw;
@@ -204,7 +205,7 @@ static void step(struct host *host, bool is_busy)
         host->now_ns = deadline_ns;
     assert_int_equal(bk_agent_tick(host->agent, host->now_ns), BK_OK);
     take_actions(host);
-    /* What is under way has been asked, or sleeps. */
+    /* Each operation under way has asked, or sleeps. */
     assert_true(host->begun == 0 || host->asked > 0 || bk_agent_deadline(host->agent) != INT64_MAX);
 }
 
@@ -226,7 +227,7 @@ static void test_all_operations_end_whatever_the_host_tells(void **state)
     }
 }
 
-/* Of an agent that may be under way with anything. */
+/* One step of an agent with any operations under way. */
 static void stumble(struct host *host)
 {
     struct bk_action action;
@@ -245,7 +246,7 @@ static void stumble(struct host *host)
     }
 }
 
-/* Alters a few bytes of the agent's checkpoint; true when what comes of it is taken for a state. */
+/* Alters a few bytes of the agent's checkpoint. Returns whether the result is accepted as a state. */
 static bool alter(struct host *host)
 {
     struct draw *draw = &host->draw;

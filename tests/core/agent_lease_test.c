@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: numbers taken by the lease and handed out one by one, and rows of a key that wait while one of them
- * takes the next lease. Method: as in agent_number_test.c; leases have four numbers, partitions three rows.
- */
+/* Aim: a lease takes numbers and hands them out one by one, and rows of a key wait while one of them takes
+ * the next lease. Method: as in agent_number_test.c; leases have four numbers, partitions three rows. */
 #include "agent_source_trace.h"
 
 static void test_lease_is_handed_out_before_the_next_is_taken(void **state)
@@ -50,7 +49,7 @@ static void test_lease_serves_the_rows_that_waited_for_it(void **state)
         write_row(&a, 1000 + i, 7, false);
     write_row(&a, 1004, 8, false); /* of another key: it does not wait */
     is_absent(&a, 1010, 0);
-    applied(&a, 1020, 0); /* 1 is served, 2 takes the next lease, 3 waits for that */
+    applied(&a, 1020, 0); /* 1 is served, 2 takes the next lease, 3 waits for it */
     applied(&a, 1030, 2);
     applied(&a, 1040, 3);
     applied(&a, 1041, 2);
@@ -90,7 +89,7 @@ static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
     (void)state;
     struct trace trace = {.length = 0};
     struct bk_agent_config config = source_config(BK_SOURCE_LEASE);
-    config.lease_rows = 4; /* of three rows a bucket */
+    config.lease_rows = 4; /* with three rows per bucket */
     struct actor a = actor_of(&trace, "A", &config);
     assert_true(has_view(&a, 900, -1));
     write_row(&a, 1000, 7, false);
@@ -98,14 +97,14 @@ static void test_lease_is_seen_by_the_next_number_that_is_left(void **state)
     assert_true(has_view(&a, 1010, -1));
     applied(&a, 1020, 0);
     for (int64_t number = 1; number < 4; number++) {
-        assert_true(has_view(&a, 5000, number / 3)); /* however old the copy */
+        assert_true(has_view(&a, 5000, number / 3)); /* whatever the age of the copy */
         write_row(&a, 5000, 7, false);
     }
     assert_true(has_view(&a, 5000, -1));
     free(a.agent);
 }
 
-/* It sleeps between its tries, and is still the one that asks. */
+/* The operation sleeps between its tries, and is still the one that asks. */
 static void test_lease_refused_leaves_the_question_to_the_next(void **state)
 {
     (void)state;
@@ -120,7 +119,7 @@ static void test_lease_refused_leaves_the_question_to_the_next(void **state)
     refused(&a, 1030, 0);
     tick(&a, 1035);
     tick(&a, 1040);
-    refused(&a, 1050, 0); /* 1 takes its turn, from the copy that was read */
+    refused(&a, 1050, 0); /* 1 takes its turn, and uses the copy that was read */
     unknown(&a, 1060, 1);
     is_state(&a, 1070, 1, 1, 4, 0, 0);
     applied(&a, 1080, 1);
@@ -159,7 +158,7 @@ static void test_lease_without_numbers_left_refuses_all_that_wait(void **state)
              "A2 done refused\n");
 }
 
-/* The greatest lease that may be: one of them, and then no number is left. */
+/* The largest possible lease is taken once, and then no number remains. */
 static void test_lease_of_all_numbers_is_taken_once(void **state)
 {
     (void)state;
@@ -188,7 +187,7 @@ static void test_lease_of_all_numbers_is_taken_once(void **state)
          "1070 B0 is bucket=3074457345618258601 counter=9223372036854775806 last=0 next=0: done refused\n");
 }
 
-/* The numbers are the agent's all the same: it knows them by what it asked for. */
+/* The numbers belong to the agent nevertheless: it knows them from its own request. */
 static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_wait(void **state)
 {
     (void)state;
@@ -212,7 +211,7 @@ static void test_lease_taken_while_other_keys_took_the_cache_serves_those_that_w
              "1050 A1 applied: ack 0, done ok\n");
 }
 
-/* The copy that the next would begin with is gone, so it reads. */
+/* The copy that the next operation would begin with is gone, so it reads the state. */
 static void test_lease_refused_while_other_keys_took_the_cache_is_read_for_again(void **state)
 {
     (void)state;
@@ -263,7 +262,7 @@ static void test_lease_of_a_key_that_the_cache_has_no_room_for_is_lost(void **st
              "1080 A0 applied: ack 1, done ok\n");
 }
 
-/* Neither a copy that has run out, nor what a reader then learns, takes numbers away. */
+/* Neither an expired copy nor a state that a reader then learns takes numbers away. */
 static void test_lease_outlives_the_copy_of_the_state(void **state)
 {
     (void)state;
@@ -299,7 +298,7 @@ static void test_source_settings_that_cannot_be_are_refused(void **state)
     for (enum bk_source source = BK_SOURCE_EXTERNAL; source <= BK_SOURCE_MEMORY; source++) {
         config = source_config(source);
         assert_int_equal(bk_agent_check(&config), BK_OK);
-        config.coordination = BK_LOCKED; /* there is no roll to agree on */
+        config.coordination = BK_LOCKED; /* there is no roll to coordinate */
         assert_int_equal(bk_agent_check(&config), BK_ERROR_COORDINATION);
         config = source_config(source);
         assert_int_equal(bk_strategy_hash(4, &config.strategy), BK_OK);
@@ -327,7 +326,7 @@ static void test_source_settings_that_cannot_be_are_refused(void **state)
     }
 }
 
-/* Three rows a bucket, from 2000 on two, from 3000 on five. */
+/* A bucket has three rows, from 2000 on two, and from 3000 on five. */
 static struct actor changing(struct trace *trace, enum bk_source source)
 {
     struct bk_agent_config config = source_config(source);
@@ -347,8 +346,8 @@ static void write_one(const struct actor *actor, int64_t now_ns)
     applied(actor, now_ns + 2, 0);
 }
 
-/* The state says with which number the newest bucket begins, once that is no multiple of three: bucket 1 ends
- * with the two rows that it has, and bucket 3 goes on to have five. */
+/* The state stores the number with which the newest bucket begins, once that number is not a multiple of
+ * three: bucket 1 ends with the two rows that it has, and bucket 3 is filled up to five. */
 static void test_lwt_fills_buckets_by_the_time_of_the_row_that_asks(void **state)
 {
     (void)state;
@@ -362,7 +361,7 @@ static void test_lwt_fills_buckets_by_the_time_of_the_row_that_asks(void **state
     for (int64_t now_ns = 2000; now_ns < 2003; now_ns++)
         write_one(&a, now_ns);
     write_one(&a, 3000);
-    write_one(&a, 1990); /* a late one: by its settings bucket 3 has room as well */
+    write_one(&a, 1990); /* late: by the settings of its time bucket 3 has room too */
     ends(&a, "2000 A0 writes 7: set bucket=2 counter=7 last=0 next=0 if bucket=1 counter=6 last=0 next=0\n"
              "2001 A0 applied: put 7.2\n"
              "2002 A0 applied: ack 2, done ok\n"
@@ -380,8 +379,9 @@ static void test_lwt_fills_buckets_by_the_time_of_the_row_that_asks(void **state
              "1992 A0 applied: ack 3, done ok\n");
 }
 
-/* All numbers of a lease fill buckets by the settings that it was taken by, as the state does, whoever gets
- * them; the next one goes by others. New settings that come in between change nothing of what was asked. */
+/* All numbers of a lease fill buckets by the settings under which it was taken, as the state does, whichever
+ * row gets the number. The next lease uses other settings. New settings that come in between do not change a
+ * request under way. */
 static void test_lease_fills_buckets_by_the_row_that_took_it(void **state)
 {
     (void)state;

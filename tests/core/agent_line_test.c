@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: with a greatest age a row from beyond the line of its key's newest bucket writes the next one before
- * it is put, with all protocols that count in the state row. Method: one situation a test; the host's events
- * are given by hand, and the trace of events and actions is asserted as text (agent_trace.h). Lines lie at
- * multiples of 1000, three rows that fire fill a bucket, the lead is 200, and copies live for 100. */
+/* Aim: with a greatest age, a row from beyond the line of its key's newest bucket writes the next bucket
+ * before the row is put, with all protocols that count in the state row. Method: one situation per test; the
+ * host's events are given by hand, and the trace of events and actions is asserted as text (agent_trace.h).
+ * Lines are at the multiples of 1000, three rows that fire fill a bucket, the lead is 200, and copies live
+ * for 100. */
 #include "agent_trace.h"
 
 static struct actor aged(struct trace *trace, enum bk_coordination coordination, enum bk_counter counter)
@@ -13,7 +14,7 @@ static struct actor aged(struct trace *trace, enum bk_coordination coordination,
     return actor_of(trace, "A", &config);
 }
 
-/* So that the line of bucket 0 is known. */
+/* The state is written so that the line of bucket 0 is known. */
 static void test_first_row_of_a_key_writes_the_state_before_it_is_put(void **state)
 {
     (void)state;
@@ -21,7 +22,7 @@ static void test_first_row_of_a_key_writes_the_state_before_it_is_put(void **sta
     struct actor a = aged(&trace, BK_SINGLE, BK_COUNTER_LWT);
     write_row(&a, 850, 7, false);
     is_absent(&a, 851, 0);
-    but_state(&a, 852, 0, 0, 0, 0, 0); /* another was faster */
+    but_state(&a, 852, 0, 0, 0, 0, 0); /* another agent was faster */
     applied(&a, 853, 0);
     ends(&a, "850 A0 writes 7: read state\n"
              "851 A0 is absent: set bucket=0 counter=0 last=0 next=0 if absent\n"
@@ -29,7 +30,7 @@ static void test_first_row_of_a_key_writes_the_state_before_it_is_put(void **sta
              "853 A0 applied: ack 0, done ok\n");
 }
 
-/* Its condition tells whether the copy still holds. The new bucket begins at the line. */
+/* The condition shows whether the copy is still valid. The new bucket begins at the line. */
 static void test_row_beyond_the_line_rolls_by_its_copy_with_lwt(void **state)
 {
     (void)state;
@@ -40,7 +41,7 @@ static void test_row_beyond_the_line_rolls_by_its_copy_with_lwt(void **state)
     applied(&a, 1011, 0);
     applied(&a, 1012, 0);
     applied(&a, 1013, 0);
-    write_at(&a, 1014, 999, false); /* comes late: to the newest bucket */
+    write_at(&a, 1014, 999, false); /* late: goes to the newest bucket */
     applied(&a, 1015, 0);
     ends(&a, "1010 A0 fires 7: set bucket=5 counter=0 last=1000 if bucket=4 counter=2 last=500 next=0\n"
              "1011 A0 applied: put 7.5\n"
@@ -58,7 +59,7 @@ static void test_roll_at_a_line_that_another_has_made_is_taken_over(void **state
     knows(&a, 990, 4, 2, 500, 0);
     write_row(&a, 2010, 7, false);
     is_state(&a, 2011, 0, 4, 2, 500, 0);
-    but_state(&a, 2012, 0, 5, 1, 1000, 0); /* at the line before: once more */
+    but_state(&a, 2012, 0, 5, 1, 1000, 0); /* rolled at the line before: rolls once more */
     but_state(&a, 2013, 0, 6, 0, 2000, 0);
     applied(&a, 2014, 0);
     ends(&a, "2010 A0 writes 7: read state\n"
@@ -70,7 +71,7 @@ static void test_roll_at_a_line_that_another_has_made_is_taken_over(void **state
              "2014 A0 applied: ack 6, done ok\n");
 }
 
-/* A plain write must not go by a copy. */
+/* A plain write must not rely on a copy. */
 static void test_row_beyond_the_line_reads_the_state_first_without_lwt(void **state)
 {
     (void)state;
@@ -81,7 +82,7 @@ static void test_row_beyond_the_line_reads_the_state_first_without_lwt(void **st
     is_state(&a, 1011, 0, 4, 2, 500, 0);
     applied(&a, 1012, 0);
     applied(&a, 1013, 0);
-    write_row(&a, 3010, 7, false); /* the copy has run out, and the key slept through a line */
+    write_row(&a, 3010, 7, false); /* the copy has expired, and one span passed without rows */
     is_state(&a, 3011, 0, 5, 0, 1000, 0);
     applied(&a, 3012, 0);
     applied(&a, 3013, 0);
@@ -95,7 +96,7 @@ static void test_row_beyond_the_line_reads_the_state_first_without_lwt(void **st
              "3013 A0 applied: ack 6, done ok\n");
 }
 
-/* The base of the new bucket is the total at its beginning. */
+/* The base of the new bucket is the counter's total at the bucket's beginning. */
 static void test_row_beyond_the_line_reads_the_counter_for_its_base(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void test_row_that_cannot_cross_a_line_is_refused(void **state)
              "1017 A0 unknown: done refused fired\n");
 }
 
-/* The clock is past the line by then, and the next bucket still ends there. */
+/* By then the clock is past the line, but the next bucket still ends at the line. */
 static void test_full_bucket_rolls_within_its_span(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void test_full_bucket_rolls_within_its_span(void **state)
              "1009 A0 applied: ack 6, done ok\n");
 }
 
-/* All rows beyond would write the same. */
+/* No lock is needed, since all rows beyond the line would write the same state. */
 static void test_locked_takes_no_lock_at_a_line(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void test_locked_takes_no_lock_at_a_line(void **state)
              "1015 A0 applied: done ok fired counted\n");
 }
 
-/* It is dated at the line, at once; whoever comes next sets the counter back. */
+/* The change is dated at the line and so takes effect immediately; the next row sets the counter back. */
 static void test_change_at_a_line_is_dated_at_the_line(void **state)
 {
     (void)state;
@@ -199,16 +200,16 @@ static void test_change_at_a_line_is_dated_at_the_line(void **state)
          "1015 A0 applied: ack 4, done ok\n");
 }
 
-/* The times between get a bucket, so that both dates of the state hold. */
+/* The times between the lines get a bucket too, so that both dates of the state hold. */
 static void test_key_that_slept_through_lines_begins_two_buckets(void **state)
 {
     (void)state;
     struct trace trace = {.length = 0};
     struct actor a = aged(&trace, BK_THREE_STATE, BK_COUNTER_LWT);
     write_row(&a, 5020, 7, false);
-    is_state(&a, 5021, 0, 4, 2, 500, 900); /* a change that came to pass, and nobody has reset since */
+    is_state(&a, 5021, 0, 4, 2, 500, 900); /* a change that has taken effect and was never reset */
     applied(&a, 5022, 0);
-    write_at(&a, 5023, 2500, false); /* comes late, of a time that the key slept through */
+    write_at(&a, 5023, 2500, false); /* late, from a span that had no rows before */
     applied(&a, 5024, 0);
     applied(&a, 5025, 1);
     applied(&a, 5026, 0);
@@ -225,7 +226,7 @@ static void test_key_that_slept_through_lines_begins_two_buckets(void **state)
          "5027 A1 not applied, bucket=6 counter=0 last=5000 next=0: done ok\n");
 }
 
-/* Dates stay a lead apart: the full bucket ends at the line. */
+/* Dates stay a lead apart, so the full bucket ends at the line. */
 static void test_no_change_is_dated_within_a_lead_of_a_line(void **state)
 {
     (void)state;
@@ -243,7 +244,7 @@ static void test_no_change_is_dated_within_a_lead_of_a_line(void **state)
              "603 A0 applied: done ok fired counted\n");
 }
 
-/* Nobody knows its line, so the row is not counted; the next one begins again. */
+/* The line of the row's bucket is unknown, so the row is not counted; the next row begins again. */
 static void test_row_of_a_lost_state_is_not_counted(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: one writer counts its rows in memory, and counts a bucket's rows when it does not know them: after a
- * start, when the state tells another bucket, when the cache had no room. Method: one situation a test; the
- * host's events are given by hand, and the whole trace of events and actions is asserted as text
- * (agent_trace.h). Partitions have three rows. */
+/* Aim: a single writer counts its rows in memory, and reads a bucket's rows when it does not know their
+ * number: after a start, when the state names another bucket, or when the cache had no room. Method: one
+ * situation per test; the host's events are given by hand, and the whole trace of events and actions is
+ * asserted as text (agent_trace.h). Partitions have three rows. */
 #include "agent_source_trace.h"
 
-/* A key whose newest bucket has so many rows, which the agent has counted. */
+/* A key whose newest bucket has this many rows, which the agent has counted. */
 static void knows_rows(const struct actor *actor, int64_t now_ns, int64_t bucket, uint64_t rows)
 {
     write_row(actor, now_ns, 7, false);
@@ -55,7 +55,7 @@ static void test_memory_counts_a_new_key_once_and_then_its_own_rows(void **state
              "1110 A0 applied: ack 2, done ok\n");
 }
 
-/* Whoever filled it may have raised it, and may have put rows into the next one, and so on. */
+/* The writer that filled the bucket may have raised it and put rows into the next bucket, and so on. */
 static void test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too(voi
     put_one(&a, 1075);
     put_one(&a, 1080);
     write_row(&a, 1090, 7, false);
-    applied(&a, 1091, 0); /* of the last one it knows that nobody had been there, nor in the next */
+    applied(&a, 1091, 0); /* bucket 7 was counted as empty, so bucket 8 is empty too */
     applied(&a, 1092, 0);
     ends(&a, "1000 A0 writes 7: read state\n"
              "1010 A0 is bucket=5 counter=0 last=600 next=0: count rows of 5\n"
@@ -91,7 +91,7 @@ static void test_memory_that_starts_on_a_full_bucket_counts_the_next_one_too(voi
              "1092 A0 applied: ack 8, done ok\n");
 }
 
-/* The state may be older than the rows: rows of the next bucket count before it gets more. */
+/* The state may be older than the rows: the rows of the next bucket are counted before it gets more. */
 static void test_memory_that_starts_on_rows_of_others_counts_the_next_bucket(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays(vo
     knows_rows(&a, 1000, 5, 0);
     write_row(&a, 2000, 7, false);
     is_state(&a, 2500, 0, 5, 0, 600,
-             0); /* what took longer than the time to live is good enough for the row */
+             0); /* an answer that is older than the time to live still serves its row */
     applied(&a, 2510, 0);
     write_row(&a, 3000, 7, false);
     is_state(&a, 3010, 0, 4, 0, 600, 0);
@@ -143,7 +143,8 @@ static void test_memory_outlives_the_copy_of_the_state_while_the_bucket_stays(vo
              "4710 A0 applied: ack 6, done ok\n");
 }
 
-/* Its rows are of the bucket that they were counted in, and not of the one that a reader learned. */
+/* The rows in memory belong to the bucket in which they were counted, not to the bucket that a reader
+ * learned. */
 static void test_memory_counts_again_when_a_reader_learned_another_bucket(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void test_memory_counts_again_when_a_reader_learned_another_bucket(void *
     uint32_t reader = read_rows(&a, 2110, 1, BK_PLAN_WALK);
     is_state(&a, 2111, reader, 9, 0, 2100, 0);
     found_rows(&a, 2112, reader, 1);
-    found_rows(&a, 2120, 0, 2); /* of bucket 8, which has been left meanwhile */
+    found_rows(&a, 2120, 0, 2); /* the count of bucket 8, which has been left meanwhile */
     found_rows(&a, 2130, 0, 1);
     applied(&a, 2140, 0);
     ends(&a, "2000 A0 reads 1: read state\n"
@@ -180,7 +181,7 @@ static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **stat
     for (int i = 0; i < 4; i++)
         write_row(&a, 1000 + i, i == 3 ? 8 : 7, false);
     is_absent(&a, 1010, 0);
-    found_rows(&a, 1020, 0, 1); /* room for two; the third raises */
+    found_rows(&a, 1020, 0, 1); /* room for two rows; the third raises the bucket */
     applied(&a, 1030, 0);
     applied(&a, 1031, 1);
     uint32_t more = write_row(&a, 1032, 7, false);
@@ -209,7 +210,7 @@ static void test_memory_lets_the_others_wait_for_the_one_that_counts(void **stat
              "1072 A3 applied: ack 0, done ok\n");
 }
 
-/* It learns what they wait for, while the one that asks has no answer. */
+/* The reader learns the state that the rows wait for, while the operation that asks has no answer. */
 static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **state)
 {
     (void)state;
@@ -219,7 +220,7 @@ static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **sta
     bool is_changing;
     knows_rows(&a, 1000, 5, 0);
     assert_true(bk_agent_view(a.agent, 1010, 7, &bucket, &is_changing) && bucket == 5 && !is_changing);
-    assert_false(bk_agent_view(a.agent, 2000, 7, &bucket, &is_changing)); /* the copy has run out */
+    assert_false(bk_agent_view(a.agent, 2000, 7, &bucket, &is_changing)); /* the copy has expired */
     write_row(&a, 2000, 7, false);
     write_row(&a, 2001, 7, false);
     uint32_t reader = read_rows(&a, 2002, 1, BK_PLAN_WALK);
@@ -238,7 +239,7 @@ static void test_memory_serves_those_that_wait_when_a_reader_has_read(void **sta
              "2021 A0 applied: ack 5, done ok\n");
 }
 
-/* Of those that waited, the first that must ask does; those after it that need not go on. */
+/* Of the rows that waited, the first one that must ask does so; rows after it that need not ask continue. */
 static void test_memory_without_a_cache_asks_for_one_row_after_the_other(void **state)
 {
     (void)state;
@@ -286,9 +287,9 @@ static void test_memory_question_refused_is_left_to_the_next(void **state)
     unknown(&a, 1040, 1);
     refused(&a, 1050, 1); /* 2 knows the state, and counts */
     found_rows(&a, 1060, 2, 3);
-    but_state(&a, 1070, 2, 5, 0, 600, 0); /* no condition was named: as good as refused */
+    but_state(&a, 1070, 2, 5, 0, 600, 0); /* the action had no condition: treated as a refusal */
     tick(&a, 1075);
-    unknown(&a, 1080, 2); /* 3 knows the count too, and raises */
+    unknown(&a, 1080, 2); /* 3 knows the count too, and raises the bucket */
     applied(&a, 1090, 3);
     found_rows(&a, 1100, 3, 0);
     applied(&a, 1110, 3);
@@ -311,7 +312,8 @@ static void test_memory_question_refused_is_left_to_the_next(void **state)
              "1110 A3 applied: ack 6, done ok\n");
 }
 
-/* What it did not ask for itself may have run out: it reads, and finds what it has counted. */
+/* A state that another operation requested may have expired: the operation reads the state again and uses the
+ * local count. */
 static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void **state)
 {
     (void)state;
@@ -335,7 +337,7 @@ static void test_memory_counted_for_longer_than_the_copy_lives_reads_again(void 
              "1220 A1 applied: ack 5, done ok\n");
 }
 
-/* Rows counted, or a bucket raised, of a key that has lost its place meanwhile. */
+/* Rows are counted, or a bucket is raised, for a key that has meanwhile been evicted. */
 static void test_memory_of_a_key_that_the_cache_has_no_room_for_is_counted_again(void **state)
 {
     (void)state;
@@ -407,7 +409,7 @@ static void test_memory_last_bucket_full_refuses_rows(void **state)
              "1020 A0 writes 7: done refused\n");
 }
 
-/* Or a host that tells nothing else. */
+/* The host reports every bucket as full. */
 static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **state)
 {
     (void)state;
@@ -422,13 +424,13 @@ static void test_memory_that_finds_every_bucket_full_refuses_the_row(void **stat
     assert_null(strstr(trace.text, "done"));
     found_rows(&a, 1000, 0, 1000);
     assert_non_null(strstr(trace.text, "found 1000: done refused\n"));
-    /* The next one goes on from there. */
+    /* The next row continues from there. */
     write_row(&a, 1001, 7, false);
     assert_non_null(strstr(trace.text, "1001 A0 writes 7: set bucket=65 "));
     free(a.agent);
 }
 
-/* It has nothing inside that tells where it stands. */
+/* An agent has no pointers into itself, so it can be moved. */
 static void test_memory_moved_while_it_asks_goes_on(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a roll under a lock row: who takes it, who waits, what a dead holder and a timeout do.
- * Method: one situation a test; the host's events are given by hand, and the trace of events and
- * actions is asserted as text (agent_trace.h). */
+/* Aim: rolls under a lock row: which agent takes the lock, which agent waits, and what a dead holder and a
+ * timeout do.
+ * Method: one situation per test; the host's events are given by hand, and the trace of events and actions
+ * is asserted as text (agent_trace.h). */
 #include "agent_trace.h"
 
 static void test_locked_roll_takes_the_lock_looks_rolls_and_releases(void **state)
@@ -55,7 +56,8 @@ static void test_locked_column_rolls_under_the_lock_alone(void **state)
              "1016 A0 applied: done ok fired counted\n");
 }
 
-/* B holds the lock: A waits twice without touching it, finds it released, takes it, and B has rolled. */
+/* B holds the lock. A waits twice without touching the lock, finds it released and takes it; by then B has
+ * rolled. */
 static void test_locked_by_another_is_waited_for(void **state)
 {
     (void)state;
@@ -71,7 +73,7 @@ static void test_locked_by_another_is_waited_for(void **state)
     but_lock(&a, 1100, 0, 12, 1990);
     tick(&a, bk_agent_deadline(a.agent));
     but_lock(&a, 1200, 0, 0, 0);
-    but_lock(&a, 1202, 0, 12, 2201); /* B was quicker */
+    but_lock(&a, 1202, 0, 12, 2201); /* B was faster */
     ends(&a, "1000 A0 fires 7: put 7.3\n"
              "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"
              "1004 A0 applied: lock owner=11 until=2004 if absent\n"
@@ -106,7 +108,7 @@ static void test_locked_by_another_that_has_rolled_is_released_untouched(void **
              "1012 A0 applied: done ok fired counted\n");
 }
 
-/* The holder is dead: its lock still lasts, then runs out during the wait; and one that vanished. */
+/* The holder is dead: its lock is still valid at first and expires during the wait. Another lock vanishes. */
 static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void **state)
 {
     (void)state;
@@ -123,7 +125,8 @@ static void test_locked_by_a_dead_holder_is_taken_over_when_it_has_run_out(void 
     applied(&a, 1104, 0);
     is_state(&a, 1106, 0, 3, 4, 400, 0);
     but_state(&a, 1108, 0, 3, 5, 400,
-              0); /* somebody counted: the roll is still due and the lock still held */
+              /* Another row was counted: the roll is still due, and the lock is still held. */
+              0);
     applied(&a, 1110, 0);
     but_lock(&a, 1112, 0, 13, 2000);
     ends(&a, "1000 A0 fires 7: put 7.3\n"
@@ -152,10 +155,10 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
     applied(&a, 1002, 0);
     applied(&a, 1004, 0);
     unknown(&a, 1500, 0);
-    but_lock(&a, 1502, 0, 11, 2004); /* its own: the first try had taken effect */
+    but_lock(&a, 1502, 0, 11, 2004); /* its own lock: the first try had taken effect */
     is_state(&a, 1504, 0, 3, 3, 400, 0);
     unknown(&a, 1900, 0);
-    but_state(&a, 1902, 0, 4, 0, 1504, 0); /* that one too */
+    but_state(&a, 1902, 0, 4, 0, 1504, 0); /* the first try of the roll too */
     unknown(&a, 1950, 0);
     unknown(&a, 1960, 0);
     unknown(&a, 1970, 0);
@@ -174,7 +177,8 @@ static void test_lock_of_unknown_outcome_is_found_to_be_held(void **state)
              "1970 A0 unknown: done ok fired counted\n");
 }
 
-/* Of two rows that find the count full at once, one goes for the lock; they could not be told apart. */
+/* Of two rows that find the count full together, one asks for the lock: the lock could not distinguish them.
+ */
 static void test_lock_is_asked_for_by_one_operation_of_a_key(void **state)
 {
     (void)state;
@@ -229,7 +233,7 @@ static void test_lock_is_asked_for_by_one_operation_of_a_key(void **state)
              "1350 A ticks\n");
 }
 
-/* What was read and decided under a lock is not written when the lock has run out. */
+/* What was read and decided under a lock is not written after the lock has expired. */
 static void test_lock_that_has_run_out_rolls_nothing(void **state)
 {
     (void)state;
@@ -278,8 +282,8 @@ static void test_lock_that_has_run_out_rolls_nothing(void **state)
              "13000 A0 applied: done ok fired counted\n");
 }
 
-/* A replica that is behind still has room above its bucket; under the lock the last bucket is seen to be the
- * key's. */
+/* A replica that is behind still has room above its bucket; under the lock the agent sees that the key is in
+ * the last bucket. */
 static void test_lock_over_the_last_bucket_is_released(void **state)
 {
     (void)state;
@@ -346,7 +350,7 @@ static void test_lock_held_too_long_or_lost_too_often_is_given_up(void **state)
     ends(&a, "1010 A0 not applied, owner=12 until=900: done ok fired counted\n");
 }
 
-/* How long an agent waits at time 0 for a lock that another holds for good. */
+/* How long an agent waits at time 0 for a lock that another agent never releases. */
 static int64_t first_wait_ns(uint64_t agent_id, int64_t mean_ns)
 {
     struct trace trace = {.length = 0};
@@ -433,7 +437,7 @@ static void test_locked_read_that_fails_releases_the_lock(void **state)
     is_state(&a, 1001, 0, 3, 2, 400, 0);
     applied(&a, 1002, 0);
     applied(&a, 1003, 0);
-    but_lock(&a, 1004, 0, 0, 0); /* free: taken even without a retry to spare */
+    but_lock(&a, 1004, 0, 0, 0); /* free: taken even if no retry remains */
     applied(&a, 1005, 0);
     unknown(&a, 1006, 0);
     applied(&a, 1007, 0);
@@ -441,7 +445,7 @@ static void test_locked_read_that_fails_releases_the_lock(void **state)
     is_state(&a, 1011, 0, 3, 3, 400, 0);
     applied(&a, 1012, 0);
     applied(&a, 1013, 0);
-    but_lock(&a, 1014, 0, 12, 2000); /* held, and no retry to spare */
+    but_lock(&a, 1014, 0, 12, 2000); /* held, and no retry remains */
     ends(&a, "1000 A0 fires 7: read state\n"
              "1001 A0 is bucket=3 counter=2 last=400 next=0: put 7.3\n"
              "1002 A0 applied: ack 3, set counter=3 if bucket=3 counter=2 last=400 next=0\n"

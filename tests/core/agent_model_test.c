@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the schedule and whatever fails, an agent keeps its guarantees.
- * Method: one to five agents over a database of a few lines (agent_world.h), with schedules, failures, lost
- * and late effects from seeded draws. The world asserts at every action what holds at any time: a row is
- * repeated in the bucket first given, each operation ends once, conditional rolls go up by one and at a full
- * count, a roll under a lock is asked for by the lock's owner alone. Here stands what holds of whole runs. */
+/* Aim: an agent keeps its guarantees under any schedule and any failures.
+ * Method: one to five agents over a database of a few rows (agent_world.h), with schedules, failures, lost
+ * effects and late effects from seeded draws. The world asserts at every action the properties that hold
+ * at any time: a row is retried in its first bucket, each operation ends once, conditional rolls go up by
+ * one and only at a full count, and only the lock's owner requests a roll under a lock. This file asserts
+ * the properties of whole runs. */
 #include "../share.h"
 #include "agent_world.h"
 
-/* Row by row, as if alone: the agent without its machinery. */
+/* The agent's rules for one row at a time, without concurrency. */
 struct naive {
     struct bk_key_state state;
     int64_t next_change_ns;
-    int64_t span; /* of a greatest age */
+    int64_t span; /* the current span of the greatest age */
     bool is_begun;
 };
 
-/* A new span of the greatest age ends what was to come; with three states the spans without rows have a
- * bucket too. */
+/* A new span of the greatest age cancels a pending change. With three states the skipped spans get a bucket
+ * too. */
 static void cross_line_naively(const struct bk_agent_config *config, struct naive *naive,
                                const struct bk_row *row)
 {
@@ -67,7 +68,7 @@ static struct bk_strategy strategy_of(enum bk_kind kind)
     return strategy;
 }
 
-/* One row after the other, each driven to its end before the next comes. */
+/* Each row is driven to its end before the next row begins. */
 static void compare_with_naive(struct bk_agent_config config, uint64_t seed)
 {
     struct world *world = world_of(&config, 1, seed);
@@ -113,7 +114,7 @@ static void test_one_agent_without_failures_is_the_naive_model(void **state)
     assert_true(seed == 12 * (4 * 3 + 2 * 9));
 }
 
-/* Agents of one setting; what is drawn is all that may differ between runs. */
+/* All agents of a run have the same settings. Runs differ only in what is drawn here. */
 static struct bk_agent_config draw_config(struct draw *draw)
 {
     struct bk_agent_config config =
@@ -148,7 +149,7 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
         world_free(world);
     }
     assert_true(steps > test_part(100000));
-    /* The campaign has been where it should. */
+    /* The campaign has reached the rare paths. */
     assert_true(tally.rolls > test_part(1000) && tally.retried_rows > test_part(1000) &&
                 tally.late_effects > test_part(1000));
     assert_true(tally.takeovers > test_part(10) && tally.refused_rows > test_part(1000) &&
@@ -156,8 +157,8 @@ static void test_any_schedule_with_any_failure_ends_and_keeps_rows_in_place(void
     assert_true(tally.conditions_lost > test_part(1000) && tally.reads > test_part(1000) && most > 3);
 }
 
-/* Every increment that an agent says it made is there, and the roll comes with the one that fills the count.
- */
+/* Every increment that an agent reports is stored, and the roll comes with the increment that fills the
+ * count. */
 static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
 {
     (void)state;
@@ -172,13 +173,13 @@ static void test_lwt_count_without_unknown_outcomes_loses_nothing(void **state)
         for (int key = 0; key < KEYS; key++)
             stored += world->keys[key].state[BK_BUCKET] * THRESHOLD + world->keys[key].state[BK_COUNTER];
         assert_true((uint64_t)stored == world->tally.counted);
-        assert_true(world->tally.counted <= world->tally.fired); /* not those of a closed bucket */
+        assert_true(world->tally.counted <= world->tally.fired); /* rows of a closed bucket do not count */
         assert_true(world->tally.rolls_above_threshold == 0 && world->tally.rolls > 0);
         world_free(world);
     }
 }
 
-/* Under every failure: a bucket is left only when its count is full, and no number is skipped. */
+/* Under every failure a bucket is left only when its count is full, and no bucket number is skipped. */
 static void test_locked_lwt_skips_no_bucket(void **state)
 {
     (void)state;
@@ -200,8 +201,8 @@ static void test_locked_lwt_skips_no_bucket(void **state)
     assert_true(tally.rolls > test_part(1000));
 }
 
-/* A lead that outlasts cache and refresh: each row goes where the stored dates say, whichever agent places
- * it. */
+/* If the lead is longer than cache and refresh, each row goes to the bucket that the stored dates give,
+ * whichever agent places it. */
 static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
 {
     (void)state;
@@ -222,11 +223,11 @@ static void test_three_state_lwt_with_a_safe_lead_misroutes_no_row(void **state)
     }
     assert_true(safe.rolls > test_part(1000) && unsafe.rolls > test_part(1000));
     assert_true(safe.misrouted == 0 && safe.beyond_lines == 0 && safe.line_rolls > test_part(1000));
-    assert_true(unsafe.misrouted > 0); /* the measure measures */
+    assert_true(unsafe.misrouted > 0); /* the measurement detects an unsafe lead */
 }
 
-/* Whatever fails, whoever crashes and whatever clocks show: with conditional updates no bucket has rows of
- * both sides of a line, except for those that were overtaken. */
+/* Under any failures, crashes and clock errors: with conditional updates no bucket has rows from both sides
+ * of a line, except for rows that were overtaken by a roll. */
 static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
         struct world *world = world_of(&config, 1 + (int)draw_below(&draw, AGENTS_MAX), seed);
         world->may = draw_failures(&draw);
         world->may.crash = draw_below(&draw, 2) == 0;
-        /* Locks go by clocks, and the world knows one. */
+        /* Locks depend on clocks, and the world has only one clock. */
         for (int i = 0; i < world->agent_count && config.coordination != BK_LOCKED; i++)
             world->agents[i].offset_ns = (int64_t)draw_below(&draw, 400);
         world_run(world, 120);
@@ -251,7 +252,7 @@ static void test_lwt_keeps_rows_of_two_sides_of_a_line_apart(void **state)
                 tally.late_effects > test_part(300) && tally.crashes > test_part(300));
 }
 
-/* All that is drawn of guarded; clocks go wrong by up to the bound. */
+/* Draws all settings of guarded. Clocks are wrong by up to the bound. */
 static struct world *draw_guarded(uint64_t seed, struct failures may)
 {
     struct draw draw = {seed};
@@ -273,9 +274,9 @@ static struct world *draw_guarded(uint64_t seed, struct failures may)
     return world;
 }
 
-/* Whatever fails and whoever crashes: the bucket of a row follows from its time alone and buckets follow each
- * other in the order of times, none that was left is empty, each counter has its own bucket's rows alone, and
- * readers begin high enough. The world asserts the rest at each step. */
+/* Under any failures and crashes: a row's bucket depends only on its time, buckets are in order of time, no
+ * closed bucket is empty, each counter counts only the rows of its own bucket, and readers begin high enough.
+ * The world asserts the rest at each step. */
 static void test_guarded_places_rows_by_their_time_alone(void **state)
 {
     (void)state;
@@ -298,8 +299,9 @@ static void test_guarded_places_rows_by_their_time_alone(void **state)
                 tally.reads > test_part(1000));
 }
 
-/* The worst that clocks within their bound can do to a reader: its own is late by the bound, and the rows
- * that it must meet are ahead of a clock that is ahead. The world asserts where it begins. */
+/* The worst case for a reader with clocks within their bound: its own clock is late by the bound, and the
+ * rows that it must find come from a clock that is ahead by the bound. The world asserts where the reader
+ * begins. */
 static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **state)
 {
     (void)state;
@@ -326,7 +328,7 @@ static void test_guarded_readers_begin_high_enough_by_the_worst_clocks(void **st
     assert_true(tally.reads > test_part(3000) && tally.rolls > test_part(1000));
 }
 
-/* Without failures no row is refused but those of the future, and every increment is made once. */
+/* Without failures only rows of the future are refused, and every increment is made once. */
 static void test_guarded_without_failures_takes_every_row(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: all rows of a bucket counted each time, and the times at which an agent counts. Method: as in
- * agent_sum_test.c; keys that evict each other from the cache, over many rows. */
+/* Aim: a source that counts all rows of a bucket each time, and the times at which an agent counts. Method:
+ * as in agent_sum_test.c; keys that evict each other from the cache, over many rows. */
 #include "agent_source_trace.h"
 #include "bucketing/hash.h"
 
@@ -37,7 +37,8 @@ static void test_last_bucket_is_counted_and_not_raised(void **state)
              "1055 S0 is bucket=9223372036854775806 counter=0 last=0 next=0: done ok\n");
 }
 
-/* Not after the first row: the agent then begins to wait. A clock that was set back ends the wait. */
+/* There is no count after the first row: the agent's interval begins there. A clock that is set back ends the
+ * interval. */
 static void test_count_by_time_comes_with_a_row_late_enough(void **state)
 {
     (void)state;
@@ -120,13 +121,13 @@ static void test_scan_raises_a_bucket_that_is_full_and_still_the_newest(void **s
     put_two(&a, 1070);
     found_rows(&a, 1085, 0, 4);
     is_state(&a, 1086, 0, 1, 0, 1055, 0);
-    unknown(&a, 1087, 0); /* as often as it may be: it says the same each time */
+    unknown(&a, 1087, 0); /* the last try: a repeat writes the same each time */
     refused(&a, 1088, 0);
     tick(&a, 1098);
     applied(&a, 1099, 0);
     put_two(&a, 1100);
     found_rows(&a, 1120, 0, 3);
-    is_state(&a, 1121, 0, 4, 0, 1090, 0); /* others have been here */
+    is_state(&a, 1121, 0, 4, 0, 1090, 0); /* others have rolled the key */
     put_one(&a, 1130);
     ends(&a, "1000 A0 writes 7: read state\n"
              "1002 A0 is absent: put 7.0\n"
@@ -185,7 +186,7 @@ static void test_scan_that_fails_leaves_the_bucket(void **state)
     applied(&a, 1042, 0);
     found_rows(&a, 1043, 0, 3);
     is_state(&a, 1044, 0, 2, 0, 0, 0);
-    but_state(&a, 1045, 0, 3, 0, 0, 0); /* no condition was named: as good as refused */
+    but_state(&a, 1045, 0, 3, 0, 0, 0); /* the action had no condition: treated as a refusal */
     tick(&a, 1050);
     unknown(&a, 1051, 0);
     ends(&a, "1000 A0 writes 7: put 7.2\n"
@@ -209,7 +210,7 @@ static void test_scan_that_fails_leaves_the_bucket(void **state)
              "1051 A0 unknown: done ok\n");
 }
 
-/* Writes a row of the key, answers what the agent asks for, and tells whether it counted. */
+/* Writes a row of the key, answers the agent's actions, and returns whether the agent counted. */
 static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t key)
 {
     const struct bk_row row = {.time_ns = now_ns, .id = bk_murmur3_128_u64((uint64_t)now_ns).h2};
@@ -226,9 +227,10 @@ static bool write_and_answer(struct bk_agent *agent, int64_t now_ns, uint64_t ke
     return has_counted;
 }
 
-/* Eight keys take turns of `stay` rows in a cache of four, so each turn begins without what the last one
- * knew. Each row counts at a chance of 1 in 10 then: of 20000 rows fewer than 1700 or more than 2300 do at
- * one in 10^9 at most, and 28 times 10 rows pass without a count at 20000 / 10^12. A fixed seed decides. */
+/* Eight keys take turns of `stay` rows in a cache of four, so each turn begins without the knowledge of the
+ * last one. Each row is then counted with a chance of 1 in 10: of 20000 rows fewer than 1700 or more than
+ * 2300 are counted at most once in 10^9, and 28 times 10 rows pass without a count at 20000 / 10^12. The seed
+ * is fixed. */
 static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
 {
     (void)state;
@@ -254,7 +256,7 @@ static void test_key_that_the_cache_evicts_is_counted_as_often(void **state)
     }
 }
 
-/* By time the first row of an evicted key counts; rows of a key that stays do not. */
+/* With counts by time, the first row of an evicted key is counted; rows of a key that stays are not. */
 static void test_key_that_the_cache_evicts_is_counted_at_once_by_time(void **state)
 {
     (void)state;

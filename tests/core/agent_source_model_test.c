@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the schedule and whatever fails, each source of count keeps its guarantee.
- * Method: one to five agents over a store that does one thing after the other, with schedules, failures, lost
- * and late effects, crashes and caches too small from seeded draws. After each effect the store is compared
- * with what the source guarantees. A plain write that comes late loses to one that was asked for after it, as
- * by Cassandra's timestamps. */
+/* Aim: under any schedule and any failures, each source of `count` keeps its guarantee.
+ * Method: one to five agents over a store that applies one action after another, with schedules, failures,
+ * lost effects, late effects, crashes and undersized caches from seeded draws. After each effect the store
+ * is checked against the guarantee of the source. A late plain write loses to a write that was requested
+ * after it, as with Cassandra's timestamps. */
 #include "../share.h"
 #include "agent_host.h"
 #include "draw.h"
@@ -14,9 +14,9 @@
 #define ROWS_MAX       200
 #define LATE_MAX       32
 #define STEPS_MAX      200000
-#define LATENCY_NS_MAX 30 /* from asking to the effect, and from the effect to the answer */
+#define LATENCY_NS_MAX 30 /* from the request to the effect, and from the effect to the answer */
 
-/* A row that was asked to be put. */
+/* A row whose put was requested. */
 struct kept {
     uint64_t key;
     int64_t bucket, time_ns, id;
@@ -32,7 +32,7 @@ struct asked {
 };
 
 struct state {
-    bool exists, is_disordered; /* a row of the bucket came with a place before that of one stored */
+    bool exists, is_disordered; /* a row of the bucket came with a place before that of a stored row */
     int64_t columns[BK_COLUMN_COUNT], total;
     uint64_t stamp;
 };
@@ -64,7 +64,7 @@ static uint64_t limit_at(const struct world *world, int64_t time_ns)
     return history->eras[bk_history_era_at(history, time_ns)].strategy.of.count.rows;
 }
 
-/* Of the settings before the change and after it. */
+/* The greater limit of the settings before and after the change. */
 static uint64_t greatest_limit(const struct world *world)
 {
     uint64_t before = limit_at(world, INT64_MIN), after = limit_at(world, INT64_MAX);
@@ -90,8 +90,8 @@ static uint64_t stored_in(const struct world *world, uint64_t key, int64_t bucke
     return stored;
 }
 
-/* Numbers are given once, so that a bucket has its rows and no more. One that counts for itself cannot know
- * of rows that were on their way when it counted. */
+/* Numbers are given once, so a bucket gets only its own rows and no more. A source that counts for itself
+ * cannot know rows that were on their way when it counted. */
 static void check_stored(const struct world *world, uint64_t key, int64_t bucket)
 {
     enum bk_source source = world->config.source;
@@ -106,8 +106,8 @@ static void check_stored(const struct world *world, uint64_t key, int64_t bucket
         assert_true(known <= greatest_limit(world));
 }
 
-/* No row is in the sum twice; all are that came in the order of their places; and a bucket is left when it is
- * full. */
+/* No row is in the sum twice; all rows that came in the order of their places are in it; and a bucket is left
+ * only when it is full. */
 static void check_state(struct world *world, uint64_t key, const struct state *before)
 {
     struct state *state = &world->states[key];
@@ -234,7 +234,8 @@ static void perform(struct world *world, const struct asked *asked, struct bk_ou
     }
 }
 
-/* Refused, lost, had without anybody being told, or had later; else done. */
+/* The action is refused, lost, applied without an answer, or applied later; otherwise it is applied and
+ * answered. */
 static void take_effect(struct world *world, struct asked *asked)
 {
     struct bk_outcome untold;
@@ -318,7 +319,7 @@ static void begin(struct world *world, int agent, uint64_t key)
     take_actions(world, agent);
 }
 
-/* What it had asked for is still on its way. */
+/* The requests of the crashed agent are still on their way. */
 static void crash(struct world *world, int agent)
 {
     for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
@@ -334,7 +335,7 @@ static void crash(struct world *world, int agent)
                      BK_OK);
 }
 
-/* Whatever would be under way for too long by then goes on first. */
+/* Actions that would otherwise be under way for too long are advanced first. */
 static void pass_time(struct world *world)
 {
     int64_t then_ns = world->now_ns + (int64_t)draw_below(&world->draw, 4);
@@ -402,7 +403,7 @@ static struct world *world_of(const struct bk_agent_config *config, int agent_co
     return world;
 }
 
-/* Lets rows and reads come, and goes on until all have ended. */
+/* Starts rows and reads, and continues until all have ended. */
 static void run(struct world *world, int count)
 {
     for (int steps = 0; count > 0 || !is_quiet(world); steps++) {
@@ -440,7 +441,7 @@ static struct bk_agent_config draw_config(struct draw *draw, enum bk_source sour
     return config;
 }
 
-/* Half of the time other settings hold from a date within the run on. */
+/* In half of the runs other settings apply from a date within the run on. */
 static void draw_change(struct draw *draw, struct bk_agent_config *config)
 {
     struct bk_strategy next;
@@ -466,7 +467,7 @@ static struct tally run_many(enum bk_source source, int agents_max, uint64_t see
         run(world, 120);
         end(world, &sum);
     }
-    /* The campaign has been where it should. */
+    /* The campaign has reached the rare paths. */
     assert_true(sum.ok > test_part(20000) && sum.refused > test_part(100) && sum.unknown > test_part(100));
     assert_true(sum.late > test_part(1000) && sum.crashes > test_part(100));
     return sum;
@@ -506,7 +507,7 @@ static void test_memory_of_one_writer_fills_no_bucket_beyond_its_rows(void **sta
     assert_true(sum.counts > test_part(1000) && sum.raises > test_part(1000));
 }
 
-/* Row after row, each driven to its end. */
+/* The rows come one after another, and each is driven to its end. */
 static void test_one_agent_without_failures_fills_each_bucket_and_then_the_next(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: when an agent counts the rows of a key's newest bucket, and what it makes of the count: a sum that
- * goes on from the last row counted, or all rows each time. Method: one situation a test; the host's events
- * are given by hand, and the whole trace of events and actions is asserted as text (agent_trace.h).
- * Partitions have three rows, and every second row of a key is counted after. */
+/* Aim: when an agent counts the rows of a key's newest bucket, and how it uses the count: a sum that
+ * continues from the last row counted, or all rows each time. Method: one situation per test; the host's
+ * events are given by hand, and the whole trace of events and actions is asserted as text (agent_trace.h).
+ * Partitions have three rows, and the agent counts after every second row of a key. */
 #include "agent_source_trace.h"
 
 static void test_incremental_goes_on_from_the_last_row_counted(void **state)
@@ -17,7 +17,8 @@ static void test_incremental_goes_on_from_the_last_row_counted(void **state)
     counts(&a, 1020, 0, 2, 1010, 4);
     applied(&a, 1025, 0);
     put_two(&a, 1030);
-    counts(&a, 1050, 0, 2, 1040, 9); /* enough: the bucket is raised, and the next one's rows all count */
+    /* Enough rows: the bucket is raised, and all rows of the next bucket are counted. */
+    counts(&a, 1050, 0, 2, 1040, 9);
     applied(&a, 1055, 0);
     put_two(&a, 1060);
     counts(&a, 1080, 0, 1, 1060, 3);
@@ -66,7 +67,7 @@ static void test_incremental_lost_condition_means_that_somebody_counted_further(
              "1035 A0 applied: ack 3, done ok\n");
 }
 
-/* Nothing is added twice: what is stored is read before the next count. */
+/* Nothing is added twice: the stored sum is read before the next count. */
 static void test_incremental_sum_of_unknown_outcome_is_forgotten(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_incremental_sum_refused_is_tried_again_and_then_forgotten(void 
     counts(&a, 1020, 0, 1, 1010, 4);
     refused(&a, 1025, 0);
     tick(&a, 1030);
-    but_state(&a, 1035, 0, -1, 0, 0, 0); /* nobody can have stored it */
+    but_state(&a, 1035, 0, -1, 0, 0, 0); /* no agent can have stored this */
     tick(&a, 1045);
     refused(&a, 1050, 0);
     write_row(&a, 1060, 7, false);
@@ -125,7 +126,8 @@ static void test_incremental_sum_refused_is_tried_again_and_then_forgotten(void 
              "1070 A0 applied: ack 0, done ok\n");
 }
 
-/* The row is stored whatever becomes of the count. A count without the place of its last row is none. */
+/* The row is stored whatever the outcome of the count. A count without the place of its last row is not used.
+ */
 static void test_incremental_count_that_fails_is_given_up(void **state)
 {
     (void)state;
@@ -134,7 +136,7 @@ static void test_incremental_count_that_fails_is_given_up(void **state)
     knows_state(&a, 1000, 2, 1, 700, 5);
     put_two(&a, 1000);
     unknown(&a, 1020, 0);
-    but_state(&a, 1025, 0, 2, 1, 700, 5); /* no condition was named: as good as refused */
+    but_state(&a, 1025, 0, 2, 1, 700, 5); /* the action had no condition: treated as a refusal */
     tick(&a, 1035);
     found_rows(&a, 1040, 0, 2);
     write_row(&a, 1050, 7, false);
@@ -181,7 +183,7 @@ static void test_incremental_no_newer_row_changes_nothing(void **state)
     (void)state;
     struct trace trace = {.length = 0};
     struct actor a = source_of(&trace, BK_SOURCE_INCREMENTAL);
-    knows_state(&a, 1000, 2, 1, INT64_MIN, 5); /* half a place is one */
+    knows_state(&a, 1000, 2, 1, INT64_MIN, 5); /* half of a place is still a place */
     put_two(&a, 1000);
     found_rows(&a, 1020, 0, 0);
     put_two(&a, 1030);
@@ -246,7 +248,7 @@ static void test_incremental_sum_below_0_is_none(void **state)
              "2025 A0 applied: done ok\n");
 }
 
-/* A row that was long on its way to a bucket that has been left since neither counts nor makes one count. */
+/* A row that was long under way to a bucket that has been left since is not counted and triggers no count. */
 static void test_row_of_an_older_bucket_is_no_row_to_count_after(void **state)
 {
     (void)state;
@@ -284,7 +286,7 @@ static void test_row_of_an_older_bucket_is_no_row_to_count_after(void **state)
              "1032 A1 found 0: done ok\n");
 }
 
-/* The agent does not know when it counted last. */
+/* The agent does not remember its last count. */
 static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(void **state)
 {
     (void)state;
@@ -303,7 +305,7 @@ static void test_row_of_a_key_that_the_cache_has_no_room_for_is_counted_after(vo
              "1013 A0 applied: done ok\n");
 }
 
-/* What the row was routed by is as good as the cache, which believes nothing. */
+/* The state that routed the row is used instead of the cache, which keeps nothing. */
 static void test_count_without_a_cache_goes_by_what_routed_the_row(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: every misuse that agent.h names is refused and leaves the agent as it was; what an agent keeps fits
- * its memory, ages and makes room; a copy of the memory is the same agent. Method: the whole block is
- * compared before and after a misuse, and two copies side by side. */
+/* Aim: every misuse that agent.h lists is refused and leaves the agent unchanged; an agent's contents fit its
+ * memory, age and make room; a copy of the memory is the same agent. Method: the whole block is compared
+ * before and after a misuse, and two copies are run in parallel. */
 #include "agent_host.h"
 
 static void refuse(struct bk_agent_config config, enum bk_status status)
@@ -82,7 +82,7 @@ static void test_config_at_its_edges_is_taken(void **state)
 {
     (void)state;
     struct bk_agent_config config = small_config(BK_SINGLE, BK_COUNTER_COLUMN);
-    /* What other coordinations need is not looked at. */
+    /* Settings of other coordinations are not checked. */
     config.lead_ns = -1;
     config.agent_id = 0;
     config.lock_lasts_ns = config.lock_backoff_ns = -1;
@@ -152,7 +152,7 @@ static void test_memory_too_small_or_askew_is_refused(void **state)
     free(untouched);
 }
 
-/* Each misuse of an agent with both operations busy, then of one with a free one. */
+/* Each misuse, of an agent with both operations busy or of one with a free operation. */
 static void misuse(struct bk_agent *agent, bool is_busy, uint32_t waiting)
 {
     struct bk_row row = row_at(0, true);
@@ -209,7 +209,7 @@ static void test_misuse_leaves_the_agent_as_it_was(void **state)
     assert_memory_equal(agent, before, size);
     assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
                      BK_OK);
-    memcpy(before, agent, size); /* its outcome is told; telling it twice is one too many */
+    memcpy(before, agent, size); /* the outcome has been given; giving it twice is a misuse */
     assert_int_equal(bk_agent_outcome(agent, 0, waiting, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED}),
                      BK_ERROR_OPERATION);
     assert_memory_equal(agent, before, size);
@@ -228,7 +228,7 @@ static void test_read_that_walks_too_long_is_refused(void **state)
     bool is_changing;
     assert_int_equal(bk_agent_read_latest(agent, INT64_MAX, 7, 0, 0, 1, BK_PLAN_WALK, &operation),
                      BK_ERROR_WALK_TOO_LONG);
-    assert_false(bk_agent_view(agent, 0, 7, &bucket, &is_changing)); /* there is nothing to know */
+    assert_false(bk_agent_view(agent, 0, 7, &bucket, &is_changing)); /* nothing is known */
     free(agent);
 }
 
@@ -274,7 +274,7 @@ static void test_cache_entry_lives_its_time_and_not_before_it(void **state)
     assert_true(bk_agent_view(agent, 1300, 7, &bucket, &is_changing));
     assert_true(bucket == 4 && !is_changing);
     learn(agent, INT64_MIN, 8, 5, 0);
-    assert_true(view(agent, INT64_MAX, 8) == -1); /* no age that int64 holds */
+    assert_true(view(agent, INT64_MAX, 8) == -1); /* an age that overflows int64 */
     learn(agent, INT64_MAX, 9, 5, 0);
     assert_true(view(agent, INT64_MAX, 9) == 5 && view(agent, INT64_MIN, 9) == -1);
     free(agent);
@@ -285,7 +285,7 @@ static void test_cache_entry_lives_its_time_and_not_before_it(void **state)
     free(agent);
 }
 
-/* One set of four, so what makes room is plain to see. */
+/* One set of four, so that evictions are easy to follow. */
 static void test_cache_full_drops_the_oldest_and_what_cannot_be_found(void **state)
 {
     (void)state;
@@ -295,11 +295,12 @@ static void test_cache_full_drops_the_oldest_and_what_cannot_be_found(void **sta
     struct bk_agent *agent = make_agent(&config);
     for (int key = 0; key < 4; key++)
         learn(agent, 1000 + (key + 2) % 4, (uint64_t)key, key, 0);
-    learn(agent, 1010, 4, 4, 0); /* key 2 was the first to come */
+    learn(agent, 1010, 4, 4, 0); /* key 2 was the oldest entry */
     assert_true(view(agent, 1010, 2) == -1);
     for (int key = 0; key <= 4; key++)
         assert_true(key == 2 || view(agent, 1010, (uint64_t)key) == key);
-    /* The clock is set back: the entries that are there could not be found for long, and go first. */
+    /* The clock is set back: the existing entries could not be found for a long time, and are evicted first.
+     */
     for (int key = 10; key < 14; key++)
         learn(agent, 500 + key, (uint64_t)key, key, 0);
     for (int key = 10; key < 14; key++)
@@ -317,7 +318,7 @@ static void test_cache_full_drops_the_oldest_and_what_cannot_be_found(void **sta
     free(agent);
 }
 
-/* Answers what the agent asks as a lone host would, or not at all, by the draw. */
+/* Answers the agent's actions like a single host, or not at all, by the drawn bits. */
 static void drive(struct bk_agent *agent, uint64_t bits, int64_t now_ns)
 {
     struct bk_action action;

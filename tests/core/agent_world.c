@@ -35,7 +35,7 @@ static bool is_guarded(const struct world *world)
     return world->config.coordination == BK_GUARDED;
 }
 
-/* What must hold at the moment of asking. */
+/* The properties that must hold at the moment of a request. */
 static void check_asked(struct world *world, int agent, const struct bk_action *action)
 {
     struct world_key *key = &world->keys[action->key];
@@ -46,23 +46,23 @@ static void check_asked(struct world *world, int agent, const struct bk_action *
     if (action->kind == BK_ACT_CAS_LOCK && action->columns[BK_LOCK_OWNER] != 0) {
         assert_true(action->columns[BK_LOCK_OWNER] == owner);
         key->lock_until[agent] = action->columns[BK_LOCK_UNTIL];
-        /* A lock that lasts is left alone. */
+        /* A lock that has not expired is left alone. */
         assert_true(action->if_mask == 0 || action->expected[BK_LOCK_OWNER] == 0 ||
                     action->expected[BK_LOCK_UNTIL] <= world->now_ns);
         world->tally.takeovers += action->if_mask != 0 && action->expected[BK_LOCK_OWNER] != 0;
     }
     bool rolls = (action->kind == BK_ACT_WRITE_STATE || action->kind == BK_ACT_CAS_STATE) &&
                  (action->mask & 1u << BK_BUCKET) != 0 && action->columns[BK_BUCKET] > 0;
-    /* It rolls under its own lock, unless the host let it lie until the lock had run out; at a line, without.
-     */
+    /* The agent rolls under its own lock, unless the host delayed the action until the lock had expired. At a
+     * line it rolls without a lock. */
     bool is_placed = world->agents[agent].operations[action->operation].has_bucket;
     if (rolls && is_placed && world->config.coordination == BK_LOCKED &&
         world->now_ns < key->lock_until[agent])
         assert_true(key->lock[BK_LOCK_OWNER] == owner && key->lock[BK_LOCK_UNTIL] == key->lock_until[agent]);
 }
 
-/* With a greatest age no row goes where one from before a line between them went, except for a row that was
- * overtaken: a row of the key from beyond its own line had come. */
+/* With a greatest age no row goes to the bucket of a row from before a line between the two. The exception is
+ * a row that was overtaken by a row of its key from beyond its own line. */
 static bool keeps_lines(struct world *world, const struct bk_action *action)
 {
     struct world_key *key = &world->keys[action->key];
@@ -122,7 +122,7 @@ static void end(struct world *world, int agent, const struct bk_action *action)
     world->agents[agent].begun--;
 }
 
-/* All that is asked, or some of it where the host may be slow. */
+/* Takes all requested actions, or only some of them if the host may be slow. */
 static void take_actions(struct world *world, int agent)
 {
     struct bk_action action;
@@ -182,7 +182,7 @@ static void store_state(struct world *world, const struct bk_action *action)
     key->rolls++;
     if (world->config.counter != BK_COUNTER_LWT)
         return;
-    /* By a row from beyond the line of the bucket that it leaves. */
+    /* The roll is caused by a row from beyond the line of the bucket that is left. */
     bool is_dated = world->config.coordination == BK_THREE_STATE && before[BK_NEXT_CHANGE] != 0;
     bool is_at_line =
         action->row.time_ns >= line_above(world, before[is_dated ? BK_NEXT_CHANGE : BK_LAST_CHANGE]);
@@ -284,7 +284,7 @@ static void take_effect(struct world *world, int agent, struct pending *pending)
         perform(world, agent, &pending->action, &pending->outcome);
 }
 
-/* The effect of what is under way, or its answer when it has had its effect. */
+/* The effect of an action under way, or its answer if the effect has happened. */
 static void go_on(struct world *world, int agent, uint32_t operation)
 {
     struct pending *pending = &world->agents[agent].operations[operation].pending;
@@ -294,7 +294,7 @@ static void go_on(struct world *world, int agent, uint32_t operation)
         answer(world, agent, pending);
 }
 
-/* Whatever would be under way for too long by then goes on first. */
+/* Actions that would otherwise be under way for too long are advanced first. */
 static void pass_time(struct world *world)
 {
     if (world->is_frozen)
@@ -332,7 +332,7 @@ static void begin(struct world *world, int agent)
     world->tally.reads++;
 }
 
-/* The process is gone, and begins again; what it had asked may still take effect, now or late. */
+/* The process dies and starts again; its requests may still take effect, now or late. */
 static void crash(struct world *world, int agent)
 {
     struct world_agent *own = &world->agents[agent];
@@ -399,7 +399,7 @@ static bool is_quiet(const struct world *world)
     return true;
 }
 
-/* Each number is given once, and then no more: none was lost, none was freed twice. */
+/* Each operation number is given once, and then no more: none was lost, and none was freed twice. */
 static void check_all_free(struct world *world)
 {
     for (int i = 0; i < world->agent_count; i++) {
@@ -413,7 +413,7 @@ static void check_all_free(struct world *world)
         assert_true(bk_agent_deadline(agent) == INT64_MAX);
         assert_false(bk_agent_next(agent, &action));
         for (uint32_t j = 0; j < world->config.operations; j++) {
-            /* Each on a key of its own, so that none has to wait for another. */
+            /* Each operation has its own key, so that none has to wait for another. */
             assert_int_equal(bk_agent_write(agent, row.time_ns, 100 + j, &row, &operation), BK_OK);
             assert_false(seen[operation]);
             seen[operation] = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: both hashes are those of Guava and Cassandra, bit for bit. Method: known answers from those programs
- * (tests/vectors/vectors.json names each source), SMHasher's own verification value, and a second writing of
- * Guava's loop in Java's int arithmetic. */
+/* Aim: both hashes equal those of Guava and Cassandra, bit for bit. Method: known answers from those programs
+ * (tests/vectors/vectors.json names each source), SMHasher's own verification value, and a second
+ * implementation of Guava's loop in Java's int arithmetic. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void test_murmur3_canonical_inputs_match_guava(void **state)
         assert_int_equal((int64_t)hash.h1, vectors_int64(vectors_string(vector, "as_long")));
         if (json_object_get(vector, "cassandra_token") != NULL) {
             struct bk_hash128 theirs = bk_murmur3_128_cassandra(data, size, seed);
-            /* The empty key's token is a rule of its own, above the hash. */
+            /* The empty key's token is a separate rule above the hash. */
             if (size > 0)
                 assert_int_equal((int64_t)theirs.h1,
                                  vectors_int64(vectors_string(vector, "cassandra_token")));
@@ -108,7 +108,7 @@ static void test_murmur3_cassandra_keys_match_its_tokens(void **state)
         free(key);
     }
     assert_true(differing > 0);
-    /* Keys made to land on chosen hashes, before the partitioner's own rules. */
+    /* Keys constructed to have chosen hashes, before the partitioner's own rules. */
     json_array_foreach(vectors_get(root, "token_normalisation"), index, vector)
     {
         size_t size;
@@ -137,7 +137,7 @@ static void test_murmur3_smhasher_verification_value_is_met(void **state)
     assert_hash(bk_murmur3_128_cassandra(NULL, 0, 0), 0, 0);
 }
 
-/* x with x * odd = 1 modulo 2^64, by Newton; each step doubles the bits that are right. */
+/* x with x * odd = 1 modulo 2^64, by Newton's method; each step doubles the number of correct bits. */
 static uint64_t inverse(uint64_t odd)
 {
     uint64_t x = odd;
@@ -151,8 +151,8 @@ static uint64_t rotr(uint64_t x, int r)
     return (x >> r) | (x << (64 - r));
 }
 
-/* The steps of one block are rotations among bijections, so those of the vectors can be set at the input and
- * read off the output. */
+/* The steps of one block are rotations among bijections, so the rotations of the vectors can be set at the
+ * input and read off the output. */
 static uint64_t rotl_as_hashed(uint64_t x, int r)
 {
     uint8_t block[16];
@@ -184,7 +184,7 @@ static void test_murmur3_components_match_known_answers(void **state)
     size_t index;
     json_array_foreach(vectors_get(section, "fmix"), index, vector)
     {
-        /* Of nothing, with a seed s: h2 - h1 is fmix(3 s). */
+        /* The hash of no bytes with a seed s: h2 - h1 is fmix(3 s). */
         uint64_t x = (uint64_t)vectors_int64(vectors_string(vector, "x"));
         struct bk_hash128 hash = bk_murmur3_128(NULL, 0, x * inverse(3));
         assert_int_equal((int64_t)(hash.h2 - hash.h1), vectors_int64(vectors_string(vector, "out")));
@@ -225,7 +225,7 @@ static void test_many_at_once_equal_one_by_one(void **state)
         ids[i] = draw_bits(&draw);
     for (size_t count = 0; count <= 700; count += count < 20 ? 1 : 68) {
         for (size_t j = 0; j < sizeof some / sizeof *some; j++) {
-            of_inputs[count] = of_ids[count] = -7; /* nothing is written behind the last */
+            of_inputs[count] = of_ids[count] = -7; /* nothing is written after the last */
             bk_consistent_hashes(ids, count, some[j], of_inputs);
             bk_buckets_of_ids(ids, count, some[j], of_ids);
             for (size_t i = 0; i < count; i++) {
@@ -238,8 +238,8 @@ static void test_many_at_once_equal_one_by_one(void **state)
     }
 }
 
-/* Draws of 2^31 wrap in Java: they end a walk whatever its quotient. The generator is run backwards from
- * states that draw so. */
+/* Draws of 2^31 overflow in Java: they end a walk whatever its quotient. The generator is run backwards from
+ * states with such draws. */
 static void test_many_at_once_keep_the_overflow(void **state)
 {
     (void)state;
@@ -260,8 +260,7 @@ static void test_many_at_once_keep_the_overflow(void **state)
     }
 }
 
-/* Where a quotient is nearly a whole number, or nearly ends the walk: there a quotient in single precision
- * would be wrong. */
+/* Quotients that are nearly whole, or that nearly end the walk, which single precision would get wrong. */
 static void test_many_at_once_near_whole_quotients_equal_one_by_one(void **state)
 {
     (void)state;
@@ -321,7 +320,7 @@ static void test_consistent_hash_known_inputs_match_guava(void **state)
     json_decref(root);
 }
 
-/* Guava's loop as Java runs it: int wraps, and a cast of a double to int saturates. */
+/* Guava's loop in Java's arithmetic: int wraps, and a cast of a double to int saturates. */
 static int32_t java_consistent_hash(uint64_t state, int32_t buckets)
 {
     int32_t candidate = 0;
@@ -349,7 +348,7 @@ static void test_consistent_hash_random_inputs_follow_javas_arithmetic(void **st
                                         : 1 + (uint32_t)(draw_bits(&draw) >> (33 + draw_below(&draw, 31)));
         buckets = buckets > BK_BUCKETS_MAX ? BK_BUCKETS_MAX : buckets;
         uint64_t input = draw_bits(&draw);
-        /* One in four is led to the wrap at its first, second or third step. */
+        /* One input in four is constructed to overflow at its first, second or third step. */
         if (i % 4 == 0) {
             input |= UINT64_C(0x7fffffff) << 33;
             for (int step = 0; step <= i / 4 % 3; step++)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a history of settings holds what history.h guarantees: every row is found by a later reader, a route
- * holds as far as it says, no bucket is used by two eras that place rows differently, and one era is the
- * plain strategy.
- * Method: random histories and rows, late ones among them, against a list of all placed rows: a reader has to
- * ask each of their buckets once, from the top; a host that jumps as far as the validity reaches has to place
- * rows like one that asks for each; known answers for each kind; the ends of the number line. */
+/* Aim: a history of settings keeps the guarantees of history.h: a later reader finds every row, a route is
+ * valid as far as it says, no bucket is used by two eras that place rows differently, and a history of one
+ * era is the plain strategy.
+ * Method: random histories and rows, some of them late, are compared with a list of all placed rows: a
+ * reader must visit each of their buckets once, from the top down; a host that jumps to the end of each
+ * validity range must place rows like a host that routes each row. There are known answers for each kind,
+ * and cases at the ends of the number line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +74,7 @@ static struct bk_history draw_history(struct draw *draw)
     return history;
 }
 
-/* Mostly in order of time and number. */
+/* The rows are mostly in order of time and number. */
 static void draw_rows(struct draw *draw, struct bk_row *rows, size_t count)
 {
     int64_t time_ns = (int64_t)draw_below(draw, (uint64_t)SPAN_NS / 2);
@@ -98,8 +99,8 @@ static bool is_counted(const struct bk_history *history, int64_t time_ns)
     return history->eras[bk_history_era_at(history, time_ns)].strategy.kind == BK_COUNT;
 }
 
-/* Another row within the ranges goes to the same bucket; of one just outside the answer is another, or stands
- * in another era, or ends where a count or a window does. */
+/* A row within the validity ranges goes to the same bucket. A row just outside them goes to another bucket or
+ * belongs to another era, or the range ends because a count or a window ends. */
 static void check_validity(struct draw *draw, const struct bk_history *history,
                            const struct bk_history_state *state, const struct bk_row *row,
                            const struct bk_route *route)
@@ -142,7 +143,7 @@ static int by_bucket(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Every bucket that holds rows lies in one step of the walk, and no bucket in two. */
+/* Every bucket that contains rows is in exactly one step of the read. */
 static void check_reader(const struct bk_history *history, const struct bk_history_state *state,
                          int64_t now_ns, int64_t birth_ns, const int64_t *sorted, size_t count)
 {
@@ -169,7 +170,7 @@ static void check_reader(const struct bk_history *history, const struct bk_histo
     assert_int_equal(bk_history_partitions_asked(&reader), asked);
 }
 
-/* Every row of the span lies in a step, and no bucket in two. */
+/* Every row of the range is in a step, and no bucket is in two steps. */
 static void check_range(struct draw *draw, const struct bk_history *history,
                         const struct bk_history_state *state, int64_t now_ns, int64_t birth_ns,
                         const struct bk_row *rows, const int64_t *buckets, size_t count)
@@ -198,8 +199,8 @@ static void check_range(struct draw *draw, const struct bk_history *history,
         assert_true(is_met[i] || rows[i].time_ns < query.from_ns || rows[i].time_ns >= query.until_ns);
 }
 
-/* A row that is routed again goes where it went, unless a later one of its number or a higher one has opened
- * an era of count since. */
+/* A row that is routed again goes to its first bucket, unless a later row with its number or a higher number
+ * has since opened an era of `count`. */
 static void check_again(const struct bk_history *history, const struct bk_history_state *state,
                         const struct bk_row *rows, const int64_t *buckets, const bool *opens)
 {
@@ -241,7 +242,7 @@ static void every_row_is_found(void **unused)
             rolls += effect.rolled;
             buckets[i] = route.bucket;
             if (opens[i]) {
-                /* Above all of the era before. */
+                /* The new era begins above the buckets of all earlier rows in eras of `count`. */
                 for (size_t j = 0; j < i; j++)
                     assert_true(buckets[j] < route.bucket || !is_counted(&history, rows[j].time_ns));
             }
@@ -250,7 +251,7 @@ static void every_row_is_found(void **unused)
             placed++;
         }
         check_again(&history, &state, rows, buckets, opens);
-        /* Eras of different kinds, or numbers: what one has used, no other has. */
+        /* Eras of different kinds, or with different shifts, share no bucket. */
         for (size_t i = 1; i < ROWS; i++) {
             uint32_t a = bk_history_era_at(&history, rows[i - 1].time_ns);
             uint32_t b = bk_history_era_at(&history, rows[i].time_ns);
@@ -266,7 +267,7 @@ static void every_row_is_found(void **unused)
     assert_true(openings > 100 && rolls > 1000);
 }
 
-/* As the lab's lanes do: one route a stretch of rows. */
+/* The lab's lanes do the same: they route once for each stretch of rows. */
 static void a_host_may_jump(void **unused)
 {
     (void)unused;
@@ -296,7 +297,7 @@ static void a_host_may_jump(void **unused)
                      rows[end].time_ns < stretch.until_ns && rows[end].sequence >= stretch.sequence_low &&
                      rows[end].sequence < stretch.sequence_high);
             assert_int_equal(bk_history_advance(&history, &fast, &rows[end - 1], NULL), BK_OK);
-            slow.key.last_change_ns = fast.key.last_change_ns; /* of count: the last row of the stretch's */
+            slow.key.last_change_ns = fast.key.last_change_ns; /* `count`: set by the stretch's last row */
             assert_memory_equal(&slow, &fast, sizeof slow);
             i = end;
         }
@@ -360,7 +361,7 @@ static void windows_go_on_where_the_old_ones_end(void **unused)
     assert_int_equal(bk_history_change(&history, 35 * DAY_NS, &ten), BK_OK);
     assert_int_equal(bucket_at(&history, NULL, 35 * DAY_NS - 1, 0), 34);
     assert_int_equal(bucket_at(&history, NULL, 35 * DAY_NS, 0), 35);
-    assert_int_equal(bucket_at(&history, NULL, 40 * DAY_NS - 1, 0), 35); /* the window is cut at the date */
+    assert_int_equal(bucket_at(&history, NULL, 40 * DAY_NS - 1, 0), 35); /* the change ends the window */
     assert_int_equal(bucket_at(&history, NULL, 40 * DAY_NS, 0), 36);
     assert_int_equal(bucket_at(&history, NULL, 12 * DAY_NS, 0), 12); /* a late row */
     assert_int_equal(bucket_at(&history, NULL, -1, 0), -1);
@@ -389,7 +390,8 @@ static void hash_eras_are_read_one_after_the_other(void **unused)
     bk_read_found(&reader.reader, 3);
     assert_false(bk_history_read_next(&history, &reader, &step));
     assert_int_equal(bk_history_partitions_asked(&reader), 260);
-    /* A key that was born later has no rows in the first era; before the date nobody asks the second. */
+    /* A key with a later birth has no rows in the first era. Before the date of the change a read skips the
+     * second era. */
     bk_history_read_latest(&history, NULL, 32 * DAY_NS, 30 * DAY_NS, 10, BK_PLAN_ALL, &reader);
     assert_true(bk_history_read_next(&history, &reader, &step));
     bk_read_found(&reader.reader, 0);
@@ -399,7 +401,7 @@ static void hash_eras_are_read_one_after_the_other(void **unused)
     assert_int_equal(step.bucket_high, 3);
 }
 
-/* What a read may ask is one limit for all of its eras, and their order is the loosest of any. */
+/* A read has one limit on partitions for all of its eras, and its order is the loosest order of any era. */
 static void limit_and_order_are_of_the_whole_read(void **unused)
 {
     (void)unused;
@@ -424,7 +426,7 @@ static void limit_and_order_are_of_the_whole_read(void **unused)
     }
 }
 
-/* No host has any business to tell such a start. */
+/* No correct host passes such a start. */
 static void a_start_below_all_buckets_is_refused(void **unused)
 {
     (void)unused;
@@ -466,12 +468,13 @@ static void a_count_begins_anew(void **unused)
     assert_false(bk_history_fires(&history, &state, &row));
     assert_int_equal(bucket_at(&history, &state, DAY_NS, 26), 3);
     assert_int_equal(bucket_at(&history, &state, DAY_NS, 27), 4);
-    assert_int_equal(bucket_at(&history, &state, 0, 27), 4); /* numbers decide, not times */
+    assert_int_equal(bucket_at(&history, &state, 0, 27), 4); /* the number decides, not the time */
     assert_int_equal(bucket_at(&history, &state, DAY_NS, 22), 2);
-    /* Without the state nobody knows where the new count begins. */
+    /* Without the state the start of the new count is unknown. */
     struct bk_route route;
     assert_int_equal(bk_history_route(&history, NULL, &row, &route), BK_ERROR_NULL);
-    /* An era that the key sleeps through holds nothing: numbers below the next one's stay where they were. */
+    /* An era in which the key has no rows owns no buckets: numbers below the start of the next era keep their
+     * buckets. */
     bk_history_change(&history, 2 * DAY_NS, &ten);
     bk_history_change(&history, 3 * DAY_NS, &four);
     row.time_ns = 3 * DAY_NS;
@@ -479,13 +482,13 @@ static void a_count_begins_anew(void **unused)
     assert_int_equal(bk_history_advance(&history, &state, &row, NULL), BK_OK);
     assert_int_equal(bucket_at(&history, &state, 3 * DAY_NS, 33), 6);
     assert_int_equal(bucket_at(&history, &state, 3 * DAY_NS, 32), 5);
-    /* A key that was born later begins with bucket 0. */
+    /* A key with a later birth begins with bucket 0. */
     memset(&state, 0, sizeof state);
     assert_int_equal(bucket_at(&history, &state, DAY_NS, 0), 0);
 }
 
-/* What was counted under the old threshold goes on: 30 of 40 is more than 10, so the next row that fires is
- * the last of its bucket; one that does not fire changes nothing. */
+/* The count of the old threshold is kept: 30 of 40 is more than 10, so the next row that fires is the last
+ * row of its bucket. A row that does not fire changes nothing. */
 static void a_count_above_the_new_threshold_rolls_next(void **unused)
 {
     (void)unused;
@@ -502,14 +505,14 @@ static void a_count_above_the_new_threshold_rolls_next(void **unused)
     struct bk_effect effect;
     assert_int_equal(bk_history_advance(&history, &state, &silent, &effect), BK_OK);
     assert_int_equal(state.key.counter, 30);
-    /* By the row's own time one bit is enough, and 31 is below 40. */
+    /* The settings at the row's own time apply: one bit is enough to fire, and 31 is below 40. */
     assert_int_equal(bk_history_advance(&history, &state, &late, &effect), BK_OK);
     assert_int_equal(state.key.counter, 31);
     assert_int_equal(bk_history_advance(&history, &state, &firing, &effect), BK_OK);
     assert_true(effect.rolled);
     assert_int_equal(state.key.bucket, 6);
     assert_int_equal(state.key.counter, 0);
-    state.key.counter = 40; /* of no era */
+    state.key.counter = 40; /* a counter that no era allows */
     struct bk_history_state before = state;
     assert_int_equal(bk_history_advance(&history, &state, &firing, &effect), BK_ERROR_STATE);
     assert_memory_equal(&state, &before, sizeof state);
@@ -527,7 +530,7 @@ static void the_last_bucket_is_never_passed(void **unused)
     bk_strategy_count(2, &two);
     bk_history_begin(&one, &history);
     bk_history_change(&history, DAY_NS, &two);
-    /* Numbers of 2^63 and beyond share the last bucket of the first era; above it there is none. */
+    /* Numbers from 2^63 on share the last bucket of the first era. There is no bucket above it. */
     assert_int_equal(bucket_at(&history, &state, 0, UINT64_MAX), INT64_MAX);
     struct bk_row row = {DAY_NS, (UINT64_C(1) << 63) + 1, 0, 0};
     struct bk_history_state before = state;
@@ -535,7 +538,7 @@ static void the_last_bucket_is_never_passed(void **unused)
     assert_int_equal(route.until_ns, 0);
     assert_int_equal(bk_history_advance(&history, &state, &row, NULL), BK_ERROR_BUCKET);
     assert_memory_equal(&state, &before, sizeof state);
-    /* Just below it fits: the new era begins in the last bucket, and ends with it. */
+    /* A number just below fits: the new era begins in the last bucket and ends with it. */
     row.sequence = (UINT64_C(1) << 63) - 1;
     assert_int_equal(bk_history_advance(&history, &state, &row, NULL), BK_OK);
     assert_int_equal(state.key.bucket, INT64_MAX);
@@ -544,7 +547,7 @@ static void the_last_bucket_is_never_passed(void **unused)
     assert_int_equal(route.bucket, INT64_MAX);
     row.sequence++;
     assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_ERROR_BUCKET);
-    /* And of probabilistic behind windows: the shift on top of a bucket. */
+    /* A probabilistic era after windows: the shift is added to a bucket. */
     struct bk_strategy day, sixteen;
     bk_strategy_time(DAY_NS, 0, &day);
     bk_strategy_probabilistic(0, 16, &sixteen);
@@ -559,7 +562,7 @@ static void the_last_bucket_is_never_passed(void **unused)
     assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_ERROR_BUCKET);
 }
 
-/* The last number of all opens an era as any other does, and what holds up to it is not counted beyond. */
+/* The last number opens an era like any other number, and the validity range never exceeds it. */
 static void the_last_number_is_like_any_other(void **unused)
 {
     (void)unused;
@@ -582,7 +585,7 @@ static void the_last_number_is_like_any_other(void **unused)
     row.sequence = UINT64_MAX;
     assert_int_equal(bk_history_route(&history, &state, &row, &route), BK_OK);
     assert_true(route.bucket == 4 && route.sequence_high == UINT64_MAX);
-    /* Behind windows or none, numbers count from the date on alone. */
+    /* After windows or `unbucketed`, numbers are counted only from the date of the change on. */
     bk_history_begin(&none, &behind);
     bk_history_change(&behind, DAY_NS, &ten);
     memset(&state, 0, sizeof state);
@@ -591,7 +594,7 @@ static void the_last_number_is_like_any_other(void **unused)
     assert_true(route.bucket == 3 && route.from_ns == DAY_NS && route.until_ns == INT64_MAX);
 }
 
-/* A read of a span of time asks nothing of eras that are all before or all after it. */
+/* A read of a time range skips eras that are entirely before or after the range. */
 static void eras_outside_a_span_are_not_asked(void **unused)
 {
     (void)unused;
@@ -615,7 +618,7 @@ static void eras_outside_a_span_are_not_asked(void **unused)
     assert_false(bk_history_read_next(&history, &reader, &step));
     assert_int_equal(bk_history_partitions_asked(&reader), 4);
     assert_int_equal(bk_history_rows_found(&reader), 9);
-    /* A key that is yet to be born has rows of now at most. */
+    /* A key whose birth is in the future has rows of the current time at most. */
     query.birth_ns = 10 * DAY_NS;
     query.kind = BK_QUERY_ALL;
     assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
@@ -623,7 +626,8 @@ static void eras_outside_a_span_are_not_asked(void **unused)
     assert_true(step.bucket_low == 8 && step.bucket_high == 11);
     bk_read_found(&reader.reader, 1);
     assert_false(bk_history_read_next(&history, &reader, &step));
-    /* A reader whose question was altered under way ends where the next era cannot be asked so. */
+    /* A reader whose query was altered during the read ends where the altered query is invalid for the next
+     * era. */
     query.birth_ns = INT64_MIN;
     assert_int_equal(bk_history_read_begin(&history, NULL, &query, &reader), BK_OK);
     assert_true(bk_history_read_next(&history, &reader, &step));
@@ -661,7 +665,7 @@ static void wrong_changes_are_refused(void **unused)
     for (int64_t i = 7; i < 12; i++)
         assert_int_equal(bk_history_change(&history, i, &bits), BK_OK);
     assert_int_equal(bk_history_change(&history, 12, &bits), BK_ERROR_ERAS);
-    /* One that came from elsewhere. */
+    /* A history with an altered shift is refused. */
     history.eras[1].shift++;
     assert_int_equal(bk_history_check(&history), BK_ERROR_BUCKET);
     history.eras[1].shift--;
@@ -684,7 +688,7 @@ static void wrong_changes_are_refused(void **unused)
     assert_false(bk_history_read_next(&history, &reader, &step));
 }
 
-/* Rows of chance 2^-32 do not fire; lines are the multiples of 1000. */
+/* Rows of chance 2^-32 do not fire. The lines of the greatest age are the multiples of 1000. */
 static void aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date(void **state)
 {
     (void)state;
@@ -696,17 +700,17 @@ static void aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date(void **state
         int64_t bucket;
         bool begins;
     } rows[] = {
-        {{100, 0, 0, 0}, 0, true},            /* a new key's first one */
-        {{900, 0, 0, 0}, 0, false},           /* */
-        {{1000, 0, 0, 0}, 1, true},           /* beyond the line */
-        {{1700, 0, 0, 0}, 1, false},          /* of the new era: the bucket stays */
-        {{1800, 0, 0, 0}, 1, false},          /* */
-        {{1900, 0, UINT64_MAX, 0}, 1, false}, /* fires, and 1 is the threshold */
-        {{1950, 0, 0, 0}, 2, true},           /* */
-        {{5500, 0, 0, 0}, 3, true},           /* slept through lines, and leaves no empty bucket */
-        {{1400, 0, 0, 0}, 3, false},          /* late, by the settings of its time */
-        {{5999, 0, 0, 0}, 3, false},          /* */
-        {{6000, 0, UINT64_MAX, 0}, 4, true},  /* begins a bucket and fills it */
+        {{100, 0, 0, 0}, 0, true}, /* the first row of a new key */
+        {{900, 0, 0, 0}, 0, false},
+        {{1000, 0, 0, 0}, 1, true},  /* beyond the line */
+        {{1700, 0, 0, 0}, 1, false}, /* in the new era: the bucket stays */
+        {{1800, 0, 0, 0}, 1, false},
+        {{1900, 0, UINT64_MAX, 0}, 1, false}, /* fires, and the threshold is 1 */
+        {{1950, 0, 0, 0}, 2, true},
+        {{5500, 0, 0, 0}, 3, true},  /* first row after several lines: no bucket is left empty */
+        {{1400, 0, 0, 0}, 3, false}, /* late: the settings of its time apply */
+        {{5999, 0, 0, 0}, 3, false},
+        {{6000, 0, UINT64_MAX, 0}, 4, true}, /* begins a bucket and fills it */
         {{6001, 0, 0, 0}, 5, true},
     };
     bk_strategy_probabilistic(32, 9, &rare);
@@ -724,7 +728,7 @@ static void aged_eras_roll_at_lines_and_keep_the_bucket_at_the_date(void **state
         assert_int_equal(route.begins, rows[i].begins);
         assert_int_equal(bk_history_advance(&history, &key, &rows[i].row, NULL), BK_OK);
     }
-    /* An age may end with an era, and not begin with one; a count's era has none. */
+    /* An age may end with an era but not begin with one. An era of `count` has no age. */
     assert_int_equal(bk_history_change(&history, 7000, &plain), BK_OK);
     assert_int_equal(bk_history_change(&history, 8000, &full), BK_ERROR_AGE);
     copy = history;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: no identifier is given twice, whatever is late, lost, unknown or crashed, as long as clocks stay
- * within their bound and reads meet acknowledged writes. Method: clients over a store of three replicas in
- * which every copy of every message is delivered at a random moment or never, long after its client has given
- * up too; thousands of runs, each of another seed. The same world with leases that are as long as the clocks
- * allow wrong, or a store that answers before it has a quorum, must break the rule: else the model would see
- * nothing. */
+ * within their bound and reads see acknowledged writes. Method: clients over a store of three replicas in
+ * which every copy of every message is delivered at a random moment or never, even long after its client has
+ * given up; thousands of runs, each with its own seed. The same world must break the rule with leases longer
+ * than the clocks allow, or with a store that answers before it has a quorum; otherwise the model would
+ * detect nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@
 #define STEPS    3000
 #define SEEDS    1500
 
-/* A lock column of a replica: the write or the delete with the highest timestamp, which is its end. */
+/* A lock column on a replica: the write or the delete with the highest timestamp, which is the end of the
+ * lock. */
 struct cell {
     int64_t until_ns;
     bool is_dead;
@@ -41,7 +42,7 @@ struct request {
     int client;
     uint64_t number;
     struct bk_idgen_action action;
-    uint32_t reached; /* replicas */
+    uint32_t reached; /* mask of replicas */
     struct copy merged;
     struct bk_idgen_outcome outcome;
 };
@@ -49,7 +50,7 @@ struct request {
 struct client {
     struct bk_idgen idgen;
     int64_t offset_ns;
-    uint64_t waits_for; /* number of the request under way; 0: none */
+    uint64_t waits_for; /* number of the pending request; 0: none */
 };
 
 struct world {
@@ -101,7 +102,7 @@ static void merge_cell(struct cell *into, struct cell from)
         *into = from;
 }
 
-/* The request reaches one replica: what it writes is there, what it reads is in the answer. */
+/* The request reaches one replica: its write is stored there, and what it reads goes into the answer. */
 static void reach(struct world *world, struct request *request, int replica)
 {
     const struct bk_idgen_action *action = &request->action;
@@ -120,7 +121,7 @@ static void reach(struct world *world, struct request *request, int replica)
         request->merged.last = copy->last;
 }
 
-/* A conditional update takes effect at one moment, perhaps long after it was given up. */
+/* A conditional update takes effect at one moment, perhaps long after its client gave up. */
 static void decide(struct world *world, struct request *request)
 {
     const struct bk_idgen_action *action = &request->action;
@@ -155,7 +156,8 @@ static void ask(struct world *world, int number, const struct bk_idgen_action *a
     struct request *request = &world->requests[draw_below(&world->draw, REQUESTS)];
     for (int i = 0; request->is_used && !request->is_answered && i < 4; i++)
         request =
-            &world->requests[draw_below(&world->draw, REQUESTS)]; /* spare those that may still be late */
+            /* Requests whose messages may still be late are spared. */
+            &world->requests[draw_below(&world->draw, REQUESTS)];
     *request = (struct request){.is_used = true,
                                 .client = number,
                                 .number = ++world->numbers,
@@ -243,7 +245,7 @@ static void deliver(struct world *world)
         reach(world, request, replica);
 }
 
-/* The client from its checkpoint; nothing else of the old one is left. */
+/* Restores the client from its checkpoint; nothing else of the old client remains. */
 static void reload(struct client *client)
 {
     unsigned char state[512], again[512];
@@ -257,7 +259,7 @@ static void reload(struct client *client)
     assert_memory_equal(again, state, size);
 }
 
-/* One thing happens. */
+/* One random event. */
 static void step(struct world *world)
 {
     int number = (int)draw_below(&world->draw, CLIENTS);
@@ -273,9 +275,9 @@ static void step(struct world *world)
     } else if (what < 244 && client->waits_for != 0) {
         conclude(world, number, &(struct bk_idgen_outcome){.kind = BK_IDGEN_UNKNOWN});
     } else if (what < 245) {
-        world->now_ns += (int64_t)draw_below(&world->draw, 450); /* all stand still */
+        world->now_ns += (int64_t)draw_below(&world->draw, 450); /* all clients pause */
     } else if (what < 246) {
-        start(world, number); /* it crashed; its requests are under way */
+        start(world, number); /* it crashed; its requests remain under way */
     } else {
         for (int i = 0; i < 24; i++)
             deliver(world);
@@ -339,14 +341,15 @@ static void test_lwt_gives_no_identifier_twice(void **state)
     assert_true(sum.taken > test_part(SEEDS * 5) && sum.failed > 0 && sum.late > test_part(SEEDS));
 }
 
-/* With the fence no clock matters: leases may last as long as locks. */
+/* With the fence clocks do not matter: leases may last as long as locks. */
 static void test_lwt_needs_no_clocks(void **state)
 {
     (void)state;
     assert_int_equal(run_all(true, 399, 2, SEEDS / 3).twice, 0);
 }
 
-/* What is guaranteed under conditions alone is broken without them; or this test would prove nothing. */
+/* A guarantee that holds only under conditions must be broken without them; otherwise this test would prove
+ * nothing. */
 static void test_the_model_sees_what_breaks(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a client of leased identifiers asks for the right thing at the right time, and hands out only what is
- * surely its own.
- * Method: traces. Each event that a client is told, with its time, is a line of text, and what it then asks
- * for ends the line; whole traces are compared. */
+/* Aim: a client of leased identifiers requests the right action at the right time and hands out only
+ * identifiers that are certainly its own.
+ * Method: traces. Each event that is passed to a client, with its time, is a line of text that ends with
+ * the client's next request; whole traces are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -162,7 +162,8 @@ static void not_applied(struct trace *trace, int64_t now_ns, bool found, int64_t
          &(struct bk_idgen_outcome){.kind = BK_IDGEN_NOT_APPLIED, .found = found, .values = {first, second}});
 }
 
-/* The lock row holds the column 7 with this end (0: not), and these of others (client 0: not). */
+/* The lock row holds column 7 with this end (0: no column) and this column of another client (client 0:
+ * none). */
 static void columns(struct trace *trace, int64_t now_ns, int64_t own_until_ns, struct bk_idgen_column other)
 {
     struct bk_idgen_column list[2];
@@ -192,7 +193,7 @@ static void test_a_batch_is_leased_under_a_lock_of_columns(void **state)
     columns(trace, 1002, 1100, nobody);
     nothing(trace, 1003);
     done(trace, 1004);
-    take(trace, 1005); /* while the lock is given back */
+    take(trace, 1005); /* while the lock is being released */
     take(trace, 1005);
     take(trace, 1005);
     take(trace, 1005);
@@ -230,12 +231,12 @@ static void test_contenders_delete_their_columns_and_wait(void **state)
     struct trace *trace = begin(&plain);
     take(trace, 1000);
     done(trace, 1001);
-    columns(trace, 1002, 1100, (struct bk_idgen_column){8, 1000}); /* ends now: not stale yet */
+    columns(trace, 1002, 1100, (struct bk_idgen_column){8, 1000}); /* ends exactly now: not stale yet */
     done(trace, 1003);
     tick(trace, 1012);
     tick(trace, 1013);
     done(trace, 1014);
-    columns(trace, 1015, 1113, (struct bk_idgen_column){8, 1012}); /* stale: cleared away with the own one */
+    columns(trace, 1015, 1113, (struct bk_idgen_column){8, 1012}); /* stale: deleted with the client's own */
     last(trace, 1016, 30);
     done(trace, 1017);
     done(trace, 1018);
@@ -252,7 +253,8 @@ static void test_contenders_delete_their_columns_and_wait(void **state)
                "1018 done ->\n");
 }
 
-/* A column that is not there keeps nobody out, alone as it may look. */
+/* If the client's own column is missing from the lock row, the client does not hold the lock, even if the row
+ * has no other column. */
 static void test_a_lost_column_is_no_lock(void **state)
 {
     (void)state;
@@ -263,7 +265,7 @@ static void test_a_lost_column_is_no_lock(void **state)
     done(trace, 1003);
     tick(trace, 1013);
     done(trace, 1014);
-    columns(trace, 1015, 2000, nobody); /* an end that is not the own one hides it */
+    columns(trace, 1015, 2000, nobody); /* another end hides the client's write */
     refused(trace, 1016);
     refused(trace, 1017);
     end(trace, "1000 take 0 -> write 7:1100\n"
@@ -297,7 +299,7 @@ static void test_more_stale_columns_than_fit_are_left(void **state)
                "1004 done -> ready, delete 7:1100 101:5 102:5 103:5 104:5 105:5 106:5 107:5\n");
 }
 
-/* Of unknown outcome, a write of the column is repeated as it was; then the attempt is given up. */
+/* A write of the column with an unknown outcome is repeated unchanged; then the attempt is given up. */
 static void test_what_stays_unknown_ends_the_attempt(void **state)
 {
     (void)state;
@@ -352,9 +354,9 @@ static void test_a_store_of_unknown_outcome_hands_out_nothing(void **state)
     tick(trace, 1017);
     done(trace, 1018);
     columns(trace, 1019, 1117, nobody);
-    last(trace, 1020, 3);                 /* it was stored after all: 1 to 3 are nobody's */
-    not_applied(trace, 1021, true, 9, 0); /* no condition was named: it says nothing */
-    done(trace, 1022);                    /* the same once more is the same: they are in hand */
+    last(trace, 1020, 3); /* the store had taken effect after all: 1 to 3 belong to no client */
+    not_applied(trace, 1021, true, 9, 0); /* the store named no condition, so this outcome says nothing */
+    done(trace, 1022); /* the repeated store is the same store: the identifiers are in hand */
     end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone -> read last\n"
@@ -372,8 +374,8 @@ static void test_a_store_of_unknown_outcome_hands_out_nothing(void **state)
                "1022 done -> ready, delete 7:1117\n");
 }
 
-/* Once the lease is over somebody else may have the lock: what comes then is in vain, a store's OK as well.
- */
+/* After the lease another client may hold the lock: no later outcome is used, not even the success of a
+ * store. */
 static void test_nothing_is_in_time_after_the_lease(void **state)
 {
     (void)state;
@@ -398,7 +400,7 @@ static void test_nothing_is_in_time_after_the_lease(void **state)
     done(trace, 1184);
     columns(trace, 1185, 1283, nobody);
     last(trace, 1186, 3);
-    done(trace, 1182); /* the clock went back: nobody can tell */
+    done(trace, 1182); /* the clock went back: the lease may have ended */
     end(trace, "1000 take 0 -> write 7:1100\n"
                "1001 done -> read all\n"
                "1002 alone -> read last\n"
@@ -422,7 +424,7 @@ static void test_nothing_is_in_time_after_the_lease(void **state)
                "1182 done -> delete 7:1283\n");
 }
 
-/* The end is the column's timestamp, so it grows even when the clock has gone back. */
+/* The end is the column's timestamp, so it increases even when the clock has gone back. */
 static void test_ends_grow_whatever_the_clock_does(void **state)
 {
     (void)state;
@@ -525,7 +527,7 @@ static void test_stripes_at_random_come_about_equally_often(void **state)
         assert_in_range(counts[i], 1200, 2000);
 }
 
-/* The last identifiers before 2^63 are given too, in a short batch; then the stripe has none. */
+/* The last identifiers before 2^63 are handed out too, in a short batch; then the stripe is exhausted. */
 static void test_identifiers_end_below_two_to_the_63rd(void **state)
 {
     (void)state;
@@ -585,7 +587,7 @@ static void test_a_last_identifier_of_another_stripe_is_refused(void **state)
     }
 }
 
-/* The waits of a client that never finds its column alone. */
+/* The waits of a client that never finds its column to be the only one. */
 static void waits_of(const struct bk_idgen_config *config, int count, const char *expected)
 {
     struct trace *trace = begin(config);
@@ -628,7 +630,7 @@ static void test_back_off_constant_and_exponential(void **state)
     waits_of(&config, 6, " 10 20 40 50 50 50");
 }
 
-/* A wait that no longer fits is for ever; then the end of time comes before the next attempt. */
+/* A wait that would overflow is infinite; the next attempt then never comes. */
 static void test_back_off_does_not_overflow(void **state)
 {
     (void)state;
@@ -668,7 +670,7 @@ static void test_back_off_random_is_drawn_once_a_lease_and_multiplied(void **sta
     config.backoff_base_ns = 1000;
     config.backoff_limit_ns = 2000;
     waits_of(&config, 20, " 420 840 1260 1680 failed");
-    config.client_id = 9; /* another client draws another */
+    config.client_id = 9; /* another client draws another wait */
     waits_of(&config, 20, " 594 1188 1782 failed");
 }
 
@@ -691,7 +693,7 @@ static void test_a_batch_is_leased_by_conditional_updates(void **state)
     done(trace, 1019);
     last(trace, 1020, 3);
     done(trace, 1021);
-    not_applied(trace, 1022, true, 9, 2000); /* taken over meanwhile: nothing to give back */
+    not_applied(trace, 1022, true, 9, 2000); /* taken over meanwhile: nothing to release */
     end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 no: absent -> lock if absent then 7 1100\n"
                "1002 done -> read last\n"
@@ -711,7 +713,8 @@ static void test_a_batch_is_leased_by_conditional_updates(void **state)
                "1022 no: 9 2000 ->\n");
 }
 
-/* The store is the fence: it says itself whether it came first, whatever became of the lock and the time. */
+/* The conditional store is the fence: its outcome says whether it came first, whatever happened to the lock
+ * and however late it is. */
 static void test_conditional_stores_fence(void **state)
 {
     (void)state;
@@ -722,8 +725,8 @@ static void test_conditional_stores_fence(void **state)
     last(trace, 1002, 3);
     not_applied(trace, 1003, true, 9, 0);
     unknown(trace, 1004);
-    last(trace, 1005, 12); /* by this store or by another's: nobody's either way */
-    done(trace, 1060);     /* late, and its own all the same */
+    last(trace, 1005, 12); /* by this store or by another client's: the identifiers are lost either way */
+    done(trace, 1060);     /* late, but the identifiers are its own */
     refused(trace, 1061);
     unknown(trace, 1062);
     take(trace, 1063);
@@ -741,7 +744,7 @@ static void test_conditional_stores_fence(void **state)
     take(trace, 1000);
     done(trace, 1001);
     last(trace, 1002, 3);
-    not_applied(trace, 1050, true, 9, 0); /* the lease is over: others are not kept waiting */
+    not_applied(trace, 1050, true, 9, 0); /* lease over: others are not kept waiting */
     done(trace, 1051);
     tick(trace, 1061);
     done(trace, 1062);
@@ -767,7 +770,7 @@ static void test_a_lock_of_unknown_outcome_is_asked_for_again(void **state)
     struct trace *trace = begin(&config);
     take(trace, 1000);
     unknown(trace, 1001);
-    not_applied(trace, 1002, true, 7, 1100); /* it was taken */
+    not_applied(trace, 1002, true, 7, 1100); /* the lock was taken */
     last(trace, 1003, 3);
     done(trace, 1004);
     end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
@@ -781,7 +784,7 @@ static void test_a_lock_of_unknown_outcome_is_asked_for_again(void **state)
     unknown(trace, 1002);
     done(trace, 1003);
     tick(trace, 1013);
-    not_applied(trace, 1014, true, 7, 1100); /* its own of before, which still lasts */
+    not_applied(trace, 1014, true, 7, 1100); /* the client's own earlier lock, which has not ended */
     end(trace, "1000 take 0 -> lock if 0 0 then 7 1100\n"
                "1001 unknown -> lock again if 0 0 then 7 1100\n"
                "1002 unknown -> lock if 7 1100 then 0 0\n"
@@ -828,16 +831,16 @@ static void test_misuse_changes_nothing(void **state)
     assert_int_equal(bk_idgen_tick(&idgen, 0), BK_OK);
     assert_int_equal(bk_idgen_in_hand(NULL), 0);
     assert_int_equal(bk_idgen_take(&idgen, 0, &id), BK_ERROR_EMPTY);
-    assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_ERROR_OPERATION); /* not yet asked */
+    assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_ERROR_OPERATION); /* not yet requested */
     assert_true(bk_idgen_next(&idgen, &action));
     assert_false(bk_idgen_next(&idgen, &action));
-    /* A condition that was never named cannot fail. */
+    /* An action without a condition cannot fail a condition. */
     outcome.kind = BK_IDGEN_NOT_APPLIED;
     assert_int_equal(bk_idgen_outcome(&idgen, 0, &outcome), BK_OK);
     assert_true(bk_idgen_next(&idgen, &action) && action.kind == BK_IDGEN_WRITE_COLUMN && action.is_retry);
 }
 
-/* A failure that its host did not hear of is over with the next take. */
+/* A failure that the host did not fetch ends with the next take. */
 static void test_a_take_after_a_failure_begins_anew(void **state)
 {
     (void)state;
@@ -855,7 +858,7 @@ static void test_a_take_after_a_failure_begins_anew(void **state)
                "1004 take 0 -> write 7:1104\n");
 }
 
-/* A lock that is denied outright leaves nothing to give back, and so ends without another action. */
+/* An attempt whose lock is denied has nothing to release, and so ends without another action. */
 static void test_a_take_after_a_denied_lock_begins_anew(void **state)
 {
     (void)state;

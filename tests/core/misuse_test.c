@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: every public function of the core answers every misuse that its header names with the status that the
+/* Aim: every public function of the core answers every misuse that its header lists with the status that the
  * header names, and changes nothing.
- * Method: a table for each header, a line a misuse, in the header's order; what the calls were given is
- * compared with a copy made before. Functions that answer with a value say "nothing" with the value that
- * their header names. */
+ * Method: a table for each header, with one line per misuse, in the header's order; the arguments of the
+ * calls are compared with a copy made before. Functions that return a value report "nothing" with the
+ * value that their header names. */
 #include "agent_host.h"
 #include "bucketing/bucketing.h"
 #include "bucketing/hash.h"
@@ -16,13 +16,13 @@ struct misuse {
     int64_t answered, expected;
 };
 
-/* The initialisers of a table are calls that do not follow each other in a known order, which is fine for
- * calls that change nothing. */
+/* The initialisers of a table are calls in an unspecified order, which is fine for calls that change nothing.
+ */
 #define REFUSED(call, status)                                                                                \
     {                                                                                                        \
 #call, (int64_t)(call), (status)                                                                     \
     }
-/* The same of a call that has to zero what it would have made. */
+/* The same for a call that must zero its output. */
 #define ZEROED(call, object, status)                                                                         \
     {                                                                                                        \
 #call, zeroed((memset(object, 0xa5, sizeof *(object)), (call)), object, sizeof *(object)), (status)  \
@@ -58,7 +58,7 @@ static void test_misuse_of_status_and_hash(void **unused)
         assert_int_equal(none[i], -1);
         assert_int_equal(likewise[i], -1);
     }
-    /* No bytes at all are no misuse, wherever they are said to be. */
+    /* Zero bytes are no misuse, whatever the pointer. */
     const struct bk_hash128 plain = bk_murmur3_128(NULL, 0, 7), at = bk_murmur3_128(inputs, 0, 7),
                             tail = bk_murmur3_128_cassandra(NULL, 0, 7);
     assert_true(plain.h1 == at.h1 && plain.h2 == at.h2);
@@ -343,7 +343,7 @@ static void test_misuse_of_a_reader_and_of_what_is_empty(void **unused)
     assert_memory_equal(&empties, &known, sizeof empties);
 }
 
-/* A history that came from elsewhere, and is wrong in one place. */
+/* A history from elsewhere with one wrong field. */
 static struct bk_history broken(const struct bk_history *history, uint32_t count, int64_t from_ns,
                                 int64_t shift, const struct bk_strategy *second)
 {
@@ -539,7 +539,7 @@ static void test_misuse_of_agent_settings(void **unused)
                                            small_config(BK_GUARDED, BK_COUNTER_COLUMN)};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
         assert_int_equal(bk_agent_check(&fine[i]), BK_OK);
-        /* Which of them, what of it is wrong, and the answer. */
+        /* The base configuration, its wrong field, and the status. */
 #define WITH(base, change, status)                                                                           \
     {                                                                                                        \
         struct bk_agent_config wrong = fine[base];                                                           \
@@ -605,7 +605,7 @@ static void test_misuse_of_agents(void **unused)
     uint32_t first, second, number;
     int64_t bucket;
     bool is_changing;
-    /* Two operations are all that it has; neither waits for an outcome before its action is taken. */
+    /* Both of the agent's operations are taken; neither waits for an outcome before its action is taken. */
     assert_int_equal(bk_agent_write(agent, 0, 7, &row, &first), BK_OK);
     assert_int_equal(bk_agent_write(agent, 0, 8, &row, &second), BK_OK);
     size_t state_size = bk_agent_state_size(agent);
@@ -672,7 +672,7 @@ static void test_misuse_of_agents(void **unused)
     for (size_t i = 0; i < sizeof spare; i++)
         assert_int_equal(spare[i], 0);
     assert_memory_equal(memory, copy, size);
-    /* Bytes that are no state are found out on the way: these leave the memory in disorder. */
+    /* Bytes that are no state are detected during loading: these calls leave the memory in disorder. */
     const struct misuse last[] = {
         ZEROED(bk_agent_load(memory, size, &config, state, state_size - 1, &out), &out, BK_ERROR_CHECKPOINT),
         ZEROED(bk_agent_load(memory, size, &config, state, state_size + 1, &out), &out, BK_ERROR_CHECKPOINT),

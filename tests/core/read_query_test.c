@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the strategy, the query and the plan, a reader gets exactly the rows that a scan of
- * everything would, asks no bucket twice and none outside the history, and stays within its bound. Method:
- * random histories with empty buckets, row by row; a host that answers each step from them; a full scan
- * beside it. */
+/* Aim: for every strategy, query and plan a reader gets exactly the rows that a full scan would, asks no
+ * bucket twice and none outside the history, and stays within its bound. Method: random histories with empty
+ * buckets; a host that answers each step from them; a full scan for comparison. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +26,7 @@ struct stored {
     bool is_taken;
 };
 
-/* Rows in the order in which they were written; a later one is a newer one. */
+/* Rows in the order in which they were written; a later row is a newer row. */
 struct history {
     struct bk_strategy strategy;
     struct bk_key_state state;
@@ -67,8 +66,8 @@ static struct bk_strategy draw_strategy(struct draw *draw, enum bk_kind kind)
     return strategy;
 }
 
-/* Gaps of all lengths, rows of one time, and for those that follow a sequence now and then a bucket that
- * nobody wrote to, as two ends that roll at once leave it. */
+/* Draws gaps of all lengths and rows of equal times; for kinds that follow a sequence also an occasional
+ * bucket without rows, as two simultaneous rolls leave behind. */
 static void draw_history(struct draw *draw, enum bk_kind kind, struct history *history)
 {
     memset(history, 0, sizeof *history);
@@ -128,8 +127,8 @@ static bool is_wanted(const struct bk_query *query, const struct stored *row)
            (row->time_ns >= query->from_ns && row->time_ns < query->until_ns);
 }
 
-/* Each bucket's newest rows of the step's times, as many as the LIMIT; how many came, and whether an older
- * row was met. */
+/* Finds each bucket's newest rows within the step's times, up to the LIMIT. Returns the number of rows, and
+ * whether an older row was met. */
 static uint64_t answer(struct history *history, const struct bk_read_step *step, bool *saw_older)
 {
     uint64_t found = 0;
@@ -169,8 +168,8 @@ static void read_all(struct history *history, struct bk_reader *reader, const st
     assert_int_equal(reader->status, BK_OK);
 }
 
-/* What came is what a scan of everything gives: of a range or of all, all; of the newest n, these, where the
- * order is told to be one, and otherwise n of any. */
+/* The reader's rows are those of a full scan: all of them for a range or for all rows; for the newest n
+ * exactly these if the reader reports an order, and otherwise any n. */
 static void assert_is_full_scan(const struct history *history, const struct bk_query *query,
                                 const struct bk_reader *reader)
 {
@@ -190,7 +189,7 @@ static void assert_is_full_scan(const struct history *history, const struct bk_q
     assert_true(reader->rows_found == taken);
 }
 
-/* BK_ORDER_NEWEST_FIRST: the steps' buckets, from the highest down, give the rows from the newest down. */
+/* BK_ORDER_NEWEST_FIRST: the steps' buckets, from the highest down, return rows from the newest down. */
 static void assert_order(const struct history *history, const struct bk_reader *reader)
 {
     int64_t bucket = INT64_MAX;
@@ -202,7 +201,7 @@ static void assert_order(const struct history *history, const struct bk_reader *
     }
 }
 
-/* Some of the times at which buckets began, with the row that makes each start in it. */
+/* Some of the bucket starts, each with the time of the bucket's first row. */
 static size_t draw_starts(struct draw *draw, const struct history *history, struct bk_bucket_start *starts)
 {
     size_t count = 0;
@@ -280,7 +279,7 @@ static bool has_rows(const struct history *history, const struct bk_read_step *s
     return false;
 }
 
-/* The memory is fed by reads as time goes on; rows come late, but not later than it allows. */
+/* Reads feed the memory as time advances. Rows arrive late, but not later than the memory allows. */
 static void test_read_memory_of_empty_windows_loses_no_row_and_spares_questions(void **state)
 {
     (void)state;
@@ -329,7 +328,7 @@ static void test_read_memory_of_empty_windows_loses_no_row_and_spares_questions(
     assert_true(spared > 5000 && asked > 5000);
 }
 
-/* Against a plain list of windows, with more runs than there is room for. */
+/* Compared with a plain list of windows, with more runs than the memory can hold. */
 static void test_empties_random_runs_equal_a_plain_list(void **state)
 {
     (void)state;
@@ -342,7 +341,8 @@ static void test_empties_random_runs_equal_a_plain_list(void **state)
     assert_int_equal(bk_strategy_time(WINDOW_NS, 0, &window), BK_OK);
     assert_int_equal(bk_read_begin(&window, NULL, &query, &reader), BK_OK);
     for (int i = 0; i < 4000; i++) {
-        int64_t span = i % 2 == 0 ? 40 : 300; /* few enough to be kept whole, or more */
+        /* Few enough windows for the memory to keep all runs, or more. */
+        int64_t span = i % 2 == 0 ? 40 : 300;
         bool is_known[300] = {false};
         struct bk_empties empties;
         memset(&empties, 0, sizeof empties);
@@ -407,7 +407,8 @@ static void test_empties_open_late_and_cut_windows_are_never_kept(void **state)
     assert_memory_equal(&empties, &before, sizeof before);
 }
 
-/* Runs that somebody else made, up to the ends of the number line: nothing is counted beyond them. */
+/* Runs that another program made, up to the ends of the number line: the reader does not count beyond the
+ * ends. */
 static void test_empties_runs_at_the_ends_of_the_line_are_sound(void **state)
 {
     (void)state;
@@ -425,8 +426,8 @@ static void test_empties_runs_at_the_ends_of_the_line_are_sound(void **state)
     assert_true(empties.runs[1].low == 4 && empties.runs[1].high == INT64_MAX);
 }
 
-/* The published GetRows asks for bucket - 1 in its loop and never lowers bucket: with fewer rows than wanted
- * in the two newest buckets it asks the same one for ever. */
+/* The published GetRows requests bucket - 1 in its loop and never lowers `bucket`: if the two newest buckets
+ * have fewer rows than wanted, it requests the same bucket without end. */
 static void test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends(void **state)
 {
     (void)state;
@@ -472,7 +473,7 @@ static void test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_do
     while (bk_read_next(&reader, &step))
         bk_read_found(&reader, rows[step.bucket_low]);
     assert_true(reader.rows_found == 12 && reader.partitions_asked == 6);
-    /* And it asks a bucket only when it is needed. */
+    /* The reader asks a bucket only when the bucket is needed. */
     query.kind = BK_QUERY_LATEST;
     query.rows = 8;
     assert_int_equal(bk_read_begin(&strategy, NULL, &query, &reader), BK_OK);
@@ -504,11 +505,11 @@ static void test_read_parallel_never_asks_more_at_once_than_allowed(void **state
             assert_true(step.bucket_high - step.bucket_low < (int64_t)most);
             bk_read_found(&reader, 5);
         }
-        assert_true(reader.partitions_asked == 30); /* rows enough, but any bucket may hold newer ones */
+        assert_true(reader.partitions_asked == 30); /* enough rows, but any bucket may hold newer ones */
     }
 }
 
-/* A state, a birth or a unit that is wrong by a factor of a million. */
+/* The state, the birth or the unit is wrong by a factor of a million. */
 static void test_read_every_walk_is_bounded(void **state)
 {
     (void)state;
@@ -540,12 +541,12 @@ static void test_read_every_walk_is_bounded(void **state)
         assert_true(asked == 1001 && reader.partitions_asked == 1001);
         assert_int_equal(reader.status, BK_ERROR_WALK_TOO_LONG);
         assert_false(bk_read_next(&reader, &step));
-        /* So is a host that skips what it knows to be empty. */
+        /* A host that skips windows known to be empty is bounded too. */
         while (bk_read_skip_to(&skipper, INT64_MIN) > 0 || bk_read_next(&skipper, &step))
             bk_read_found(&skipper, 0);
         assert_true(skipper.partitions_asked == 1001);
         assert_int_equal(skipper.status, BK_ERROR_WALK_TOO_LONG);
-        /* A read that has just enough is whole. */
+        /* A read that needs exactly its limit is complete. */
         query.partitions_max = 1;
         query.until_ns = query.now_ns = 500;
         assert_int_equal(bk_read_begin(&strategies[2], NULL, &query, &reader), BK_OK);
@@ -593,7 +594,7 @@ static void test_read_begin_misuse_is_refused_without_steps(void **state)
     assert_int_equal(bk_read_begin(&window, NULL, NULL, &reader), BK_ERROR_NULL);
     assert_int_equal(bk_read_begin(NULL, NULL, &good, &reader), BK_ERROR_NULL);
     assert_int_equal(bk_read_begin(&window, NULL, &good, NULL), BK_ERROR_NULL);
-    /* Windows as for milliseconds, times in nanoseconds. */
+    /* The window is set in milliseconds, but the times are in nanoseconds. */
     bad = good;
     bad.until_ns = bad.now_ns = INT64_C(1700000000000000000);
     assert_int_equal(bk_read_begin(&window, NULL, &bad, &reader), BK_ERROR_WALK_TOO_LONG);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a reader finds the newest rows, never asks beyond the history, always ends, and counts what it asks.
- * Method: random histories (rows per bucket) beside a naive reader that goes down bucket by bucket; skipping
- * is compared with asking step by step; each misuse that read.h names. */
+/* Aim: a reader finds the newest rows, never asks beyond the history, always ends, and counts the partitions
+ * that it asks.
+ * Method: random histories (rows per bucket) are compared with a naive reader that goes down bucket by
+ * bucket; skipping is compared with asking step by step; and each misuse that read.h lists is tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +59,8 @@ static struct history draw_history(struct draw *draw, enum bk_kind kind)
     }
     assert_int_equal(status, BK_OK);
     history.state.bucket =
-        kind == BK_TIME || kind == BK_HASH ? -1 : history.newest; /* those do not look at it */
+        /* These kinds do not use the state. */
+        kind == BK_TIME || kind == BK_HASH ? -1 : history.newest;
     uint64_t empty_in = 1 + draw_below(draw, 4), most = 1 + draw_below(draw, 12);
     for (int64_t i = 0; i <= history.newest - history.floor; i++)
         history.rows[i] = draw_below(draw, empty_in) == 0 ? draw_below(draw, most + 1) : 0;
@@ -75,7 +77,8 @@ static struct bk_reader start(const struct history *history, uint64_t wanted, en
     return reader;
 }
 
-/* Asks the step's buckets with its LIMIT, newest first, and keeps what is still wanted in kept[]. */
+/* Reads the step's buckets with its LIMIT, newest first, and keeps the rows that are still wanted in kept[].
+ */
 static uint64_t ask(const struct history *history, const struct bk_read_step *step, uint64_t *kept)
 {
     uint64_t found = 0;
@@ -91,7 +94,8 @@ static uint64_t ask(const struct history *history, const struct bk_read_step *st
     return found;
 }
 
-/* Against the whole history: the newest rows and no others were kept, and no more was asked than needed. */
+/* Compared with the whole history: exactly the newest rows were kept, and no more partitions were asked than
+ * needed. */
 static void check_read(const struct history *history, uint64_t wanted, enum bk_plan plan, int64_t width)
 {
     struct bk_reader reader = start(history, wanted, plan);
@@ -141,7 +145,7 @@ static void test_read_random_histories_newest_rows_are_found(void **state)
     }
 }
 
-/* The published loop asks the same bucket for ever when the history is short. */
+/* The published loop asks the same bucket without end when the history is short. */
 static void test_read_short_history_ends_at_its_beginning(void **state)
 {
     (void)state;
@@ -170,7 +174,7 @@ static void assert_same_reader(const struct bk_reader *a, const struct bk_reader
     assert_true(a->partitions_asked == b->partitions_asked && a->step_open == b->step_open);
 }
 
-/* As the header words it: the whole steps above `bucket`, each asked and answered 0. */
+/* The rule of the header: the whole steps above `bucket`, each asked and answered with 0. */
 static void skip_by_asking(struct bk_reader *reader, int64_t bucket)
 {
     for (;;) {
@@ -196,7 +200,7 @@ static void test_read_skip_equals_asking_step_by_step(void **state)
         for (int turn = 0; turn < 6; turn++) {
             struct bk_read_step step;
             uint64_t kept[BUCKETS];
-            /* With and without an open step, and once the read is complete. */
+            /* With and without an open step, and after the end of the read. */
             if (draw_below(&draw, 3) > 0 && bk_read_next(&reader, &step) && draw_below(&draw, 2) == 0)
                 bk_read_found(&reader, ask(&history, &step, kept));
             static const int64_t ends[] = {INT64_MIN, INT64_MAX, -1, 0};
@@ -224,7 +228,7 @@ static void test_read_time_walks_from_now_to_birth(void **state)
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_DAY, &day), BK_OK);
     assert_int_equal(bk_read_latest(&day, NULL, 5 * day_ns, -1, 9, BK_PLAN_WALK, &reader), BK_OK);
     assert_true(reader.next == 5 && reader.floor == -1);
-    /* Born after the reader's now, by a clock that is ahead. */
+    /* The birth is after the reader's now, by a clock that is ahead. */
     assert_int_equal(bk_read_latest(&day, NULL, 5 * day_ns, 9 * day_ns, 9, BK_PLAN_PAIR, &reader), BK_OK);
     assert_true(bk_read_next(&reader, &step));
     assert_true(step.bucket_low == 5 && step.bucket_high == 5);
@@ -300,7 +304,7 @@ static void test_read_reports_out_of_turn_change_nothing(void **state)
     before = reader;
     bk_read_found(&reader, 7);
     assert_same_reader(&reader, &before);
-    /* More rows than a counter holds are enough rows. */
+    /* More rows than a counter can hold are enough rows. */
     assert_true(bk_read_next(&reader, &step));
     bk_read_found(&reader, UINT64_MAX);
     assert_true(reader.rows_found == UINT64_MAX && reader.partitions_asked == 4);
@@ -314,7 +318,7 @@ static void test_read_reports_out_of_turn_change_nothing(void **state)
     bk_read_found(NULL, 1);
 }
 
-/* All 2^63 buckets that a count can have, at once. */
+/* Skips all 2^63 buckets that a count can have in one call. */
 static void test_read_skips_as_many_buckets_as_there_are(void **state)
 {
     (void)state;

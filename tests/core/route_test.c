@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a route and its validity hold what route.h guarantees, and bk_advance() alone changes a key state.
- * Method: properties over random strategies, states and rows (a route asked anywhere within its ranges gives
- * the same bucket, just outside another one), and naive models: bits looked at one by one, chances in 128
- * bits, a counter, and a host that asks for every row beside one that jumps as far as the validity reaches.
- */
+/* Aim: a route and its validity keep the guarantees of route.h, and only bk_advance() changes a key state.
+ * Method: properties over random strategies, states and rows (a route anywhere within its ranges gives the
+ * same bucket, and just outside them another one), and naive models: bits tested one by one, chances in 128
+ * bits, a counter, and a host that routes every row compared with a host that jumps to the end of the
+ * validity. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
     return strategy;
 }
 
-/* A state that the strategy can have made. */
+/* A state that the strategy can produce. */
 static struct bk_key_state draw_state(struct draw *draw, const struct bk_strategy *strategy)
 {
     struct bk_key_state state = {.bucket = (int64_t)(draw_size(draw) >> 1),
@@ -78,7 +78,7 @@ static struct bk_row draw_row(struct draw *draw)
     return (struct bk_row){draw_time(draw), sequence, draw_bits(draw), draw_size(draw)};
 }
 
-/* As route.h words it, one bit at a time. */
+/* Follows the wording of route.h, one bit at a time. */
 static uint64_t naive_weight(const struct bk_strategy *strategy, uint64_t id, uint64_t bytes)
 {
     if (strategy->kind == BK_WEIGHTED) {
@@ -113,7 +113,7 @@ static void assert_same_within(struct draw *draw, const struct bk_strategy *stra
         struct bk_row row = draw_row(draw);
         uint64_t span = (uint64_t)route->until_ns - (uint64_t)route->from_ns;
         uint64_t width = route->sequence_high - route->sequence_low;
-        /* A range that begins with the last number of all is empty as a half-open one. */
+        /* A half-open range that begins with the last number is empty. */
         if (span == 0 || width == 0)
             return;
         uint64_t into = i == 0 ? 0 : i == 1 ? span - 1 : draw_bits(draw) % span;
@@ -205,7 +205,7 @@ static void test_route_count_is_the_sequence_divided(void **state)
         assert_true(route.bucket == (int64_t)bucket && route.sequence_low == bucket * rows);
         assert_true(route.sequence_high == (high > UINT64_MAX ? UINT64_MAX : (uint64_t)high));
     }
-    /* The one setting whose buckets would pass int64: the last bucket takes what is above. */
+    /* The only setting whose buckets would overflow int64: the last bucket takes all rows above it. */
     struct bk_strategy single;
     struct bk_route route;
     assert_int_equal(bk_strategy_count(1, &single), BK_OK);
@@ -260,7 +260,7 @@ static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
     for (int i = 0; i < 200000; i++) {
         struct bk_strategy strategy = draw_strategy(&draw);
         struct bk_row row = draw_row(&draw);
-        /* Else no id would fire at many bits, and none would miss by one. */
+        /* Otherwise no id would fire at many bits, and none would miss by one bit. */
         if (i % 2 == 0)
             row.id |= (UINT64_C(1) << draw_below(&draw, 34)) - 1;
         if (i % 8 == 0)
@@ -278,7 +278,7 @@ static void test_fires_random_ids_agree_with_the_naive_rule(void **state)
     assert_false(bk_fires(&strategy, NULL));
 }
 
-/* Ids below ceil(m 2^64 / n) fire and no others: the chance is m/n rounded up to a multiple of 2^-64. */
+/* Exactly the ids below ceil(m 2^64 / n) fire: the chance is m/n rounded up to a multiple of 2^-64. */
 static void test_fires_chance_is_exact_to_the_last_id(void **state)
 {
     (void)state;
@@ -326,7 +326,7 @@ static void test_first_firing_equals_asking_row_by_row(void **state)
                              ? bk_strategy_probabilistic_chance(1 + draw_below(&draw, n), n, 1, &strategy)
                              : bk_strategy_probabilistic(bits, 1, &strategy),
                          BK_OK);
-        /* None, one, or some of them fire, one that misses by its highest or lowest bit among them. */
+        /* None, one, or some of the ids fire, and some ids miss by their highest or lowest bit. */
         for (size_t j = 0; j < IDS; j++) {
             uint64_t mask = (UINT64_C(1) << bits) - 1,
                      miss = draw_below(&draw, 2) == 0 ? 1 : mask ^ (mask >> 1);
@@ -445,7 +445,7 @@ static void test_advance_follows_a_naive_counter(void **state)
     }
 }
 
-/* What a row adds beyond the threshold is gone: the counter of the next bucket begins at 0. */
+/* The part of a row's weight beyond the threshold is lost: the counter of the next bucket begins at 0. */
 static void test_advance_weighted_follows_a_naive_counter(void **state)
 {
     (void)state;
@@ -480,8 +480,8 @@ static void test_advance_weighted_follows_a_naive_counter(void **state)
     assert_true(rolls > 5000 && over > 1000);
 }
 
-/* The mean of what a row adds is its bytes / B: 6 checks at 8 sigma, each with 10^6 rows. The chance of a
- * false alarm is below 1e-14. */
+/* A row adds bytes / B on average: 6 checks at 8 sigma, each with 10^6 rows. The chance of a false alarm is
+ * below 1e-14. */
 static void test_weight_is_bytes_over_the_unit_on_average(void **state)
 {
     (void)state;
@@ -521,7 +521,7 @@ static void test_advance_count_keeps_the_newest_bucket(void **state)
         }
         assert_int_equal(bk_advance(&strategy, &key, &row, &effect), BK_OK);
         assert_true(key.bucket == newest && key.counter == 0 && key.last_change_ns == changed_ns);
-        /* The number comes from outside: nothing is written for it. */
+        /* The number comes from outside, so nothing is written for it. */
         assert_true(effect.counter_increments == 0 && effect.state_writes == 0 && !effect.rolled);
     }
 }
@@ -545,7 +545,7 @@ static void test_advance_stateless_kinds_change_nothing(void **state)
 
 #define ROWS 400
 
-/* Counts rows in steps, as far as the validity reaches, and advances for the rows that fire alone. */
+/* Counts rows in steps that end where the validity ends, and advances only for the rows that fire. */
 static void place_by_jumps(const struct bk_strategy *strategy, const int64_t *times_ns, const uint64_t *ids,
                            const uint64_t *bytes, int64_t *buckets)
 {

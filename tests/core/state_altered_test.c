@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: of a checkpoint in which one number was altered, each bound that the core sets is kept to the last
- * number: what lies beyond it is refused, what lies within it is taken.
- * Method: agents and clients whose numbers are telling ones; a number is found in the bytes by what it is,
- * and its neighbours by the order in which the struct's fields are written. agent_hostile_test alters bytes
- * at random, which hardly ever hits a bound. */
+/* Aim: when one number of a checkpoint is altered, the core enforces each of its bounds exactly: a number
+ * beyond the bound is refused, and a number within it is accepted.
+ * Method: agents and clients have recognisable numbers. A number is found in the bytes by its value, and
+ * its neighbours by the order in which the struct's fields are written. agent_hostile_test alters bytes at
+ * random, which rarely hits a bound. */
 #include "agent_host.h"
 #include "bucketing/idgen.h"
 
 #define FAR       (INT64_C(1) << 62)
 #define BYTES_MAX 4096
-/* Numbers that stand nowhere else. */
+/* Numbers that occur nowhere else. */
 #define TELLING      INT64_C(0x1122334455667788)
 #define MICROSECONDS INT64_C(1000)
 
@@ -32,7 +32,7 @@ static void set_number(unsigned char *bytes, int64_t value)
         bytes[i] = (unsigned char)((uint64_t)value >> 8 * i);
 }
 
-/* Where the number stands, which it does but once. */
+/* The position of the number, which must occur exactly once. */
 static size_t find(const struct bytes *state, int64_t value)
 {
     size_t found = 0, count = 0;
@@ -54,7 +54,7 @@ static struct bytes save(const struct bk_agent *agent)
     return state;
 }
 
-/* What a load answers when the number there is another. */
+/* The status of a load with another number at this position. */
 static enum bk_status load(const struct bk_agent_config *config, const struct bytes *state, size_t at,
                            int64_t value)
 {
@@ -78,7 +78,7 @@ static struct bk_action next_action(struct bk_agent *agent)
     return action;
 }
 
-/* From 0 on, and no further than a counter may go. */
+/* The weight ranges from 0 to the largest number that a counter may have. */
 static void test_a_weight_is_one_that_a_row_may_have(void **unused)
 {
     (void)unused;
@@ -88,7 +88,8 @@ static void test_a_weight_is_one_that_a_row_may_have(void **unused)
     uint32_t operation;
     assert_int_equal(bk_agent_write(agent, 1000, 7, &row, &operation), BK_OK);
     struct bytes state = save(agent);
-    /* Behind the row's bytes stands the query, of three small numbers and six others; then the weight. */
+    /* The row's bytes are followed by the query, which has three small numbers and six others, and then by
+     * the weight. */
     size_t at = find(&state, TELLING) + 8 + 3 * 4 + 6 * 8;
     assert_int_equal(number_at(state.at + at), 1);
     assert_int_equal(load(&config, &state, at, 0), BK_OK);
@@ -98,7 +99,7 @@ static void test_a_weight_is_one_that_a_row_may_have(void **unused)
     free(agent);
 }
 
-/* Lets the agent learn that the key's newest bucket is this one. */
+/* Makes the agent learn this bucket as the key's newest bucket. */
 static void learn_bucket(struct bk_agent *agent, uint64_t key, int64_t bucket)
 {
     struct bk_row row = row_at(1000, false);
@@ -129,7 +130,7 @@ static void test_a_cached_state_is_one_that_may_be_stored(void **unused)
     free(agent);
 }
 
-/* The entries' numbers rise, so that none stands there twice. */
+/* The numbers of the entries increase, so that no entry occurs twice. */
 static void test_entries_of_the_cache_stand_in_their_order(void **unused)
 {
     (void)unused;
@@ -139,7 +140,7 @@ static void test_entries_of_the_cache_stand_in_their_order(void **unused)
     learn_bucket(agent, TELLING, 3);
     learn_bucket(agent, TELLING + 1, 5);
     struct bytes state = save(agent);
-    /* The number of an entry stands in the four bytes before its key. */
+    /* The number of an entry is in the four bytes before its key. */
     size_t first = find(&state, TELLING) - 4, second = find(&state, TELLING + 1) - 4;
     size_t later = first < second ? second : first, sooner = first < second ? first : second;
     assert_int_not_equal(state.at[later], state.at[sooner]);
@@ -157,7 +158,7 @@ static void test_entries_of_the_cache_stand_in_their_order(void **unused)
     free(agent);
 }
 
-/* An agent that asks for windows, whose numbers are some thousands, one at a time. */
+/* An agent in the middle of a read of windows, whose numbers are in the thousands. */
 static struct bk_agent *begin_walk(struct bk_agent_config *config, enum bk_plan plan, uint32_t at_once)
 {
     *config = small_config(BK_SINGLE, BK_COUNTER_RMW);
@@ -195,13 +196,13 @@ static void test_a_walk_stands_within_its_bounds(void **unused)
     free(agent);
 }
 
-/* Runs of empty windows ascend, with a window between them that is not known to be empty. */
+/* Runs of empty windows ascend, and between two runs is a window that is not known to be empty. */
 static void test_runs_of_empty_windows_stand_apart(void **unused)
 {
     (void)unused;
     struct bk_agent_config config;
     struct bk_agent *agent = begin_walk(&config, BK_PLAN_PARALLEL, 8);
-    /* Of the windows 0x6782 to 0x6789 the lowest two are empty, and the two after the next. */
+    /* Of the windows 0x6782 to 0x6789 the lowest two are empty, and so are the two after the next window. */
     const struct bk_outcome outcome = {.kind = BK_OUTCOME_APPLIED, .rows = 9, .empty = 0x1b};
     assert_int_equal(bk_agent_outcome(agent, 0x6799 * MICROSECONDS, 0, &outcome), BK_OK);
     struct bytes state = save(agent);
@@ -218,7 +219,7 @@ static void test_runs_of_empty_windows_stand_apart(void **unused)
     free(agent);
 }
 
-/* A query is looked at when its read begins; one that came back as another, and is none, ends it. */
+/* A query is checked when its read begins. A checkpoint with an invalid query ends the read. */
 static void test_a_read_whose_query_is_none_is_refused(void **unused)
 {
     (void)unused;
@@ -240,8 +241,8 @@ static void test_a_read_whose_query_is_none_is_refused(void **unused)
     free(agent);
 }
 
-/* Where a client's numbers stand: version and settings first, and behind what it has in hand step and after;
- * then eight flags of a byte each. */
+/* Offsets in a client's checkpoint: version and settings come first; after the identifiers in hand come step
+ * and after, and then eight flags of a byte each. */
 enum {
     IDGEN_NEXT = 4 + 6 * 8,
     IDGEN_IN_HAND = IDGEN_NEXT + 8,
@@ -280,7 +281,7 @@ static enum bk_status load_client(const struct bytes *state, size_t at, int64_t 
     return status;
 }
 
-/* A client that has read that `last` was the last identifier, and is about to store another. */
+/* A client that has read `last` as the last identifier and is about to store another. */
 static struct bk_idgen client_that_stores(int64_t last)
 {
     struct bk_idgen idgen;
@@ -297,7 +298,7 @@ static struct bk_idgen client_that_stores(int64_t last)
     return idgen;
 }
 
-/* Behind a checkpoint nothing follows. */
+/* Extra bytes after a checkpoint are refused. */
 static void test_a_checkpoint_that_is_too_long_is_refused(void **unused)
 {
     (void)unused;
@@ -325,8 +326,8 @@ static void test_a_client_asks_or_waits_and_not_both(void **unused)
     }
 }
 
-/* A random wait is drawn at a lease's first attempt; a checkpoint may say that there were more, and no draw.
- */
+/* A random wait is drawn at a lease's first attempt. A checkpoint may say that there were more attempts but
+ * no draw. */
 static void test_a_random_wait_that_a_client_lacks_is_drawn(void **unused)
 {
     (void)unused;
@@ -347,7 +348,7 @@ static void test_a_random_wait_that_a_client_lacks_is_drawn(void **unused)
     assert_in_range(bk_idgen_deadline(&loaded), 1000 + 2, 1000 + 2 * config.backoff_base_ns);
 }
 
-/* What a client has in hand ends at INT64_MAX. */
+/* The identifiers in hand end at INT64_MAX at the latest. */
 static void test_identifiers_in_hand_are_the_stripes(void **unused)
 {
     (void)unused;
@@ -369,7 +370,7 @@ static void test_identifiers_in_hand_are_the_stripes(void **unused)
     assert_int_equal(load_client(&state, IDGEN_IN_HAND, -1), BK_ERROR_CHECKPOINT);
 }
 
-/* What is about to be stored lies behind the last one, which is an identifier. */
+/* The identifier to be stored is above the last one, which must itself be an identifier. */
 static void test_a_client_stores_an_identifier_of_its_stripe(void **unused)
 {
     (void)unused;

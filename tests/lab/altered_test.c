@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever field of a state was altered on purpose, its checksum made to fit, the state is refused in
- * one line or taken; and one that is taken is kept again as it was read, since a field that is neither
- * compared with others nor kept is one that the archive has lost. Method: of runs of either engine in their
- * middle, one place after the other is altered, and the run is stopped at its first safe point. An argument:
- * so many places of each state. */
+/* Aim: if a field of a state is altered on purpose, with a matching checksum, the state is either refused in
+ * one line or accepted; an accepted state is kept again as it was read, since the archive has lost any field
+ * that is neither checked nor kept. Method: states are taken in the middle of runs of either engine; their
+ * bytes are altered at one place after another, and the run is stopped at its first safe point. Argument: the
+ * number of places in each state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,8 @@ static size_t alterations = 300;
 #define SMALL BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv"
 #define RING  "cluster: {nodes: 3, replication_factor: 3}\n"
 
-/* What runs, and the state that is taken: the nth, so many events after one another in the cluster engine. */
+/* The runs, and the number of the state that is altered; in the cluster engine states are this many events
+ * apart. */
 static const struct {
     const char *name;
     uint64_t nth, events_each;
@@ -85,7 +86,7 @@ static const struct {
 };
 #define SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
-/* The last state that was put, and how many were to be. */
+/* The last state that was put, and the number of states that are still to come. */
 struct keeper {
     unsigned char *data;
     size_t size;
@@ -109,7 +110,7 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
     atomic_fetch_add(&keeper->snapshots.wish, 1);
 }
 
-/* Stops at the nth state that it puts; false. */
+/* Stops at the nth state that it puts, and returns false. */
 static bool go_on(struct keeper *keeper, const struct lab_scenario *scenario, const struct lab_kept *kept,
                   uint64_t nth, uint64_t events_each, struct sim_error *error)
 {
@@ -122,8 +123,8 @@ static bool go_on(struct keeper *keeper, const struct lab_scenario *scenario, co
                                             .events_each = events_each}};
     const struct lab_run_context context = {.progress = &keeper->progress, .snapshots = &keeper->snapshots};
     atomic_store(&keeper->snapshots.wish, 1);
-    /* The stream engine puts a state before it ends; the cluster engine ends before it has read one, and so
-     * does a run over a trace, which reads the rows before its state. */
+    /* The stream engine puts a state before it stops. The cluster engine stops before it has read a state,
+     * and so does a run over a trace, which reads its rows before the state. */
     bool puts_first = scenario->agents.count == 0 && scenario->trace_path == NULL;
     atomic_store(&keeper->progress.stop, kept != NULL && puts_first);
     *error = (struct sim_error){SIM_ERROR_NONE, ""};
@@ -132,7 +133,7 @@ static bool go_on(struct keeper *keeper, const struct lab_scenario *scenario, co
     return ok;
 }
 
-/* What stands before the fields: a state of no fields, without the checksum behind it. */
+/* The size of the header before the fields: a state without fields, less the checksum at its end. */
 static size_t head_size(const struct lab_scenario *scenario)
 {
     struct sim_archive archive;
@@ -174,8 +175,8 @@ static bool is_stopped(const struct sim_error *error)
     return strstr(error->text, "stopped before the end") != NULL;
 }
 
-/* A worker that goes on from a state of its own puts the one that it began beside it: where the bytes are not
- * the same, they are to be taken again. */
+/* A worker that resumes from a state puts the state that it started from: if the bytes differ, they must be
+ * accepted in turn. */
 static void check_kept_again(const struct lab_scenario *scenario, const struct lab_kept *kept,
                              const struct keeper *keeper)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: faults of the cluster engine that overlap, come at the run's very ends, never end or are far too many
- * do what they say, and nothing else; and what they leave open is counted for what it is. Method: runs whose
- * figures are known beforehand, or compared with a run without the fault that must not matter. */
+/* Aim: faults of the cluster engine that overlap, come at the very start or end of the run, never end, or are
+ * far too many have exactly their described effect, and operations that they leave open are counted
+ * correctly. Method: runs whose figures are known in advance, or that are compared with a run without the
+ * fault that must not matter. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ static double metric(const struct lab_result *result, const char *name)
     return found->value;
 }
 
-/* The same run again with `count` faults of this kind before the others. */
+/* Runs the same scenario again with `count` faults of this kind before the others. */
 static struct lab_result *run_many(const char *before, const char *fault, int count, const char *after)
 {
     size_t size = strlen(before) + strlen(after) + (size_t)count * (strlen(fault) + 1) + 32;
@@ -92,7 +93,7 @@ static void test_fault_agent_that_crashes_while_down_is_back_after_both(void **s
     assert_int_equal(back.count, 1);
     assert_true(strtod(back.first, NULL) == 55);
     double refused = metric(result, "writes.refused");
-    assert_true(refused > 700 && refused < 1100); /* 45 s of 20 rows */
+    assert_true(refused > 700 && refused < 1100); /* 45 s at 20 rows/s */
     lab_result_destroy(result);
 }
 
@@ -131,7 +132,7 @@ static void test_fault_cluster_that_never_heals_ends_with_all_accounted(void **s
     }
 }
 
-/* Lines of an event trace that hold all of these words, between two times. */
+/* The lines of an event trace within a time range that contain all of these words. */
 struct lines {
     const char *words[2];
     double from_s, until_s;
@@ -171,8 +172,8 @@ static struct lines lines_of(const char *text, const char *word, const char *oth
     KEYS NODES "agents: {count: 2}\nfaults:\n  - {agent_pause: {agent: 0, at: 1m, lasts: 2m}}\n"             \
                "strategies: [probabilistic: {bits: 1, threshold: 9, coordination: guarded, grant: 5s}]\n"
 
-/* It hears one event in the pause; what it asks for next leaves when the pause is over, and so does what it
- * hears then. */
+/* The agent hears one event during the pause. The actions that it then requests, and later events, wait until
+ * the pause is over. */
 static void test_fault_paused_agent_hears_once_and_acts_after_the_pause(void **state)
 {
     (void)state;
@@ -180,12 +181,12 @@ static void test_fault_paused_agent_hears_once_and_acts_after_the_pause(void **s
     assert_int_equal(heard.count, 1);
     struct lines acts = lines_of(PAUSED, "agent 0 ", "", 180, 181);
     assert_true(acts.count > 1 && acts.first_s == 180);
-    /* Rows go to the other one meanwhile. */
+    /* Meanwhile rows go to the other agent. */
     assert_true(lines_of(PAUSED, "agent 1 takes row", "", 60.5, 179).count > 2000);
     assert_int_equal(lines_of(PAUSED, "agent 0 takes row", "", 60.5, 179.9999).count, 0);
 }
 
-/* Of two pauses the later end counts, and a crash ends both. */
+/* The later end of two pauses counts, and a crash ends both pauses. */
 static void test_fault_pauses_that_overlap_and_a_crash_within_end_well(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void test_fault_pauses_that_overlap_and_a_crash_within_end_well(void **st
     assert_true(lines_of(crashed, "agent 0", "takes row", 120, 150).count > 100);
 }
 
-/* What it knows from the checkpoint it need not read again. */
+/* An agent need not read again what its checkpoint contains. */
 static void test_fault_agent_of_a_checkpoint_knows_what_it_knew(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void test_fault_agent_of_a_checkpoint_knows_what_it_knew(void **state)
     assert_int_equal(reads[1], 0);
 }
 
-/* A key whose state is lost begins again; one whose state is restored goes back. */
+/* A key whose state is lost begins again; a key whose state is restored goes back to the older state. */
 static void test_fault_state_that_is_lost_or_restored_goes_back(void **state)
 {
     (void)state;
@@ -239,7 +240,7 @@ static void test_fault_state_that_is_lost_or_restored_goes_back(void **state)
             lines_of(text, "key-0: the state goes back", i == 0 ? "to bucket 0" : "", 120, 120.1).count, 1);
         assert_int_equal(lines_of(text, "the state goes back", "key-1", 0, 300).count, 0);
     }
-    /* What keeps no state is not touched. */
+    /* A strategy without a state is not affected. */
     struct lab_result *with =
         run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {state_lost: {key: 0, at: 1m}}\n"
                        "strategies: [hash: {buckets: 3}]\n");
@@ -254,7 +255,7 @@ static void test_fault_late_messages_arrive_after_their_time(void **state)
     struct lab_result *result =
         run(KEYS NODES
             "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: 0s}}\n" NONE);
-    /* To the coordinator, to a replica, and back. */
+    /* Messages go to the coordinator, to a replica, and back. */
     assert_true(metric(result, "latency.write.p50") > 1400);
     lab_result_destroy(result);
     result = run(KEYS NODES "agents: {count: 1}\nfaults:\n  - {late_message: {chance: 100%, by: 700ms, at: "
@@ -263,7 +264,7 @@ static void test_fault_late_messages_arrive_after_their_time(void **state)
     lab_result_destroy(result);
 }
 
-/* The engine sums up chances as 1 minus a product, which rounds a tiny chance by more than a small part of
+/* The engine combines chances as 1 minus a product, which rounds a tiny chance by more than a small part of
  * it. */
 static void test_fault_beside_a_tiny_chance_of_loss_is_as_declared(void **state)
 {
@@ -278,7 +279,8 @@ static void test_fault_beside_a_tiny_chance_of_loss_is_as_declared(void **state)
     lab_result_destroy(result);
 }
 
-/* A fault on top of the same fault changes nothing, and its end neither: not even who is believed gone. */
+/* A fault within the same fault changes nothing, nor does its end: even the nodes that are believed down stay
+ * the same. */
 static void test_fault_within_the_same_fault_changes_nothing(void **state)
 {
     (void)state;
@@ -321,7 +323,7 @@ static void test_fault_behind_many_others_still_strikes(void **state)
     assert_true(metric(result, "writes.refused") + metric(result, "writes.unresolved") ==
                 (double)result->rows);
     lab_result_destroy(result);
-    /* Factors on top of each other, and jumps of a clock, end somewhere. */
+    /* Overlapping factors and repeated clock jumps are bounded. */
     lab_result_destroy(run_many(KEYS NODES "agents: {count: 1}\n",
                                 "  - {slow_node: {node: 0, factor: 1e6, at: 1m, lasts: 2m}}\n", 500,
                                 "  - {delay: {factor: 1e6, at: 2m, lasts: 1s}}\n" NONE));
@@ -355,7 +357,8 @@ static void test_fault_of_every_kind_at_random_and_long_is_survived(void **state
     }
 }
 
-/* A drawn network partition separates one node from all agents: what they ask of it is never answered. */
+/* A drawn network partition separates one node from all agents: their requests to this node are never
+ * answered. */
 static void test_fault_cut_at_random_makes_agents_try_again(void **state)
 {
     (void)state;
@@ -371,8 +374,8 @@ static void test_fault_cut_at_random_makes_agents_try_again(void **state)
     lab_result_destroy(separated);
 }
 
-/* A drawn jump moves a clock forth or back by at most 2 s: rows then go to windows that have not come, or
- * are over. */
+/* A drawn jump moves a clock forwards or backwards by at most 2 s: rows then go to windows of the future or
+ * the past. */
 static void test_fault_clock_jump_at_random_moves_rows_to_other_windows(void **state)
 {
     (void)state;
@@ -388,7 +391,7 @@ static void test_fault_clock_jump_at_random_moves_rows_to_other_windows(void **s
     lab_result_destroy(jumps);
 }
 
-/* Conditional updates find no quorum here, so that counting hangs long after the row is stored. */
+/* Conditional updates find no quorum here, so counting remains pending long after the row is stored. */
 static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crashes(void **state)
 {
     (void)state;
@@ -400,7 +403,7 @@ static void test_fault_row_that_is_stored_is_not_unresolved_when_its_agent_crash
              "  - {agent_crash: {agent: 0, at: 61s, lasts: 1h}}\n"
              "strategies: [probabilistic: {bits: 1, threshold: 100000, counter: lwt}]\n");
     assert_true(metric(result, "writes.increments_unresolved") > 3);
-    assert_true(metric(result, "writes.unresolved") <= 1); /* at most one row a moment is in between */
+    assert_true(metric(result, "writes.unresolved") <= 1); /* at most one row at a time is being written */
     lab_result_destroy(result);
 }
 
@@ -430,7 +433,8 @@ static void test_reads_go_on_behind_the_last_row(void **state)
     lab_result_destroy(result);
 }
 
-/* One node at 10 ms each way, and nothing else takes time: every latency is a number of ways. */
+/* One node with 10 ms of latency each way, and nothing else takes time: every latency is a multiple of 10 ms.
+ */
 static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
 {
     (void)state;
@@ -445,7 +449,7 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     assert_true(fabs(metric(result, "latency.lwt.p50") - 20) < 1);
     assert_true(metric(result, "writes.retried") == 0);
     assert_true(metric(result, "writes.unresolved") + metric(result, "writes.refused") == 0);
-    assert_true(metric(result, "writes.rows_scanned") == 0); /* nothing is counted by reading */
+    assert_true(metric(result, "writes.rows_scanned") == 0); /* no rows are read in order to count */
     const struct lab_histogram *latency = result->strategies[0].latency;
     assert_true(latency[LAB_LATENCY_WRITE].count == result->rows);
     assert_true((double)latency[LAB_LATENCY_READ].count == metric(result, "reads.count"));
@@ -455,7 +459,7 @@ static void test_figures_of_a_well_cluster_are_known_beforehand(void **state)
     lab_result_destroy(result);
 }
 
-/* As the metrics, except for the rounding; and few bins. */
+/* The recorded latencies equal the metrics except for rounding, and need few bins. */
 static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
 {
     (void)state;
@@ -487,7 +491,8 @@ static void test_latencies_that_are_kept_are_those_of_the_metrics(void **state)
     lab_result_destroy(result);
 }
 
-/* Every answer comes 4 s after its client gave up, while the next try is under way: it is none to that. */
+/* Every answer comes 4 s after its client gave up, while the next try is under way. A late answer does not
+ * count as the answer to that try. */
 static void test_answer_that_comes_too_late_answers_nothing(void **state)
 {
     (void)state;
@@ -520,7 +525,7 @@ static void test_clock_that_drifts_is_kept_within_its_bound(void **state)
     lab_result_destroy(three);
 }
 
-/* Whoever stands in the first of two datacenters is separated, and nobody else. */
+/* The agents and nodes in the first of two datacenters are separated, and no others. */
 static void test_fault_cut_of_a_datacenter_is_that_datacenter(void **state)
 {
     (void)state;
@@ -555,7 +560,7 @@ static void test_agents_at_their_most_fit_or_are_refused(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* With one operation at a time a row that comes while another is under way is refused. */
+/* With one operation at a time an agent refuses a row that comes while another row is under way. */
 static void test_agents_with_few_operations_refuse_what_is_more(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the cluster engine is the stream engine with a network in it: without latency and with one agent it
- * puts every row where that does, and with them its figures add up. Method: the same scenario through both
- * engines; runs with faults compared with what must be conserved; leads that must and must not be safe. */
+/* Aim: the cluster engine is the stream engine plus a network: without latency and with one agent it puts
+ * every row where the stream engine does, and with latency and several agents its figures add up. Method: the
+ * same scenario runs through both engines; runs with faults are checked for what must be conserved; some
+ * leads must be safe and others must not. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +150,7 @@ static void test_cluster_with_rows_out_of_order_equals_stream(void **state)
     "  - probabilistic: {bits: 3, threshold: 40, then: [{at: 10m, bits: 2, threshold: 7, keep_old: "         \
     "false}]}\n"
 
-/* On one node, whose timestamps alone order the plain writes of a key's state. */
+/* There is one node, since only timestamps of one node order the plain writes of a key's state. */
 static void test_cluster_with_settings_that_change_equals_stream(void **state)
 {
     (void)state;
@@ -158,8 +159,8 @@ static void test_cluster_with_settings_that_change_equals_stream(void **state)
     assert_cluster_equals_stream(WORKLOAD FORGOTTEN, WORKLOAD ONE_NODE FORGOTTEN);
 }
 
-/* A date that all know ahead changes nothing in what they agree on, whatever their clocks; a deploy that
- * rolls over them does, save where the key's state tells the bucket. */
+/* A change whose date all agents know in advance leaves them in agreement, whatever their clocks. A rolling
+ * deploy does not, unless the key's state determines the bucket. */
 static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
 {
     (void)state;
@@ -202,8 +203,8 @@ static void test_cluster_a_rollout_without_a_date_is_seen(void **state)
     lab_result_destroy(result);
 }
 
-/* A late row's bucket is looked up by guarded, and guessed or refused by three-state, which knows of two
- * changes; by single it is the newest. */
+/* Guarded looks up a late row's bucket. Three-state, which knows two changes, guesses or refuses it. Single
+ * uses the newest bucket. */
 static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void test_cluster_late_rows_keep_their_bucket_by_guarded_alone(void **sta
     lab_result_destroy(result);
 }
 
-/* A retried row must land in the same bucket, or it stands twice. */
+/* A retried row must go to the same bucket, or it is stored twice. */
 static void test_cluster_rows_that_are_routed_again_stand_twice(void **state)
 {
     (void)state;
@@ -274,8 +275,8 @@ static void test_cluster_over_a_trace_equals_stream(void **state)
     lab_result_destroy(cluster);
 }
 
-/* One agent and no latency leave nothing to coordinate, whatever the protocol. One node, since two
- * conditional updates by two coordinators in one microsecond contend, and sleep. */
+/* With one agent and no latency there is nothing to coordinate, whatever the protocol. There is one node,
+ * since two conditional updates by two coordinators in one microsecond contend and back off. */
 static void test_cluster_every_coordination_of_one_agent_equals_stream(void **state)
 {
     (void)state;
@@ -297,7 +298,7 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
         struct lab_result *cluster = run_text(text, 1);
         if (cluster->strategies[0].placement_digest != stream->strategies[0].placement_digest)
             fail_msg("%s: placements differ", protocols[i]);
-        /* With a lead of 0 the row that begins a change already belongs behind it. */
+        /* With a lead of 0 the row that begins a change already belongs to the new bucket. */
         if (strstr(protocols[i], "three-state") == NULL)
             assert_true(metric(cluster, "probabilistic.writes.misrouted") == 0);
         lab_result_destroy(cluster);
@@ -305,8 +306,8 @@ static void test_cluster_every_coordination_of_one_agent_equals_stream(void **st
     lab_result_destroy(stream);
 }
 
-/* Whatever counts the rows: where they go, what is closed, and what each operation costs is what the stream
- * engine works out from their number. */
+/* For every counter, the placement of rows, the closed partitions and the cost of each operation equal what
+ * the stream engine computes from the number of rows. */
 static void test_cluster_every_counter_of_one_agent_equals_stream(void **state)
 {
     (void)state;
@@ -370,12 +371,12 @@ static void test_cluster_every_counter_of_one_agent_equals_stream(void **state)
     "safe}\n"
 #define UNSAFE                                                                                               \
     "  - probabilistic: {bits: 3, threshold: 25, coordination: three-state, lead: 50ms, label: unsafe}\n"
-/* Safe whatever happens. */
+/* Safe under all circumstances. */
 #define GUARDED                                                                                              \
     "  - probabilistic: {bits: 3, threshold: 25, coordination: guarded, grant: 500ms, label: guarded}\n"
 #define SINGLE "  - probabilistic: {bits: 3, threshold: 25, label: single}\n"
 
-/* Rows whose agent's clock is behind lie behind those that others have counted. */
+/* Rows of an agent whose clock is behind come before rows that other agents have already counted. */
 static void test_cluster_wrong_clocks_leave_rows_uncounted(void **state)
 {
     (void)state;
@@ -412,7 +413,7 @@ static void test_cluster_a_lead_beyond_every_cache_routes_all_rows_right(void **
     lab_result_destroy(result);
 }
 
-/* Rows in = rows stored + rows refused, except for those whose outcome nobody knows. */
+/* Rows in = rows stored + rows refused, except for rows whose outcome is unknown. */
 static void assert_conserved(const struct lab_result *result, const char *label)
 {
     char name[128];
@@ -463,8 +464,8 @@ static void test_cluster_under_faults_conserves_rows(void **state)
     lab_result_destroy(result);
 }
 
-/* Nodes, agents and messages fail and a clock jumps: each row stands where the committed starts say, and a
- * key's buckets follow each other in the order of times. */
+/* Nodes, agents and messages fail and a clock jumps: each row is in the bucket that the committed starts
+ * give, and a key's buckets are in order of time. */
 static void test_cluster_guarded_under_faults_keeps_its_guarantees(void **state)
 {
     (void)state;
@@ -508,8 +509,8 @@ static void test_cluster_same_seed_gives_same_events(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* Events of equal time in another order: what depends on the rows alone stays, and what is safe stays safe.
- */
+/* Events of equal time in another order: results that depend only on the rows stay the same, and safe
+ * strategies stay safe. */
 static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
 {
     (void)state;
@@ -518,7 +519,8 @@ static void test_cluster_shuffled_ties_change_no_guarantee(void **state)
     for (uint64_t seed = 1; seed <= test_part(3); seed++) {
         scenario->tie_seed = seed;
         struct lab_result *shuffled = run_scenario(scenario, 2);
-        for (size_t i = 1; i < 4; i++) /* time goes by the agents' clocks, count and hash by the row */
+        /* `time` uses the agents' clocks; `count` and `hash` use the row. */
+        for (size_t i = 1; i < 4; i++)
             assert_int_equal(plain->strategies[i].placement_digest, shuffled->strategies[i].placement_digest);
         assert_conserved(shuffled, "safe");
         assert_true(metric(shuffled, "safe.writes.misrouted") == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: drift is found where sizes or the share over a limit have changed, and where nothing has changed no
- * more often than is stated. Method: known answers of the distance and of its bound; percentiles made of
- * known sizes by Cassandra's buckets; and 4,000 pairs of samples of one distribution, with fixed seeds. */
+/* Aim: drift is found if sizes or the share over a limit have changed, and if nothing has changed it is
+ * reported no more often than stated. Method: known answers of the distance and of its bound; percentiles of
+ * known sizes in Cassandra's buckets; and 4,000 pairs of samples of one distribution, with fixed seeds. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void test_the_distance_is_the_largest_beyond_the_tolerance(void **state)
     }
     assert_true(judge(&exact).distance == 0 && judge(&exact).size == 0);
     again();
-    /* Half of them are 9 % larger, and a tenth of the other half twice as large. */
+    /* Of the sizes 40 % are 9 % larger, 10 % are twice as large, and half are unchanged. */
     predict(1000, 50);
     predict(2001, 50);
     observe(1090, 40);
@@ -97,7 +97,7 @@ static void test_the_distance_is_the_largest_beyond_the_tolerance(void **state)
     assert_true(drift.size == 2000 && drift.observed == 0.4 && drift.predicted == 0.5);
     assert_false(drift.is_far);
     again();
-    /* The other way: smaller than predicted. */
+    /* The opposite case: smaller than predicted. */
     predict(1000, 100);
     observe(909, 10);
     observe(910, 90);
@@ -148,7 +148,7 @@ static void test_a_limit_is_judged_by_both_intervals(void **state)
     assert_false(judge(&question).has_limit);
 }
 
-/* What nodetool would print of the predicted sizes, each `factor` times as large. */
+/* The percentiles that nodetool would print for the predicted sizes times `factor`. */
 static void print_percentiles(double factor)
 {
     static const unsigned to[] = {50, 75, 95, 98, 99, 100};
@@ -156,7 +156,7 @@ static void print_percentiles(double factor)
     cass_histogram_offsets(offsets, CASS_HISTOGRAM_OFFSETS);
     observed.settings.observed = WL_OBSERVED_PERCENTILES;
     for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
-        double size = 1000.0 * to[i] * factor; /* of sizes 10, 20 .. 100000 */
+        double size = 1000.0 * to[i] * factor; /* a percentile of the sizes 10, 20 .. 100000 */
         size_t bucket = 0;
         while ((double)offsets[bucket] < size)
             bucket++;
@@ -175,7 +175,7 @@ static void test_percentiles_are_ends_of_buckets(void **state)
     struct lab_drift drift = judge(&question);
     assert_true(drift.distance == 0 && !drift.has_limit);
     assert_true(drift.observed_count == 10000 && drift.predicted_count == 10000);
-    /* Half as large again: p50 is 75,000, whose bucket begins above 61,214 at the least. */
+    /* Larger by half: p50 is 75,000, whose bucket begins above 61,214 at the least. */
     lab_histogram_clear(&observed.open_bytes);
     lab_histogram_init(&observed.open_bytes);
     print_percentiles(1.5);
@@ -188,7 +188,7 @@ static void test_percentiles_are_ends_of_buckets(void **state)
     assert_true(drift.is_far && drift.distance > 0.1);
 }
 
-/* A size whose logarithm is triangular: skewed, and with equal ones. */
+/* A size whose logarithm has a triangular distribution: skewed, and with ties. */
 static uint64_t draw(struct sim_random *random)
 {
     double a = sim_random_unit(random), b = sim_random_unit(random);
@@ -212,7 +212,7 @@ static void test_chance_alone_is_seldom_called_a_drift(void **state)
             observe(draw(&random), 1);
         alarms += judge(&question).is_far;
     }
-    /* Look 1 may spend a half of a half, so 1,000 of them; a binomial of 4,000 and 1/4 exceeds 1,170 with
+    /* Look 1 may use a half of a half, so 1,000 of the pairs; a binomial of 4,000 and 1/4 exceeds 1,170 with
      * 1e-9. */
     assert_in_range(alarms, 1, 1170);
     print_message("%u alarms in %u looks that may have %u\n", alarms, PAIRS, PAIRS / 4);

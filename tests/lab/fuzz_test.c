@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a seed is a scenario that reads, that stays the same, and that differs in character from others; what
- * a user's file says stands in each of them; shrinking keeps what it is to keep, and comes to an end. Method:
- * hundreds of seeds are drawn and counted; files that say this and that are laid under them; a cheap question
- * stands in for a run when scenarios are shrunk. */
+/* Aim: a seed gives a scenario that parses, that is always the same, and that differs in character from
+ * others; the contents of a user's file hold in each scenario; shrinking keeps the required property and
+ * terminates. Method: hundreds of seeds are drawn and counted, with various files as their base; a cheap
+ * check replaces a run when scenarios are shrunk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -55,7 +55,8 @@ static void test_seed_read_from_its_own_text_is_the_same_scenario(void **state)
         again = draw(&nothing, seed);
         assert_string_equal(drawn->text, again->text);
         assert_int_equal(drawn->seed, seed);
-        /* The text alone holds all of it: read as a file, and drawn upon as one that lacks nothing. */
+        /* The text alone is complete: it parses as a file, and nothing is missing that would have to be
+         * drawn. */
         assert_true(
             lab_scenario_parse("x.yaml", drawn->text, drawn->text_size, NULL, 0, NULL, &read, &error));
         assert_int_equal(read->seed, seed);
@@ -80,7 +81,7 @@ static void test_seed_read_from_its_own_text_is_the_same_scenario(void **state)
     }
 }
 
-/* They excuse much. */
+/* These kinds excuse many violations. */
 static const uint32_t rare_kinds = 1u << LAB_FAULT_CLOCK_JUMP | 1u << LAB_FAULT_STATE_LOST |
                                    1u << LAB_FAULT_STATE_RESTORED | 1u << LAB_FAULT_PAXOS_LOSS;
 
@@ -100,7 +101,7 @@ static void test_seeds_differ_in_their_kinds_of_fault(void **state)
         if (!scenario->identifiers.present)
             assert_in_range(scenario->workload.key_count, 1, 16);
         assert_int_equal(scenario->strategy_count, 1);
-        /* All is healed while there is still much to see. */
+        /* All faults end while a large part of the run remains. */
         for (size_t i = 0; i < scenario->fault_count; i++) {
             const struct lab_fault *fault = &scenario->faults[i];
             bool has_end = ((rare_kinds | 1u << LAB_FAULT_HINT_LOSS) & fault->kinds) == 0;
@@ -163,7 +164,7 @@ static bool has_checkpoint(const struct lab_scenario *scenario)
     return false;
 }
 
-/* Each in at least one seed of a hundred, and in fewer than a third. */
+/* Each of these is in at least one seed of a hundred, and in fewer than a third of the seeds. */
 static void test_seeds_have_what_is_rare_now_and_then(void **state)
 {
     (void)state;
@@ -195,7 +196,7 @@ static void test_seeds_have_what_is_rare_now_and_then(void **state)
         };
         for (size_t i = 0; i < sizeof has / sizeof *has; i++)
             counts[i] += has[i];
-        /* On the grid of the clocks, ends are met exactly. */
+        /* Grants are multiples of the clock's resolution, so that times hit their ends exactly. */
         if (s->agents.clock_resolution_ns > 0 && strategy->settings.grant_ns > 0)
             assert_true(strategy->settings.grant_ns % s->agents.clock_resolution_ns == 0);
         lab_scenario_destroy(s);
@@ -265,7 +266,7 @@ static void test_file_that_says_everything_gets_no_more_than_seeds(void **state)
     free(text);
 }
 
-/* What is drawn follows from them, and is still within what a scenario takes. */
+/* The drawn settings follow from these figures and stay within the limits of a scenario. */
 static void test_file_of_extreme_figures_gives_scenarios(void **state)
 {
     (void)state;
@@ -391,10 +392,10 @@ static void test_text_that_yaml_would_take_for_something_else_is_quoted(void **s
 
 struct question {
     unsigned asked;
-    uint32_t kinds, agents; /* that must be left at least */
+    uint32_t kinds, agents; /* that must remain at least */
 };
 
-/* A scenario with at least so many agents, and with these kinds of fault. */
+/* A scenario with at least this many agents, and with these kinds of fault. */
 static bool has_enough(void *context, const char *text)
 {
     struct question *question = context;
@@ -424,7 +425,7 @@ static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **st
             assert_true(has_enough(&question, shrunk));
             assert_true(lab_scenario_parse("x", shrunk, strlen(shrunk), NULL, 0, NULL, &small, &error));
             assert_int_equal(small->fault_count, 2);
-            /* A cut of agent 2, say, keeps three. */
+            /* A network partition of agent 2, for example, keeps three agents. */
             uint32_t needed = 2;
             for (size_t i = 0; i < 2; i++) {
                 for (size_t j = 0; j < 2; j++) {
@@ -447,7 +448,7 @@ static void test_shrunk_scenario_keeps_what_it_must_and_loses_the_rest(void **st
     assert_true(shrunk_count > 3);
 }
 
-/* Asked about each cut: whether it is shorter, and whether it is to be kept. */
+/* Called for each shrunk text: checks that it is shorter, and says whether it is to be kept. */
 struct cuts {
     size_t size, count;
     bool is_kept;
@@ -462,8 +463,8 @@ static bool keep_or_not(void *context, const char *text)
     return cuts->is_kept;
 }
 
-/* What a later version may write, or a hand: of another shape, or no number. None of it is cut by its value.
- */
+/* Texts that a later version or a user may write: with other shapes, or without numbers. None of their values
+ * is shrunk. */
 static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
 {
     static const char *const texts[] = {
@@ -485,7 +486,8 @@ static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
         assert_string_equal(shrunk, texts[i]);
         assert_in_range(cuts.count, 5, 100);
         free(shrunk);
-        /* With all that can go gone nothing is left to read, and none is asked about that. */
+        /* If every step is kept, nothing remains to be parsed, and the callback is never called with an empty
+         * text. */
         cuts.is_kept = true;
         assert_false(lab_shrink(texts[i], 10000, keep_or_not, &cuts, &shrunk, &error));
         assert_null(shrunk);
@@ -507,7 +509,7 @@ static void test_shrinking_what_is_no_scenario_comes_to_an_end(void **state)
     }
 }
 
-/* Of several strategies one is left, and what is aimed at those that are no longer there goes with them. */
+/* Of several strategies one remains, and settings that refer to removed agents or nodes are removed too. */
 static void test_shrinking_keeps_one_strategy_and_what_still_means_something(void **state)
 {
     static const char text[] =
@@ -616,7 +618,7 @@ static void test_breach_is_a_violation_that_was_guaranteed_and_not_excused(void 
     assert_int_equal(cell->broken, 1);
     assert_int_equal(cell->excused, 1);
     assert_int_equal(cell->excuses[LAB_CONDITION_SHORT_LEAD], 1);
-    /* No guarantee names it: it excuses nothing. */
+    /* No guarantee names this condition, so it excuses nothing. */
     assert_int_equal(cell->excuses[LAB_CONDITION_MANY_AGENTS], 0);
     const struct lab_fuzz_cell *kept = tally.cells[BK_PROBABILISTIC][BK_THREE_STATE];
     assert_int_equal(kept[LAB_FUZZ_KEPT_BELOW_99].seeds_judged, 1);

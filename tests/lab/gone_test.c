@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: rows that are deleted or expire leave tombstones in the right partitions, and every row that was
- * written is live, deleted or expired. Method: which rows go, and when, against its distribution (fixed seed;
- * bounds of 6.2 standard deviations, a false alarm has a chance below 1e-9); the fate of single rows at the
- * edges of seconds; each partition of a key counted row by row against the stream engine; and that engine
- * against the cluster engine where nothing takes time, and where everything fails. */
+/* Aim: rows that are deleted or expire leave tombstones in the right partitions, and every written row is
+ * live, deleted or expired. Method: the choice and times of the deleted rows are compared with their
+ * distribution (fixed seed; bounds of 6.2 standard deviations, a false alarm has a chance below 1e-9); the
+ * fate of single rows is tested at the edges of seconds; each partition of a key is counted row by row and
+ * compared with the stream engine; and the stream engine is compared with the cluster engine where nothing
+ * takes time, and where everything fails. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,12 +87,12 @@ static void test_row_expires_with_its_whole_second(void **state)
     int64_t written_ns = START + SIM_SECOND - 1;
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 10 * SIM_SECOND - 1), LAB_FATE_LIVE);
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 10 * SIM_SECOND), LAB_FATE_EXPIRED);
-    scenario.row_ttl_ns++; /* counts as the next second */
+    scenario.row_ttl_ns++; /* rounded up to the next second */
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 11 * SIM_SECOND - 1), LAB_FATE_LIVE);
     assert_int_equal(lab_row_fate(&scenario, 0, 0, written_ns, START + 11 * SIM_SECOND), LAB_FATE_EXPIRED);
 }
 
-/* The last second before 1970 is as long as any other. */
+/* The last second before 1970 is as long as any other second. */
 static void test_row_before_1970_expires_with_its_whole_second(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_row_before_1970_expires_with_its_whole_second(void **state)
     assert_int_equal(lab_row_fate(&scenario, 0, 0, 0, SIM_SECOND - 1), LAB_FATE_LIVE);
 }
 
-/* Who expires first is not deleted any more, and a delete that comes after the run was none. */
+/* A row that expires first is no longer deleted, and a delete after the end of the run does not count. */
 static void test_row_goes_once(void **state)
 {
     (void)state;
@@ -118,7 +119,7 @@ static void test_row_goes_once(void **state)
     }
 }
 
-/* Rows are live, deleted or expired, and those that are gone are the tombstones. */
+/* Rows are live, deleted or expired, and the deleted and expired rows are the tombstones. */
 static void assert_conserved(const struct lab_result *result, double lost)
 {
     for (size_t i = 0; i < result->strategy_count; i++) {
@@ -211,7 +212,7 @@ static void test_cluster_deletes_what_stream_deletes(void **state)
 
 #define READ "reads: {latest: {rows: 20, rate: 2/s}}\n"
 
-/* Deletes and readers among faults: nothing is lost or goes twice, and readers find what is left. */
+/* Deletes and reads under faults: no row is lost or removed twice, and readers find the remaining rows. */
 static void test_cluster_deletes_under_faults_are_conserved(void **state)
 {
     (void)state;
@@ -258,8 +259,8 @@ static void test_reads_of_rows_that_expire_are_the_same_in_both_engines(void **s
         for (size_t kind = 0; kind < 3; kind++) {
             char name[64];
             if (strategy == 4 && kind == 1)
-                continue; /* an agent knows less of when its key's buckets began, also where nothing expires
-                           */
+                /* An agent knows less about the beginnings of its key's buckets, even if nothing expires. */
+                continue;
             snprintf(name, sizeof name, "reads.%s.partitions_per_read.mean", kinds[kind]);
             double one = metric(stream, strategy, name), other = metric(cluster, strategy, name);
             snprintf(name, sizeof name, "reads.%s.empty_partitions_per_read", kinds[kind]);

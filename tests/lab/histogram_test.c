@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a histogram tells what a list of the same sizes tells, exactly or rounded as its header guarantees,
- * and does not depend on how its parts were put together. Method: random sizes go into a histogram and into a
- * plain list; the sums of the list, taken one by one, must be those of the histogram. */
+/* Aim: a histogram reports what a list of the same sizes gives, exactly or rounded as its header guarantees,
+ * and does not depend on how its parts were combined. Method: random sizes go into a histogram and into a
+ * plain list; the sums of the list, computed one by one, must equal those of the histogram. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static struct sizes draw_sizes(uint64_t seed, size_t count, uint64_t below)
     return sizes;
 }
 
-/* Sizes enough to be rounded: 0, 3, 6 ... , in an order that jumps about. */
+/* Enough sizes to be rounded: 0, 3, 6 ..., in a scattered order. */
 static struct sizes many_sizes(size_t count)
 {
     struct sizes sizes = {malloc(count * sizeof *sizes.items), count};
@@ -79,7 +79,7 @@ static void assert_same(const struct lab_histogram *a, const struct lab_histogra
     free(b_bins);
 }
 
-/* Every figure, and how many partitions and rows lie at or below each bin. */
+/* Compares every figure, and the numbers of partitions and rows at or below each bin. */
 static void assert_is_of(const struct lab_histogram *histogram, struct sizes *sizes)
 {
     lab_wide sum = 0, squares = 0, weighted = 0, weighted_squares = 0;
@@ -154,7 +154,7 @@ static void test_histogram_rounds_from_the_size_too_many(void **state)
     add_all(&histogram, &sizes, 0, sizes.count);
     assert_false(histogram.is_rounded);
     assert_int_equal(histogram.used, LAB_HISTOGRAM_EXACT);
-    /* One that it knows changes nothing, a new one does. */
+    /* A known size changes nothing; a new size starts the rounding. */
     lab_histogram_add(&histogram, 3, 1, 3);
     assert_false(histogram.is_rounded);
     lab_histogram_add(&histogram, 4, 1, 4);
@@ -178,7 +178,7 @@ static void test_histogram_of_many_sizes_is_rounded_up_a_little(void **state)
     free(sizes.items);
 }
 
-/* A power of two is a bin's own size, and what follows it goes to the next one. */
+/* A power of two is a bin's own size, and the size after it goes to the next bin. */
 static void test_histogram_rounded_bins_have_twelve_significant_bits(void **state)
 {
     static const uint64_t cases[][2] = {{0, 0},
@@ -210,7 +210,7 @@ static void test_histogram_rounded_bins_have_twelve_significant_bits(void **stat
     }
 }
 
-/* Whatever the split and the order, rounded in no part, in one, in all, or only in the union. */
+/* For any split and any order: rounded in no part, in one, in all, or only in the union. */
 static void test_histogram_merged_from_parts_is_that_of_the_whole(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void test_histogram_sums_of_squares_stop_at_the_top(void **state)
     assert_true(histogram.sum_of_squares == (lab_wide)1 << 120);
     assert_true(histogram.weighted_sum == (lab_wide)1 << 69);
     assert_true(histogram.weighted_sum_of_squares == WIDE_MAX);
-    /* 255 more fit beside it, the 256th is one too many: the sum. */
+    /* 255 of these fit, and the 256th makes the sum too large. */
     lab_histogram_add(&histogram, size, 254, 1);
     assert_true(histogram.sum_of_squares == (lab_wide)255 << 120);
     lab_histogram_add(&other, size, 1, 1);
@@ -279,11 +279,11 @@ static void test_histogram_sums_of_squares_stop_at_the_top(void **state)
     assert_true(other.sum_of_squares == WIDE_MAX && other.weighted_sum_of_squares == WIDE_MAX);
     lab_histogram_add(&histogram, size, 1, 1);
     assert_true(histogram.sum_of_squares == WIDE_MAX);
-    /* The least size whose square times the most rows is too large. */
+    /* The smallest size whose square times the largest number of rows is too large. */
     lab_histogram_clear(&other);
     lab_histogram_add(&other, (UINT64_C(1) << 32) + 1, 1, UINT64_MAX);
     assert_true(other.weighted_sum_of_squares == WIDE_MAX);
-    /* Where the square itself is near the top, it is the sum of one. */
+    /* A square near the maximum is still the sum for a single size. */
     lab_histogram_clear(&other);
     lab_histogram_add(&other, UINT64_MAX, 1, 1);
     assert_true(other.sum_of_squares == (lab_wide)UINT64_MAX * UINT64_MAX);
@@ -307,7 +307,7 @@ static void test_histogram_restored_from_its_bins_is_the_same(void **state)
         bins[count - 1] = first;
         assert_true(lab_histogram_restore(&restored, bins, count, &histogram));
         assert_same(&restored, &histogram);
-        /* It goes on as the one that it was made from. */
+        /* The restored histogram continues like the original. */
         lab_histogram_add(&histogram, 100001, 2, 3);
         lab_histogram_add(&restored, 100001, 2, 3);
         assert_same(&restored, &histogram);
@@ -318,8 +318,8 @@ static void test_histogram_restored_from_its_bins_is_the_same(void **state)
     }
 }
 
-/* Exact parts and a rounded whole alike, and as coarse as they were asked to be: never less, never more than
- * a step above. */
+/* Coarse copies of exact parts and of a rounded whole agree and are as coarse as requested: never finer, and
+ * never more than one step coarser. */
 static void test_histogram_coarse_copies_of_parts_merge_to_that_of_the_whole(void **state)
 {
     (void)state;

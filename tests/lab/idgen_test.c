@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: runs of identifiers give what clients want, count what is given twice and what is lost, and are the
- * same each time. Method: the oracle's intervals against a map of every number; small scenarios whose figures
- * are known beforehand. */
+/* Aim: runs of identifiers supply their clients, count identifiers that are given twice or lost, and are
+ * reproducible. Method: the oracle's intervals are compared with a map of every number; small scenarios have
+ * figures that are known in advance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void test_spans_count_what_a_map_counts(void **state)
     }
 }
 
-/* However many follow each other, they are one. */
+/* Any number of adjacent identifiers form one span. */
 static void test_spans_that_follow_each_other_take_no_memory(void **state)
 {
     (void)state;
@@ -84,16 +84,16 @@ static double figure(const struct lab_result *result, const char *name)
     "cluster: {nodes: 1, network: {latency: 1ms}, node: {write: 0s, read: 0s, scan_row: 0s, "                \
     "scan_tombstone: 0s}}\n"
 
-/* One client alone: a lease takes four round trips of 2 ms, its release one more, before the next can begin.
- */
+/* A single client: a lease takes four round trips of 2 ms, and its release one more before the next can
+ * begin. */
 static void test_one_client_alone_takes_five_round_trips_a_batch(void **state)
 {
     (void)state;
     struct lab_result *result = run("duration: 1s\nidentifiers: {}\n" ONE_NODE
                                     "agents: {count: 1}\nstrategies: [idgen: {batch: 10}]\n");
-    assert_true(figure(result, "ids.given") == 1000); /* 100 leases, one each 10 ms */
+    assert_true(figure(result, "ids.given") == 1000); /* 100 leases, one every 10 ms */
     assert_true(figure(result, "ids.per_second") == 1000);
-    /* What is begun when the run ends is heard out. */
+    /* An operation under way at the end of the run is finished. */
     assert_true(figure(result, "locks.tried") == 101 && figure(result, "locks.acquired") == 101);
     assert_true(figure(result, "ids.in_hand") == 10);
     assert_true(figure(result, "locks.busy") == 0 && figure(result, "ids.failed") == 0);
@@ -120,7 +120,8 @@ static void test_clients_stop_when_each_has_what_it_wants(void **state)
     lab_result_destroy(result);
 }
 
-/* What a client held when it died is lost, and its lock is in nobody's way for longer than it lasts. */
+/* The identifiers in hand of a client that dies are lost, and its lock blocks others no longer than the lock
+ * lasts. */
 static void test_the_batch_of_a_client_that_dies_is_lost(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void test_the_batch_of_a_client_that_dies_is_lost(void **state)
     lab_result_destroy(result);
 }
 
-/* A lock that its dead holder left is taken over when it has run out, of either kind. */
+/* A lock of either kind that a dead holder left is taken over after it has expired. */
 static void test_locks_of_the_dead_run_out(void **state)
 {
     (void)state;
@@ -161,8 +162,7 @@ static void test_a_limit_ends_leases_in_failure(void **state)
     lab_result_destroy(result);
 }
 
-/* The oracle is no ornament: where nothing is guaranteed, and clocks jump, it finds identifiers given twice.
- */
+/* The oracle is effective: where nothing is guaranteed, and clocks jump, it finds identifiers given twice. */
 static void test_levels_that_need_not_meet_give_some_twice(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_the_same_seed_is_the_same_run(void **state)
     assert_int_not_equal(digests[0], digests[2]);
 }
 
-/* Guarantees are looked up by kind and protocol, of an identifier's strategy its lock. */
+/* Guarantees are looked up by kind and protocol; for an identifier's strategy the protocol is its lock. */
 static void test_each_lock_has_a_guarantee_of_its_own(void **state)
 {
     (void)state;

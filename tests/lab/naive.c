@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine: one row at a time, each routed and advanced over by itself. */
+/* The naive engine: one row at a time, each routed and advanced over separately. */
 #include "naive.h"
 
 #include <stdlib.h>
@@ -10,23 +10,23 @@
 #include "kernel/time.h"
 #include "workload/rows.h"
 
-/* The settings in force from a moment on, for those who know no older ones. */
+/* The settings in force from a moment on, for a writer that knows no older settings. */
 struct regime {
     int64_t from_ns;
     struct bk_history history;
 };
 
-/* One strategy at work on one key. */
+/* One strategy applied to one key. */
 struct writer {
     const struct lab_scenario *scenario;
     const struct lab_strategy *named;
     struct bk_key_state state;
-    uint64_t rows_here; /* counted again: rows of the newest bucket */
+    uint64_t rows_here; /* for put_counting(): rows of the newest bucket */
     struct regime regimes[LAB_CHANGES_MAX + 1];
     uint32_t regime_count, regime;
     struct bk_history_state history_state;
     struct sim_placement placement;
-    size_t first; /* partition of the key */
+    size_t first; /* the key's first partition */
     int64_t birth_ns;
 };
 
@@ -53,7 +53,7 @@ static int64_t days_of_month(int64_t month)
     return days[index] + (index == 1 && is_leap);
 }
 
-/* Counted from 1970-01, a month at a time. */
+/* The number of the month, counted from 1970-01. */
 static int64_t month_at(int64_t time_ns)
 {
     int64_t days = naive_floor(time_ns, SIM_DAY), month = 0;
@@ -81,7 +81,7 @@ int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns)
     return naive_floor(time_ns - strategy->of.time.epoch_ns, strategy->of.time.window_ns);
 }
 
-/* The key's partition of a bucket, new when it has no rows. */
+/* The key's partition of a bucket, created if it has no rows yet. */
 static struct naive_partition *place(struct naive_result *result, size_t first, uint64_t key_index,
                                      int64_t bucket, const struct naive_row *row)
 {
@@ -133,8 +133,8 @@ static void make_regimes(struct writer *writer, int64_t start_ns)
         abort();
 }
 
-/* Who forgets the old settings keeps what the database holds: how many rows there are, from which the bucket
- * of a count follows, or the key's state, whose count stays below the new threshold. */
+/* A writer that forgets the old settings keeps the contents of the database: the number of rows, from which
+ * the bucket of a count follows, or the key's state, whose count stays below the new threshold. */
 static void enter(struct writer *writer, int64_t now_ns, uint64_t rows)
 {
     while (writer->regime + 1 < writer->regime_count &&
@@ -152,8 +152,8 @@ static void enter(struct writer *writer, int64_t now_ns, uint64_t rows)
     }
 }
 
-/* Whether the key's rows of that time go to a later partition; of buckets that forgotten settings wrote,
- * whether nobody writes to them any more. */
+/* Whether the key's rows at that time go to a later partition; for buckets of forgotten settings, whether no
+ * row goes to them any more. */
 static bool is_left(const struct writer *writer, const struct naive_partition *partition, int64_t now_ns)
 {
     const struct bk_history *history = history_of(writer);
@@ -198,7 +198,8 @@ static int64_t put_by_history(struct writer *writer, struct naive_result *result
 
 /* --- settings that hold throughout */
 
-/* A writer that counts the rows of its bucket after every n-th, and closes it once they are enough. */
+/* A writer that counts the rows of its bucket after every n-th row, and closes the bucket once there are
+ * enough. */
 static int64_t put_counting(struct writer *writer, struct naive_result *result, uint64_t key_index,
                             const struct naive_row *row)
 {
@@ -216,12 +217,13 @@ static int64_t put_counting(struct writer *writer, struct naive_result *result, 
         return bucket;
     writer->state.bucket++;
     writer->rows_here = 0;
-    result->state_reads += scans; /* a roll looks at the state again before it writes it */
+    /* A roll reads the state again before it writes the state. */
+    result->state_reads += scans;
     result->state_writes += scans;
     return bucket;
 }
 
-/* What the number of a row of BK_COUNT costs. */
+/* The cost of the number of a row of BK_COUNT. */
 static void pay_number(const struct lab_strategy *named, uint64_t number, bool is_first_of_bucket,
                        struct naive_result *result)
 {
@@ -241,7 +243,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
                    const struct naive_row *row)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
-    /* One writer decides by its clock; a window is of the row's own time. */
+    /* A single writer decides by its clock; only a window depends on the row's own time. */
     bool is_timed = strategy->kind == BK_TIME;
     struct bk_row told = {is_timed ? row->own_ns : row->time_ns, number, row->id, row->bytes};
     struct bk_route route;
@@ -264,7 +266,7 @@ static int64_t put(struct writer *writer, struct naive_result *result, uint64_t 
     return bucket;
 }
 
-/* Where a row at the end of the run would go; 0 where nothing is ever left. */
+/* The bucket of a row at the end of the run; 0 for kinds that never leave a bucket. */
 static int64_t current_bucket(const struct writer *writer, int64_t end_ns)
 {
     const struct bk_strategy *strategy = &writer->named->settings.strategy;
@@ -335,7 +337,7 @@ static void run_key(const struct naive_input *input, uint64_t key_index, struct 
         if (changes(writer)) {
             buckets[i] = put_by_history(writer, result, key_index, i, row);
         } else if (counts_again(named)) {
-            result->state_reads += i == 0; /* whoever comes first looks what there is */
+            result->state_reads += i == 0; /* the first row reads the state */
             buckets[i] = put_counting(writer, result, key_index, row);
         } else {
             buckets[i] = put(writer, result, key_index, i, row);

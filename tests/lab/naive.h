@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A second, slow stream engine for tests: every row is routed by itself, every partition and every second is
- * kept, and a reader walks its buckets one by one. It shares with the real engine the core, the kernel's
- * samplers and the draws of deletes and column values, and nothing else: arrivals, traces, tables, costs and
- * metrics are made again, in the plainest way. */
+/* A second, slow stream engine for tests: every row is routed separately, every partition and every second is
+ * kept, and a reader walks its buckets one by one. It shares with the real engine only the core, the kernel's
+ * samplers and the draws of deletes and column values: arrivals, traces, tables, costs and metrics are
+ * implemented again, in the plainest way. */
 #ifndef TESTS_LAB_NAIVE_H
 #define TESTS_LAB_NAIVE_H
 
@@ -14,14 +14,14 @@
 
 struct naive_row {
     int64_t time_ns, late_ns, own_ns; /* own: the row's own time */
-    uint64_t id, bytes, weight;       /* weight: what it is on disk, as the scenario has it */
+    uint64_t id, bytes, weight;       /* weight: the row's size on disk, by the scenario's format */
     bool is_deleted, is_expired;      /* at the end of the run */
 };
 
 struct naive_key {
     char name[32];
-    uint64_t entity; /* what the key's random streams are derived from */
-    double share;    /* of the rows, which the reads follow */
+    uint64_t entity; /* the seed of the key's random streams */
+    double share;    /* of the rows, and so of the reads */
     struct naive_row *rows;
     size_t count, capacity;
 };
@@ -38,11 +38,11 @@ struct naive_partition {
     uint64_t key_index, values;
     int64_t bucket, token;
     uint64_t written, rows, bytes, gone;
-    int64_t first_ns; /* its first row */
+    int64_t first_ns; /* of its first row */
     int64_t second;
     uint64_t rows_in_second;
-    uint32_t regime;   /* of changed settings: that wrote last */
-    uint64_t last_row; /* its number within the key */
+    uint32_t regime;   /* changed settings: the last to write here */
+    uint64_t last_row; /* the row's number within the key */
     bool is_closed, is_reopened;
 };
 
@@ -59,20 +59,20 @@ struct naive_result {
     size_t read_count, read_capacity;
     uint64_t counter_increments, state_writes, state_reads, lwt, rows_scanned, peak, digest;
     uint64_t late, into_closed, reopened, deleted, expired;
-    int64_t *empty; /* windows of the key under way that its readers remember */
+    int64_t *empty; /* windows that readers of the current key remember */
     size_t empty_count, empty_capacity;
-    /* With a table: the bucket of each row, all keys behind each other, and the bucket of a row at the end.
+    /* With a table: the bucket of each row, key after key, and the bucket that a row at the end would have.
      */
     int64_t *buckets, *currents;
     uint64_t overwritten, most_written, minute_most;
 };
 
-/* naive_rows.c. Aborts when out of memory, and of a trace that is not there. */
+/* naive_rows.c. Aborts when out of memory, and if the trace does not exist. */
 struct naive_input *naive_input_make(const struct lab_scenario *scenario);
 void naive_input_free(struct naive_input *input);
 int64_t naive_floor(int64_t a, int64_t b);
 void *naive_must(void *memory);
-/* Room for one more of `size` bytes each. */
+/* Makes room for one more item of `size` bytes. */
 void *naive_grow(void *items, size_t count, size_t *capacity, size_t size);
 
 /* naive.c: one strategy. Aborts when out of memory. */
@@ -81,12 +81,12 @@ struct naive_result *naive_run(const struct naive_input *input, const struct lab
 void naive_free(struct naive_result *result);
 int64_t naive_window(const struct bk_strategy *strategy, int64_t time_ns);
 
-/* naive_read.c: what a key's rows are when a read comes, and where they went. */
+/* naive_read.c: the rows of a key at the time of a read, and the buckets that they went to. */
 struct naive_sight {
     const struct lab_scenario *scenario;
     const struct lab_strategy *named;
     const struct bk_key_state *state;
-    const struct bk_history *history; /* NULL: the settings hold throughout */
+    const struct bk_history *history; /* NULL: the settings never change */
     const struct bk_history_state *history_state;
     uint32_t regime;
     const struct naive_row *rows;
@@ -96,12 +96,12 @@ struct naive_sight {
 };
 void naive_read_key(const struct naive_sight *sight, enum lab_read_kind kind, struct naive_result *result);
 
-/* naive_table.c: with a table, its partitions take the place of the strategy's. */
+/* naive_table.c: with a table, replaces the strategy's partitions by the table's. */
 void naive_settle(const struct naive_input *input, const struct lab_scenario *scenario,
                   struct naive_result *result);
 
-/* naive_check.c: whether the engine found just what the naive one does, in every metric, to the last bit; if
- * not, `message` says the first difference. */
+/* naive_check.c: whether every metric of the engine equals the naive engine's, to the last bit; if not,
+ * `message` describes the first difference. */
 bool naive_check(const struct lab_scenario *scenario, const struct lab_result *result, char *message,
                  size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine's rows. Of a synthetic workload: a key's rate at a moment is worked out afresh for each
- * piece of time between two moments at which anything may change, and the rows follow one by one. Of a trace:
- * the file is held whole, as its generator wrote it (no quotes, no compression). */
+/* The naive engine's rows. For a synthetic workload, a key's rate is computed separately for each interval
+ * between two moments at which anything may change, and the rows are generated one by one. A trace is read
+ * whole, in the form in which its generator wrote it (no quotes, no compression). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "kernel/time.h"
 #include "naive.h"
 
-#define PIECE_NS_MAX  (INT64_C(1) << 52) /* beyond it a double does not tell every nanosecond */
+#define PIECE_NS_MAX  (INT64_C(1) << 52) /* above this a double skips nanoseconds */
 #define ROW_BYTES_MAX (UINT64_C(1) << 40)
 #define STEP_NS       (15 * SIM_MINUTE) /* of the daily curve */
 
@@ -49,7 +49,7 @@ static double daily_at(const struct wl_workload *workload, int64_t time_ns)
 {
     int64_t since_peak = time_ns - workload->daily_peak_ns + STEP_NS / 2;
     int64_t step = naive_floor(since_peak - naive_floor(since_peak, SIM_DAY) * SIM_DAY, STEP_NS);
-    /* Around the peak the curve is the same on both sides, also in its last bit. */
+    /* The curve is symmetric about its peak, to the last bit. */
     step = step > 48 ? 96 - step : step;
     bool is_below = step > 24;
     step = is_below ? 48 - step : step;
@@ -58,7 +58,7 @@ static double daily_at(const struct wl_workload *workload, int64_t time_ns)
     return 1 + workload->daily_amplitude * (is_below ? -cosine : cosine);
 }
 
-/* When the key's burst state switches, and what it is before the first switch. */
+/* The times at which the key's burst state switches, and the state before the first switch. */
 struct bursts {
     int64_t *switches;
     size_t count, capacity;
@@ -82,7 +82,7 @@ static void draw_bursts(const struct wl_workload *workload, uint64_t key, struct
     }
 }
 
-/* How many switches there were up to this moment. */
+/* The number of switches up to this moment. */
 static size_t switched_at(const struct bursts *bursts, int64_t time_ns)
 {
     size_t low = 0, high = bursts->count;
@@ -128,7 +128,7 @@ static int64_t nearer(int64_t edge_ns, int64_t after_ns, int64_t than_ns)
     return edge_ns > after_ns && edge_ns < than_ns ? edge_ns : than_ns;
 }
 
-/* The next moment at which the rate may be another. */
+/* The next moment at which the rate may change. */
 static int64_t piece_end(const struct wl_workload *workload, const struct bursts *bursts, int64_t time_ns)
 {
     int64_t end_ns = workload->start_ns + workload->duration_ns;
@@ -159,7 +159,7 @@ static void draw_live(const struct wl_workload *workload, uint64_t index, struct
     sim_random_init(&ids, workload->seed, SIM_ROW_ID, index);
     sim_random_init(&bytes, workload->seed, SIM_ROW_BYTES, index);
     sim_random_init(&lateness, workload->seed, SIM_LATE, index);
-    double units = sim_exponential(&arrivals); /* to the next row, in mean gaps */
+    double units = sim_exponential(&arrivals); /* until the next row, in mean gaps */
     for (int64_t from_ns = workload->start_ns; from_ns < end_ns;) {
         int64_t to_ns = piece_end(workload, &bursts, from_ns);
         double rate = rate_at(workload, &bursts, index, from_ns), gap = 1 / rate, next = units * gap;
@@ -196,7 +196,8 @@ static void draw_history(const struct wl_workload *workload, uint64_t index, str
         if (step >= (double)(lasts_ns - into_ns))
             return;
         into_ns += (int64_t)step;
-        /* A row of the history is from so long after its beginning, or so long before its end. */
+        /* The own times of backfilled rows advance in proportion from the beginning of the history, or go
+         * back from its end. */
         int64_t part_ns = (int64_t)((wide)into_ns * before_ns / lasts_ns);
         bool is_reverse = workload->backfill_order == WL_REVERSE;
         int64_t own_ns = is_reverse ? -part_ns - 1 : part_ns - before_ns;
@@ -207,7 +208,7 @@ static void draw_history(const struct wl_workload *workload, uint64_t index, str
     }
 }
 
-/* Both parts are in order of time; of one time the live rows come first. */
+/* Both parts are in order of time; at equal times the live rows come first. */
 static void merge(struct naive_key *key, size_t live)
 {
     struct naive_row *rows = naive_must(calloc(key->count + 1, sizeof *rows));
@@ -246,7 +247,7 @@ static void make_keys(const struct lab_scenario *scenario, struct naive_input *i
 struct line {
     int64_t time_ms;
     size_t key;
-    uint64_t figure; /* bytes, or how many rows */
+    uint64_t figure; /* bytes, or the number of rows */
 };
 
 static size_t key_of(struct naive_input *input, size_t *capacity, const char *name)
@@ -283,7 +284,8 @@ static struct line *read_lines(struct naive_input *input, const char *path, bool
     return lines;
 }
 
-/* From one line of a key to its next; the last one's rows are as far apart as the line before had them. */
+/* The time from one line of a key to its next line. The rows of the last line are as far apart as those of
+ * the line before. */
 static int64_t step_ms(const struct line *lines, size_t count, size_t at)
 {
     for (size_t i = at + 1; i < count; i++) {
@@ -312,7 +314,7 @@ static void spread(struct naive_input *input, const struct line *lines, size_t c
     }
 }
 
-/* Leaves the rows of the scenario's window, and gives them ids, and sizes where they have none. */
+/* Keeps the rows of the scenario's window, and gives them ids, and sizes if they have none. */
 static void narrow(const struct lab_scenario *scenario, struct naive_input *input, bool has_counts)
 {
     const struct wl_workload *workload = &scenario->workload;
@@ -368,7 +370,8 @@ static void read_keys(const struct lab_scenario *scenario, struct naive_input *i
 
 /* --- */
 
-/* A time to live is in whole seconds, rounded up, and so are the times that it is compared with. */
+/* Times to live are rounded up to whole seconds, and the times that they are compared with are rounded down.
+ */
 static bool is_expired(const struct lab_scenario *scenario, int64_t written_ns, int64_t now_ns)
 {
     int64_t ttl_s = (scenario->row_ttl_ns + SIM_SECOND - 1) / SIM_SECOND;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a condition that excuses a broken guarantee is noted when it holds, and then alone. Method: settings,
- * and writes of the state as agents ask for them, on both sides of each bound. */
+/* Aim: a condition that excuses a broken guarantee is noted if it holds, and only then. Method: settings, and
+ * writes of the state as agents request them, on both sides of each bound. */
 #include "cluster_watch.h"
 #include "evidence.h"
 #include "oracle_stand.h"
@@ -41,7 +41,7 @@ static void test_conditions_of_agents_and_leads_are_noted(void **state)
 }
 
 struct levels {
-    uint32_t datacenters, factor; /* each */
+    uint32_t datacenters, factor; /* factor: in each datacenter */
     enum cass_consistency write, read, state, serial;
     bool is_weak;
 };
@@ -94,8 +94,9 @@ static void test_conditions_levels_that_need_not_meet_are_weak(void **state)
     }
 }
 
-/* A level at which a strategy asks for nothing is not weak; and what goes by the state alone is not excused
- * by the levels of rows; nor are numbers by that of the state, by which readers go alone. */
+/* A level that a strategy does not use is not weak. Guarantees that depend only on the state are not excused
+ * by the levels of rows, and those on numbers are not excused by the level of the state, which only readers
+ * use. */
 static void test_conditions_levels_are_weak_for_what_is_asked_at_them(void **state)
 {
     (void)state;
@@ -155,7 +156,7 @@ static void test_conditions_rows_without_an_answer_are_noted_at_the_end(void **s
     }
 }
 
-/* Rows that live as long as the run have not expired; a deleted row is one of its key alone. */
+/* Rows that live as long as the run have not expired. A deleted row concerns only its own key. */
 static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end(void **state)
 {
     (void)state;
@@ -235,7 +236,7 @@ static void open_dated(struct stand *stand)
     stand_open(stand);
 }
 
-/* From the read on that the write goes by: what the lead leaves beyond caches and clocks is 5 s. */
+/* The delay counts from the read on which the write is based: the lead exceeds caches and clocks by 5 s. */
 static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
 {
     (void)state;
@@ -249,7 +250,7 @@ static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
         hear(&stand, &operation, BK_OUTCOME_APPLIED);
         assert_int_equal(holds(&stand, LAB_CONDITION_LATE_STATE_WRITE), late_ns);
         stand_close(&stand);
-        /* Of a conditional one, from its asking. */
+        /* For a conditional write the delay counts from its request. */
         open_dated(&stand);
         operation = begin(&stand);
         stand_wait_until(&stand, SECOND);
@@ -261,7 +262,8 @@ static void test_conditions_state_write_is_late_beyond_the_lead(void **state)
     }
 }
 
-/* What is not known may take effect at any time; a count changes nothing; what was refused never does. */
+/* A write of unknown outcome may take effect at any time; a count changes nothing; a refused write never
+ * takes effect. */
 static void test_conditions_outcome_of_a_state_write_decides(void **state)
 {
     (void)state;
@@ -292,8 +294,8 @@ static void test_conditions_outcome_of_a_state_write_decides(void **state)
     }
 }
 
-/* Two plain writes at once: the later one was asked while the other was under way, or goes by a read
- * from before the other took effect. */
+/* Two plain writes are concurrent if the later one was requested while the other was under way, or is based
+ * on a read from before the other took effect. */
 static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_other(void **state)
 {
     (void)state;
@@ -303,7 +305,7 @@ static void test_conditions_changes_at_once_are_those_that_do_not_know_of_each_o
     ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1);
     assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
     hear(&stand, &one, BK_OUTCOME_REFUSED);
-    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1); /* its own retry */
+    ask(&stand, &one, BK_ACT_WRITE_STATE, ROLL, 1); /* a retry of the same write */
     assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 0);
     ask(&stand, &other, BK_ACT_WRITE_STATE, ROLL, 1);
     assert_int_equal(met(&stand, LAB_PROBE_CHANGES_AT_ONCE), 1);
@@ -339,13 +341,13 @@ static void test_probes_of_a_roll_tell_its_fate(void **state)
     open_dated(&stand);
     struct lab_host_operation one = begin(&stand), other = begin(&stand);
     ask(&stand, &one, BK_ACT_CAS_STATE, ROLL, 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while it is under way */
+    lab_watch_fault(&stand.run, LAB_FAULT_NETWORK_PARTITION); /* while the roll is under way */
     ask(&stand, &other, BK_ACT_CAS_STATE, ROLL, 1);
     hear(&stand, &one, UNSAID);
     hear(&stand, &other, BK_OUTCOME_NOT_APPLIED);
     assert_int_equal(met(&stand, LAB_PROBE_UNKNOWN_ROLL), 1);
     assert_int_equal(met(&stand, LAB_PROBE_LOST_RACE), 1);
-    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* none is under way, nor a date to come */
+    lab_watch_fault(&stand.run, LAB_FAULT_DELAY); /* no roll is under way or dated ahead */
     assert_int_equal(met(&stand, LAB_PROBE_ROLL_NETWORK_PARTITION), 1);
     assert_int_equal(met(&stand, LAB_PROBE_ROLL_DELAY), 0);
     stand_state(&stand, 0, 1, 0, 5 * SECOND);
@@ -375,7 +377,7 @@ static void test_guarantee_is_broken_when_nothing_excuses_it(void **state)
     assert_false(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.is_judged[LAB_ORACLE_FINDABLE] = true;
     assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
-    /* What happened somewhere in the run excuses nothing: what overlaps each violation does. */
+    /* Conditions somewhere in the run excuse nothing; only conditions that overlap each violation do. */
     verdict.conditions = UINT32_MAX;
     assert_true(lab_guarantee_is_broken(BK_PROBABILISTIC, BK_GUARDED, LAB_ORACLE_FINDABLE, &verdict));
     verdict.violations[LAB_ORACLE_FINDABLE].excuse_count = 1;
@@ -390,7 +392,7 @@ static void test_guarantee_is_broken_when_nothing_excuses_it(void **state)
     assert_null(lab_guarantee_find(BK_HASH, BK_SINGLE, LAB_ORACLE_MONOTONE));
 }
 
-/* One row for each, of a coordination that its kind can have, of conditions that there are. */
+/* Each guarantee has one row, with a protocol that its kind can have and with existing conditions. */
 static void test_guarantee_table_says_nothing_twice(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: no_gaps and bounded judge by what a partition holds, and when. Method: partitions filled by hand to
- * their bound and one row beyond; states and dates on both sides of the moment that counts. */
+/* Aim: no_gaps and bounded judge the rows of a partition, and when they came. Method: partitions are filled
+ * by hand to their bound and one row beyond; states and dates are on both sides of the decisive moment. */
 #include <math.h>
 
 #include "cluster_view.h"
@@ -35,7 +35,7 @@ static void test_no_gaps_of_filled_buckets_is_no_violation(void **state)
     stand_close(&stand);
 }
 
-/* Buckets that were passed over, and one in which a row was put and never stored. */
+/* Buckets that were skipped, and a bucket whose only row was put and never stored. */
 static void test_no_gaps_empty_buckets_are_counted(void **state)
 {
     (void)state;
@@ -49,7 +49,8 @@ static void test_no_gaps_empty_buckets_are_counted(void **state)
     stand_close(&stand);
 }
 
-/* Going back and on again judges no bucket twice; a row that comes too late changes nothing. */
+/* No bucket is judged twice when the state goes back and forward again. A row that comes too late changes
+ * nothing. */
 static void test_no_gaps_each_bucket_is_judged_once(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void test_no_gaps_each_bucket_is_judged_once(void **state)
     stand_close(&stand);
 }
 
-/* Before the date of a change its old bucket is the current one. */
+/* Before the date of a change the old bucket is the current bucket. */
 static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(void **state)
 {
     (void)state;
@@ -88,14 +89,14 @@ static void test_no_gaps_of_a_dated_change_are_judged_when_the_date_has_come(voi
             assert_violations(&stand, LAB_ORACLE_NO_GAPS, late_ns == 0 && !has_row);
             assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND - 1)), 0);
             stand_wait_until(&stand, 6 * SECOND);
-            stand_end(&stand); /* and at the end once more, for dates that came since */
+            stand_end(&stand); /* judged again at the end, for dates that have come since */
             assert_violations(&stand, LAB_ORACLE_NO_GAPS, !has_row);
             stand_close(&stand);
         }
     }
 }
 
-/* Of plain changes the row that rolled the key belongs to the old bucket still. */
+/* With plain changes, the row that rolled the key still belongs to the old bucket. */
 static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state
     stand_state(&stand, 0, 1, 3 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND)), 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 3 * SECOND + 1)), 1);
-    /* A bucket that was passed over has no date of its own. */
+    /* A skipped bucket has no date of its own. */
     stand_state(&stand, 0, 3, 5 * SECOND, 0);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 5 * SECOND)), 2);
     assert_int_equal(lab_state_bucket_at(&stand.run, 0, stand_time(&stand, 1)), 2);
@@ -112,7 +113,7 @@ static void test_state_bucket_of_plain_changes_begins_after_the_row(void **state
     stand_close(&stand);
 }
 
-/* Counts come from outside: judged at the end, up to the highest bucket that any row was put into. */
+/* External counts are judged at the end, up to the highest bucket of any put. */
 static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
 {
     (void)state;
@@ -133,8 +134,8 @@ static void test_no_gaps_of_counts_are_judged_at_the_end(void **state)
 
 /* --- bounded */
 
-/* The first n whose chance to hold fewer than `threshold` rows that fire is at most 10^-12, counted up one by
- * one by Chernoff's bound; and the true one, by summing up the binomial. */
+/* The first n for which the chance of fewer than `threshold` firing rows is at most 10^-12: counted up one by
+ * one with Chernoff's bound. `exact` is the exact n, from the sum of the binomial distribution. */
 static uint64_t distribution_of(double p, uint64_t threshold, uint64_t *exact)
 {
     *exact = 0;
@@ -154,10 +155,10 @@ static uint64_t distribution_of(double p, uint64_t threshold, uint64_t *exact)
 }
 
 struct filling {
-    uint64_t rows;         /* of bucket 0 */
-    uint64_t rows_at_once; /* placed within one second; the others one a second */
-    uint64_t lost;         /* increments */
-    int64_t unhealthy_ns;  /* of the time in which they come */
+    uint64_t rows;         /* in bucket 0 */
+    uint64_t rows_at_once; /* placed within one second; the others come every second */
+    uint64_t lost;         /* lost increments */
+    int64_t unhealthy_ns;  /* within the time in which the rows come */
 };
 
 static bool is_out_of_bound(struct stand *stand, const struct filling *filling)
@@ -195,8 +196,8 @@ static void expect_bound(const struct stand *prepared, struct filling filling, u
         fail_msg("%llu rows are not too many", (unsigned long long)bound + 1);
 }
 
-/* The lag of nothing but the oracle's own 2 s meets three whole seconds, in each of which the most rows came.
- */
+/* A lag of only the oracle's own 2 s overlaps three whole seconds, each of which has the largest number of
+ * rows. */
 static void test_bounded_by_the_distribution_and_the_lag(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void test_bounded_chance_of_any_ratio_is_the_same_distribution(void **sta
     expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution_of(2.0 / 7, 4, &exact) + 3);
 }
 
-/* A row of which the increment was lost counts as one that the threshold must do without. */
+/* A lost increment raises the threshold by one. */
 static void test_bounded_lost_increments_raise_the_threshold(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void test_bounded_lost_increments_raise_the_threshold(void **state)
                  distribution_of(0.125, 4 + 2, &exact) + 3);
 }
 
-/* Of lead, grant, cache and lock, and of time in which something failed, each second counts; begun ones too.
+/* Every second of lead, grant, cache, lock and unhealthy time counts, including a second that has only begun.
  */
 static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
 {
@@ -255,13 +256,13 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
     stand.run.config.lead_ns++;
     expect_bound(&stand, (struct filling){.rows_at_once = 1}, distribution + 2 + 2 + 3 + grants + 2 + 2);
     stand_prepare_probabilistic(&stand, BK_SINGLE);
-    stand.scenario.network.latency_ns.a = 50e6; /* 20 trips are a second */
+    stand.scenario.network.latency_ns.a = 50e6; /* 20 trips take a second */
     stand.scenario.agents.timeout_ns = 100 * SIM_MS;
     struct stand slow = stand;
     stand_open(&slow);
     assert_int_equal(slow.run.oracles.lag_ns, 3 * SECOND);
     stand_close(&slow);
-    /* A fault of 4 s, and the client's patience after it. */
+    /* A fault of 4 s, followed by the client's timeout. */
     stand_prepare_probabilistic(&stand, BK_SINGLE);
     expect_bound(&stand, (struct filling){.rows_at_once = 1, .unhealthy_ns = 4 * SECOND},
                  distribution + 2 + 4 + 1 + 1);
@@ -269,7 +270,7 @@ static void test_bounded_lag_is_all_that_a_roll_may_wait_for(void **state)
                  distribution + 2 + 4 + 1 + 2);
 }
 
-/* What failed before the partition's first row, or after its last, excuses nothing. */
+/* Faults before the partition's first row or after its last row excuse nothing. */
 static void test_bounded_faults_at_other_times_do_not_count(void **state)
 {
     (void)state;
@@ -290,7 +291,7 @@ static void test_bounded_faults_at_other_times_do_not_count(void **state)
     stand_close(&stand);
 }
 
-/* A count is no distribution of chance, and knows no lag. */
+/* `count` involves no chance and has no lag. */
 static void test_bounded_count_is_exact(void **state)
 {
     (void)state;
@@ -315,7 +316,8 @@ static void test_bounded_count_is_exact(void **state)
     }
 }
 
-/* What a cache's set of four cannot push out is counted within every_rows of each agent. */
+/* Eviction raises the bound only if more than four keys can share a set of the cache; otherwise an agent
+ * counts its bucket again within every_rows. */
 static void test_bounded_eviction_counts_where_a_set_has_a_fifth_key(void **state)
 {
     (void)state;
@@ -336,13 +338,13 @@ static void test_bounded_eviction_counts_where_a_set_has_a_fifth_key(void **stat
     }
 }
 
-/* The fourth row that fires rolls its key before its operation ends: it is number 4, and 4 is the threshold.
+/* The fourth row that fires rolls its key before its operation ends: it is number 4, and the threshold is 4.
  */
 struct closing {
     enum bk_coordination coordination;
-    uint64_t rows;       /* that fire and are counted */
-    uint64_t overlapped; /* of those at the start, all under way at once */
-    uint64_t lost;       /* of those behind, not counted */
+    uint64_t rows;       /* rows that fire and are counted */
+    uint64_t overlapped; /* rows at the start that are all under way together */
+    uint64_t lost;       /* rows after those that are not counted */
     bool is_rolled, is_unhealthy, is_young;
 };
 
@@ -394,7 +396,7 @@ static void test_bounded_roll_that_comes_an_increment_late(void **state)
     }
 }
 
-/* Where no partition of a run can fill up, the bound is still found. */
+/* The bound is found even if no partition of a run can fill up. */
 static void test_bounded_of_the_rarest_chance_has_an_end(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Excuses belong to a key and a span of time. Method: on the oracles' stand, conditions are noted and
- * violations told by hand, of one key or another, before, within and after the condition's span. */
+/* Excuses belong to a key and a span of time. Method: on the oracles' test stand, conditions are noted and
+ * violations reported by hand, for one key or another, before, within and after the condition's span. */
 #include "cluster_faults.h"
 #include "cluster_watch.h"
 #include "evidence.h"
@@ -51,7 +51,7 @@ static void test_excuse_is_of_its_key_and_its_time(void **state)
     }
 }
 
-/* A client knows only later that nobody knows: the violation waits in doubt until then. */
+/* A client learns only later that an outcome is unknown: the violation stays in doubt until then. */
 static void test_excuse_may_be_known_after_the_violation(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void test_excuse_may_be_known_after_the_violation(void **state)
     }
 }
 
-/* An open span ends with what was asked after it was known, and not with what was asked before. */
+/* An open span ends with a request after the outcome was known, and not with an earlier request. */
 static void test_open_span_ends_with_what_was_asked_later(void **state)
 {
     (void)state;
@@ -90,8 +90,8 @@ static void test_open_span_ends_with_what_was_asked_later(void **state)
     }
 }
 
-/* A write of unknown outcome lowers the state below rows: they are out of reach until the state names their
- * bucket again, whatever writes are known to hold before. */
+/* A write of unknown outcome lowers the state below rows: readers cannot find them until the state names
+ * their bucket again, even if earlier writes are known to have taken effect. */
 static void test_lowered_state_excuses_until_it_names_all_rows_again(void **state)
 {
     (void)state;
@@ -121,7 +121,8 @@ static void test_lowered_state_excuses_until_it_names_all_rows_again(void **stat
     }
 }
 
-/* A condition that the guarantee does not except excuses nothing; one of the whole run excuses all. */
+/* A condition that the guarantee does not list excuses nothing; a condition of the whole run excuses
+ * everything. */
 static void test_excuse_is_of_the_list(void **state)
 {
     (void)state;
@@ -143,8 +144,8 @@ static void test_excuse_is_of_the_list(void **state)
     }
 }
 
-/* Far more conditions and violations than are kept: nothing is broken for want of room, and a violation that
- * came first stays. */
+/* Far more conditions and violations than are kept: no guarantee is called broken for lack of room, and a
+ * violation that came first stays. */
 static void test_want_of_room_excuses_and_never_accuses(void **state)
 {
     (void)state;
@@ -171,8 +172,9 @@ static void test_want_of_room_excuses_and_never_accuses(void **state)
     }
 }
 
-/* A clock goes 100 s ahead at 1 s and comes back in two jumps; or a second clock, 1 s ahead, comes back last.
- * The first one dated rows up to 102 s, so jumps excuse until then, and not at 300 s. */
+/* A clock jumps 100 s ahead at 1 s and comes back in two jumps; or a second clock, which is 1 s ahead,
+ * comes back last. The first clock dated rows up to 102 s, so jumps excuse violations until then, and not
+ * at 300 s. */
 static void test_jumps_excuse_until_the_furthest_clock_s_time_has_come(void **state)
 {
     (void)state;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: of increments of counter columns it is known which were lost and which were made twice, and the sum is
- * the cluster's. Method: each way made by hand, and thousands of random ones compared with a plain list. */
+/* Aim: the oracle knows which increments of counter columns were lost and which were made twice, and its sum
+ * equals the cluster's. Method: each case is made by hand, and thousands of random ones are compared with a
+ * plain list. */
 #include "evidence.h"
 #include "oracle_stand.h"
 
 #define SECOND SIM_SECOND
 
-/* What a row adds: what is lost and doubled are operations, what is conserved is their sum. */
+/* The amount that a row adds. Lost and doubled increments are counted as operations; their conserved total is
+ * a sum of amounts. */
 static uint64_t amount_of(uint64_t row)
 {
     return 1 + row % 5;
@@ -20,7 +22,7 @@ static void open_counters(struct stand *stand)
     stand_open(stand);
 }
 
-/* A counter's update that is carried out and answered, or not even sent on. */
+/* An update of a counter that is applied and answered, or is not even forwarded. */
 static void add(struct stand *stand, uint64_t counter, uint64_t row)
 {
     struct cass_statement statement = {.kind = CASS_ADD_COUNTER,
@@ -34,8 +36,8 @@ static void add(struct stand *stand, uint64_t counter, uint64_t row)
     cass_reply_discard(stand->run.cluster, stand->reply);
 }
 
-/* An acknowledged row of a key that fires, and what became of its increment: asked so often, of which the
- * first ones were made. */
+/* An acknowledged row of a key that fires, and the fate of its increment: it was requested `asked` times, of
+ * which the first `made` took effect. */
 static void count(struct stand *stand, uint32_t key, uint64_t row, int asked, int made, bool is_counted)
 {
     struct lab_host_operation operation = stand_operation(key, row, 0);
@@ -86,11 +88,11 @@ static void test_increments_lost_and_doubled_are_counted(void **state)
     count(&stand, 0, 2, 2, 2, true);  /* doubled */
     count(&stand, 0, 3, 3, 3, false); /* doubled twice */
     count(&stand, 0, 4, 2, 1, true);
-    count(&stand, 0, 5, 0, 0, false); /* never asked for */
+    count(&stand, 0, 5, 0, 0, false); /* never requested */
     assert_increments(&stand, 2, 3);
 }
 
-/* What was unknown when its operation ended takes effect later. */
+/* An increment of unknown outcome at the end of its operation takes effect later. */
 static void test_increments_made_late_are_not_lost(void **state)
 {
     (void)state;
@@ -105,7 +107,8 @@ static void test_increments_made_late_are_not_lost(void **state)
     assert_increments(&stand, 1, 1);
 }
 
-/* A message that came twice, after its increment was forgotten; and one whose answer was no answer. */
+/* A message arrives twice, after its increment was forgotten; and an increment is acknowledged without being
+ * made. */
 static void test_increments_made_again_after_the_end_are_doubled(void **state)
 {
     (void)state;
@@ -118,8 +121,8 @@ static void test_increments_made_again_after_the_end_are_doubled(void **state)
     assert_increments(&stand, 1, 1);
 }
 
-/* An increment that was never asked for is lost, though another key's row of this number waits for its own.
- */
+/* An increment that was never requested is lost, though another key's row of this number waits for its own
+ * increment. */
 static void test_increments_never_asked_for_are_not_taken_for_another_keys(void **state)
 {
     (void)state;
@@ -133,7 +136,7 @@ static void test_increments_never_asked_for_are_not_taken_for_another_keys(void 
     assert_increments(&stand, 1, 0);
 }
 
-/* An addition that nobody asked for is not explained by any row. */
+/* An addition that was never requested is not explained by any row. */
 static void test_increments_that_no_row_explains_are_a_difference(void **state)
 {
     (void)state;
@@ -188,7 +191,7 @@ static void apply_listed(struct lab_cluster_run *run, struct list *list, struct 
 static void end_listed(struct lab_cluster_run *run, struct list *list, struct listed *listed,
                        struct sim_random *random)
 {
-    /* A client that was told so has asked once at least, and one addition was made. */
+    /* A client with a positive answer has asked at least once, and one addition was made. */
     bool is_counted = listed->applied > 0 && sim_random_below(random, 4) != 0;
     listed->is_open = false;
     listed->is_forgotten = is_counted && listed->asked == 1 && listed->applied == 1;
@@ -205,7 +208,7 @@ static void try_random(struct lab_cluster_run *run, struct list *list, struct si
                        uint64_t tries)
 {
     for (uint64_t i = 0; i < tries; i++) {
-        /* Few counters and near rows, so that they crowd; sooner or later most are ended. */
+        /* Few counters and nearby rows, so that the table is crowded; most increments end sooner or later. */
         struct listed *listed = NULL;
         if (list->count > 0)
             listed =

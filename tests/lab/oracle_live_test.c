@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: faults last as long as what they delay, and live is judged by the time after the last of them. Method:
- * faults and rows that fire on both sides of each moment that counts. */
+/* Aim: a fault lasts as long as its delays, and live judges only the time after the last fault. Method:
+ * faults, and rows that fire, on both sides of each decisive moment. */
 #include "evidence.h"
 #include "oracle_stand.h"
 
@@ -33,7 +33,7 @@ static void test_health_without_faults_is_well_from_the_start(void **state)
     stand_close(&stand);
 }
 
-/* A fault lasts until what it delayed has ended too. */
+/* A fault lasts until all that it delayed has ended too. */
 static void test_health_fault_settles(void **state)
 {
     (void)state;
@@ -59,7 +59,8 @@ static void test_health_fault_settles(void **state)
     stand_close(&stand);
 }
 
-/* Well when the last of them has ended; one that begins while another settles continues the same time. */
+/* The cluster is healthy when the last fault has ended. A fault that begins while another one settles extends
+ * the same unhealthy span. */
 static void test_health_faults_that_overlap_are_one(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void test_health_faults_that_overlap_are_one(void **state)
     stand_close(&stand);
 }
 
-/* A fault that says itself when it ends, alone, within another one, and beyond it. */
+/* A fault whose end is known in advance: by itself, within another fault, and beyond it. */
 static void test_health_pulses_end_by_themselves(void **state)
 {
     (void)state;
@@ -94,7 +95,7 @@ static void test_health_pulses_end_by_themselves(void **state)
     open_coordinated(&stand, BK_SINGLE);
     lab_health_pulse(&stand.run, stand_time(&stand, 3 * SECOND));
     stand_wait_until(&stand, 1 * SECOND);
-    lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first */
+    lab_health_pulse(&stand.run, stand_time(&stand, 2 * SECOND)); /* within the first fault */
     stand_wait_until(&stand, 4 * SECOND);
     assert_health(&stand, 4 * SECOND, 0);
     stand_wait_until(&stand, 10 * SECOND);
@@ -108,14 +109,14 @@ static void test_health_pulses_end_by_themselves(void **state)
     assert_health(&stand, 25 * SECOND - 1, -1);
     stand_wait_until(&stand, 31 * SECOND);
     assert_health(&stand, 25 * SECOND, 0);
-    lab_health_pulse(&stand.run, stand_time(&stand, 31 * SECOND)); /* a moment: a clock jumps */
+    lab_health_pulse(&stand.run, stand_time(&stand, 31 * SECOND)); /* an instant: a clock jumps */
     stand_wait_until(&stand, 40 * SECOND);
     assert_health(&stand, 26 * SECOND, 8 * SECOND);
     assert_int_equal(stand.run.oracles.health.stretch, 3);
     stand_close(&stand);
 }
 
-/* The longest of them counts, also when a fault begins and ends meanwhile. */
+/* The longest of them counts, even if a fault begins and ends meanwhile. */
 static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static void test_health_pulse_within_a_longer_one_shortens_nothing(void **state)
     stand_close(&stand);
 }
 
-/* A network that loses messages of its own is never well. */
+/* A network that loses messages by itself is never healthy. */
 static void test_health_of_a_lossy_network_is_never_well(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void test_live_partition_that_does_not_close_is_violated(void **state)
     }
 }
 
-/* However many come until then: a next bucket on its way closes nothing. */
+/* Any number of rows may come until then: a roll that is still under way closes nothing. */
 static void test_live_partition_may_grow_for_the_lag(void **state)
 {
     (void)state;
@@ -195,7 +196,7 @@ static void test_live_partition_may_grow_for_the_lag(void **state)
     stand_wait_until(&stand, LAG);
     fire(&stand, 0, 0, FULL - 1);
     stand_wait_until(&stand, 5 * LAG);
-    fire(&stand, 0, 0, 500); /* the first of them makes it full */
+    fire(&stand, 0, 0, 500); /* the first of these rows fills the partition */
     stand_wait_until(&stand, 6 * LAG);
     fire(&stand, 0, 0, 500);
     fire(&stand, 0, 1, 1);
@@ -206,7 +207,7 @@ static void test_live_partition_may_grow_for_the_lag(void **state)
     stand_close(&stand);
 }
 
-/* Rows before all was well for the lag, and those before the last fault, are not counted. */
+/* Rows from before the cluster was healthy for the lag, or from before the last fault, are not counted. */
 static void test_live_counts_from_when_all_was_well(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void test_live_counts_from_when_all_was_well(void **state)
     }
 }
 
-/* What did not close before a fault did so in a time that is over. */
+/* A partition that did not close before a fault is not judged by the time before the fault. */
 static void test_live_judges_the_time_after_the_last_fault_alone(void **state)
 {
     (void)state;
@@ -291,7 +292,7 @@ static void test_live_is_not_judged_before_all_was_well_for_the_lag(void **state
     stand_close(&stand);
 }
 
-/* A partition that the state has left takes rows of old caches, and closes no more. */
+/* A partition that the state has left may get rows from outdated caches, and need not close again. */
 static void test_live_partition_below_the_states_bucket_is_closed(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ void naive_begin(struct naive *naive)
     naive->is_judged[LAB_ORACLE_NO_GAPS] = naive->is_judged[LAB_ORACLE_BOUNDED] = has_threshold;
 }
 
-/* Against each row that was placed before. */
+/* Compares the row with each row that was placed before it. */
 static void judge_order(struct naive *naive, const struct naive_row *row)
 {
     bool disagrees = false, goes_back = false;
@@ -70,7 +70,7 @@ static int by_bucket(const void *a, const void *b)
     return (one->bucket < other->bucket) - (one->bucket > other->bucket);
 }
 
-/* Newest first; of one time, the higher bucket first. */
+/* Newest first; at equal times the higher bucket first. */
 static int by_time(const void *a, const void *b)
 {
     const struct naive_stored *one = a, *other = b;
@@ -78,7 +78,7 @@ static int by_time(const void *a, const void *b)
     return order != 0 ? order : by_bucket(a, b);
 }
 
-/* As a reader meets them: the highest bucket first, in it the newest. */
+/* The order in which a reader meets rows: the highest bucket first, and in a bucket the newest row first. */
 static int by_walk(const void *a, const void *b)
 {
     int order = by_bucket(a, b);
@@ -110,7 +110,7 @@ static int64_t reader_start(const struct naive *naive, uint32_t key)
     }
 }
 
-/* The first n that a reader meets are the first n by time. */
+/* The first n rows that a reader meets must be the first n rows by time. */
 static void judge_newest(struct naive *naive, uint32_t key)
 {
     static struct naive_stored all[NAIVE_ROWS], met[NAIVE_ROWS];
@@ -146,7 +146,7 @@ void naive_store(struct naive *naive, const struct naive_row *row, int64_t bucke
     judge_newest(naive, row->key);
 }
 
-/* Every acknowledged row that is out of a reader's sight now, once. */
+/* Counts every acknowledged row that readers cannot find now, once per row. */
 static void judge_findable(struct naive *naive)
 {
     for (uint32_t i = 0; i < naive->row_count && walks(naive); i++) {
@@ -169,7 +169,7 @@ static const struct naive_stored *find_stored(const struct naive *naive, const s
     return NULL;
 }
 
-/* The end of the last fault, with what it delayed; INT64_MAX as long as there is one. */
+/* The end of the last fault and of what it delayed; INT64_MAX during a fault. */
 static int64_t well_since(const struct naive *naive)
 {
     int64_t since_ns = naive->open_unhealthy_count > 0 ? INT64_MAX : naive->start_ns;
@@ -195,7 +195,7 @@ void naive_acknowledge(struct naive *naive, struct naive_row *row)
         naive->fired[naive->fired_count++] = (struct naive_fired){row->key, bucket, naive->now_ns};
 }
 
-/* When the first row was put or stored there; INT64_MAX: none was. */
+/* The time at which the first row was put or stored there; INT64_MAX if there was none. */
 static int64_t begin_of(const struct naive *naive, uint32_t key, int64_t bucket)
 {
     int64_t first_ns = INT64_MAX;
@@ -212,7 +212,8 @@ static int64_t begin_of(const struct naive *naive, uint32_t key, int64_t bucket)
     return first_ns;
 }
 
-/* Of a partition whose rows that fire were all counted, the threshold-th rolls its key before it ends. */
+/* If all firing rows of a partition were counted, the threshold-th row must roll its key before its operation
+ * ends. */
 void naive_ended(struct naive *naive, struct naive_row *row)
 {
     int64_t bucket = row->puts[row->put_count - 1], first_ns = begin_of(naive, row->key, bucket);
@@ -246,7 +247,7 @@ static void judge_gaps(struct naive *naive, uint32_t key, int64_t until)
     }
 }
 
-/* The highest bucket, from the state's down, of which no date is known that is still to come. */
+/* The highest bucket, from the state's bucket down, without a known date in the future. */
 static int64_t bucket_now(const struct naive *naive, uint32_t key)
 {
     int64_t bucket = state_bucket(naive, key);
@@ -288,7 +289,7 @@ void naive_pulse(struct naive *naive, int64_t until_ns)
         (struct naive_span){naive->now_ns, until_ns + naive->settle_ns};
 }
 
-/* Rows that stand in two of the buckets that they were put into. */
+/* Rows that are stored in two of the buckets that they were put into. */
 static void judge_duplicates(struct naive *naive)
 {
     for (uint32_t i = 0; i < naive->row_count; i++) {
@@ -304,7 +305,7 @@ static void judge_duplicates(struct naive *naive)
     }
 }
 
-/* The most rows of a key that were placed within one whole second. */
+/* The largest number of rows of a key that were placed within one whole second. */
 static uint64_t peak_of(const struct naive *naive, uint32_t key)
 {
     uint64_t peak = 0;
@@ -318,7 +319,7 @@ static uint64_t peak_of(const struct naive *naive, uint32_t key)
     return peak;
 }
 
-/* Time before then in which something failed: the spans' union, cut into pieces at all of their ends. */
+/* The unhealthy time before this moment: the union of the spans, cut at all of their ends. */
 static int64_t unhealthy_until(const struct naive *naive, int64_t time_ns)
 {
     int64_t at_ns = naive->start_ns, sum_ns = 0;
@@ -377,8 +378,8 @@ static void judge_bounded(struct naive *naive)
     }
 }
 
-/* In each partition, what stands there and what ought to. A row that nobody was told of may stand wherever it
- * was put, and so may one that was put into several buckets. */
+/* Compares the stored rows of each partition with those that should be there. A row of unknown outcome may be
+ * stored wherever it was put, and so may a row that was put into several buckets. */
 static void judge_conserved(struct naive *naive)
 {
     uint64_t under_way = naive->unplaced;

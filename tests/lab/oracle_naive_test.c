@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever happens, the oracles count what a judge without any shortcut counts. Method: thousands of
- * short random trials, told to both: few buckets, few times and spans at the very bounds, so that ties, late
- * rows and moments that just suffice are common. */
+/* Aim: in all circumstances the oracles count what a judge without any shortcuts counts. Method: thousands of
+ * short random trials, reported to both: few buckets, few times, and spans exactly at the bounds, so that
+ * ties, late rows and moments that just suffice are common. */
 #include <string.h>
 
 #include "evidence.h"
@@ -71,7 +71,7 @@ static void open_trial(struct trial *trial, uint64_t seed)
     stand->scenario.agents.clock_bound_ns = (int64_t)below(trial, 3) * SIM_SECOND / 2;
     stand->run.key_count = naive->key_count = KEYS;
     stand_open(stand);
-    stand->run.oracles.hints_may_be_lost = true; /* what replicas owe each other is judged elsewhere */
+    stand->run.oracles.hints_may_be_lost = true; /* missing replicas are judged elsewhere */
     naive->start_ns = stand->run.start_ns;
     naive->tolerance_ns = 2 * stand->scenario.agents.clock_bound_ns;
     naive->lag_ns = stand->run.oracles.lag_ns;
@@ -83,7 +83,7 @@ static void open_trial(struct trial *trial, uint64_t seed)
 
 /* --- What can happen. */
 
-/* On the replicas that are up; what was heard of is never written again. */
+/* Stores the row on the replicas that are up. A row whose answer was received is never written again. */
 static void store(struct trial *trial, const struct naive_row *row, int64_t bucket, bool is_heard)
 {
     struct stand *stand = &trial->stand;
@@ -121,7 +121,7 @@ static void end_row(struct trial *trial, struct naive_row *row, enum naive_endin
     naive_ended(&trial->naive, row);
 }
 
-/* Mostly as it should: stored, then acknowledged, both in the bucket of its last put. */
+/* Mostly as usual: the row is stored and then acknowledged, both in the bucket of its last put. */
 static void finish_row(struct trial *trial, struct naive_row *row)
 {
     int64_t bucket = row->puts[row->put_count - 1];
@@ -154,7 +154,7 @@ static void finish_row(struct trial *trial, struct naive_row *row)
     }
 }
 
-/* Times lie close together, often at one moment, and now and then exactly a tolerance apart. */
+/* Times are close together, often equal, and now and then about a tolerance apart. */
 static int64_t draw_time(struct trial *trial)
 {
     struct naive *naive = &trial->naive;
@@ -168,7 +168,7 @@ static int64_t draw_time(struct trial *trial)
     return time_ns;
 }
 
-/* About the state's own, where there is one. */
+/* Often the bucket of the key's state. */
 static int64_t draw_bucket(struct trial *trial, uint32_t key)
 {
     int64_t bucket = trial->stand.run.oracles.keys[key].state_bucket;
@@ -206,7 +206,7 @@ static void change_state(struct trial *trial)
     int64_t before = trial->stand.run.oracles.keys[key].state_bucket, bucket = before + 1;
     if (chance(trial, 3))
         bucket = (int64_t)below(trial, BUCKETS);
-    /* Around now, so that the date often comes with a later change. */
+    /* Dates are around the current time, so that a later change often finds the date reached. */
     int64_t date_ns = naive->now_ns + ((int64_t)below(trial, 5) - 2) * SIM_SECOND - naive->start_ns;
     bool is_next = naive->is_dated && date_ns != 0 && chance(trial, 2);
     const int64_t *old = trial->stand.run.keys[key].state;
@@ -245,7 +245,7 @@ static void wait(struct trial *trial, int64_t span_ns)
     stand_wait_until(&trial->stand, trial->naive.now_ns - trial->naive.start_ns);
 }
 
-/* Many rows that fire, at once and again later: full partitions. */
+/* Many rows that fire, now and again later, so that partitions become full. */
 static void burst(struct trial *trial)
 {
     uint32_t key = trial->is_busy ? 0 : (uint32_t)below(trial, KEYS);
@@ -272,7 +272,8 @@ static void step(struct trial *trial, struct naive_row **waiting, uint32_t *wait
             change_health(trial);
         break;
     case 2:
-        /* The store of each row has moved the clock by a nanosecond: on to a whole second, or beyond. */
+        /* The store of each row has advanced the clock by a nanosecond. The wait ends at a whole second, or
+         * later. */
         wait(trial, chance(trial, 2) ? SIM_SECOND - (trial->naive.now_ns - trial->naive.start_ns) % SIM_SECOND
                                      : (int64_t)below(trial, 4) * SIM_SECOND);
         break;
@@ -318,7 +319,7 @@ static void test_oracles_count_what_a_naive_judge_counts(void **state)
         wait(&trial, (int64_t)below(&trial, 8) * SIM_SECOND);
         naive_end(&trial.naive);
         stand_end(&trial.stand);
-        /* The naive judge knows neither operations nor increments, by which the later ones go. */
+        /* The naive judge knows neither operations nor increments, on which the remaining oracles depend. */
         for (int i = 0; i <= LAB_ORACLE_UNIQUE; i++) {
             uint64_t counted = stand_violations(&trial.stand, (enum lab_oracle)i);
             if (counted != trial.naive.violations[i])
@@ -332,7 +333,7 @@ static void test_oracles_count_what_a_naive_judge_counts(void **state)
         clean += trial.naive.violations[LAB_ORACLE_NEWEST] + trial.naive.violations[LAB_ORACLE_MONOTONE] == 0;
         stand_close(&trial.stand);
     }
-    /* Each was met, and not always. */
+    /* Each was violated in some seeds, and not in all. */
     for (int i = 0; i < LAB_ORACLE_UNIQUE; i++) {
         if (met[i] < SEEDS / 100 || met[i] > SEEDS * 95 / 100)
             fail_msg("%s was violated in %llu of %u trials", lab_oracle_name((enum lab_oracle)i),

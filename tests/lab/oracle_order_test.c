@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: agreement and monotone judge by the times of rows alone, count each row that contradicts an earlier
- * one once, and excuse what lies at their bounds. Method: rows placed by hand on both sides of each bound. */
+/* Aim: agreement and monotone judge only the times of rows, count each row that contradicts an earlier row
+ * once, and excuse rows at their bounds. Method: rows placed by hand on both sides of each bound. */
 #include "evidence.h"
 #include "oracle_stand.h"
 
-#define BOUND (5 * SIM_MS) /* of a clock; between two of them it is twice that */
+#define BOUND (5 * SIM_MS) /* of one clock; two clocks differ by twice this */
 
 struct placement {
     int64_t time_ns, bucket;
     uint32_t agent;
 };
 
-/* Places them in this order, and compares what was violated. */
+/* Places the rows in this order and compares the violations. */
 static void expect(const struct placement *placements, size_t count, uint64_t agreement, uint64_t monotone)
 {
     struct stand stand;
@@ -35,7 +35,8 @@ static void test_order_kept_is_no_violation(void **state)
     EXPECT(0, 0, {400, 2, 2}, {300, 1, 1}, {300, 1, 0}, {200, 0, 1}, {100, 0, 0});
 }
 
-/* One time in two buckets: an edge belongs to one side. Twice the bound is not exceeded. */
+/* One time in two buckets: an edge belongs to one side only. A difference of exactly twice the bound is
+ * allowed. */
 static void test_monotone_with_equal_times_in_two_buckets_is_violated(void **state)
 {
     (void)state;
@@ -56,7 +57,7 @@ static void test_agreement_within_twice_the_bound_is_excused(void **state)
     EXPECT(1, 1, {2 * BOUND + 1, 0, 1}, {0, 1, 0});
 }
 
-/* An agent that contradicts itself breaks the order, and agrees with everybody else. */
+/* An agent that contradicts itself breaks the order but agrees with all other agents. */
 static void test_agreement_of_one_agent_is_not_judged(void **state)
 {
     (void)state;
@@ -64,7 +65,8 @@ static void test_agreement_of_one_agent_is_not_judged(void **state)
     EXPECT(0, 1, {SIM_SECOND, 0, 7}, {0, 1, 7});
 }
 
-/* The latest row below is the agent's own; the latest of another one decides, though it came long before. */
+/* The latest row below is the agent's own. The latest row of another agent decides, though it came long
+ * before. */
 static void test_agreement_sees_behind_the_agents_own_latest_row(void **state)
 {
     (void)state;
@@ -74,13 +76,13 @@ static void test_agreement_sees_behind_the_agents_own_latest_row(void **state)
     EXPECT(1, 1, {later, 0, 2}, {late, 0, 1}, {late - 2 * BOUND - 1, 1, 2});
     EXPECT(1, 1, {late - 1, 0, 2}, {later, 0, 2}, {late, 0, 1}, {late - 2 * BOUND - 1, 1, 2});
     EXPECT(0, 1, {late - 1, 0, 1}, {later, 0, 2}, {late - 2 * BOUND - 1, 1, 2});
-    /* And from below: the earliest above. */
+    /* The same from below: the earliest row above decides. */
     EXPECT(1, 1, {late, 1, 1}, {0, 1, 2}, {late + 2 * BOUND + 1, 0, 2});
     EXPECT(0, 1, {late, 1, 1}, {0, 1, 2}, {late + 2 * BOUND, 0, 2});
     EXPECT(1, 1, {0, 1, 2}, {late, 1, 1}, {late + 2 * BOUND + 1, 0, 2});
 }
 
-/* Other buckets lie between the two, with and without rows of their own. */
+/* Other buckets are between the two, with and without rows of their own. */
 static void test_order_is_judged_across_all_buckets(void **state)
 {
     (void)state;
@@ -88,24 +90,24 @@ static void test_order_is_judged_across_all_buckets(void **state)
     EXPECT(1, 1, {SIM_SECOND, 0, 0}, {0, 9, 1});
     EXPECT(1, 1, {0, 9, 1}, {SIM_SECOND, 0, 0});
     EXPECT(1, 1, {0, 3, 1}, {2, 5, 1}, {1, 4, 1}, {SIM_SECOND, 2, 0});
-    /* A bucket that is new between two others learns what lies below it. */
+    /* A new bucket between two others learns the times of the rows below it. */
     EXPECT(1, 1, {SIM_SECOND, 0, 0}, {2 * SIM_SECOND, 9, 0}, {0, 4, 1});
-    /* A row below is made known to all buckets above, also to those that stood before. */
+    /* A row is made known to all buckets above it, including those that existed before the row. */
     EXPECT(3, 3, {0, 4, 0}, {1, 5, 0}, {2 * SIM_SECOND, 0, 1}, {SIM_SECOND, 5, 0}, {SIM_SECOND + 1, 4, 0});
 }
 
-/* Each row is judged once, however many it contradicts; those before it are not judged again. */
+/* Each row is judged once, however many rows it contradicts; earlier rows are not judged again. */
 static void test_order_violations_are_counted_in_rows(void **state)
 {
     (void)state;
     EXPECT(1, 1, {0, 1, 0}, {1, 1, 0}, {2, 2, 0}, {SIM_SECOND, 0, 1});
     EXPECT(3, 3, {SIM_SECOND, 0, 1}, {0, 1, 0}, {1, 1, 0}, {2, 2, 0});
-    /* Both ways at once is one row. */
+    /* A row that contradicts others in both directions counts once. */
     EXPECT(1, 2, {SIM_SECOND, 0, 0}, {0, 2, 0}, {SIM_SECOND / 2, 1, 1});
     EXPECT(2, 2, {SIM_SECOND, 0, 0}, {0, 2, 1}, {SIM_SECOND / 2, 1, 2});
 }
 
-/* Clocks can jump to where differences of times leave their range. */
+/* Clocks can jump so far that differences of times overflow. */
 static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state)
 {
     (void)state;
@@ -124,7 +126,7 @@ static void test_agreement_over_the_whole_range_of_clocks_is_judged(void **state
     stand_close(&stand);
 }
 
-/* Keys have nothing to do with each other. */
+/* Rows of different keys are independent. */
 static void test_order_of_different_keys_is_not_compared(void **state)
 {
     (void)state;
@@ -140,8 +142,8 @@ static void test_order_of_different_keys_is_not_compared(void **state)
     stand_close(&stand);
 }
 
-/* Times decide the bucket of some strategies alone: rows in order of their numbers, or anywhere, are out of
- * place in no order. */
+/* Only some strategies choose the bucket by time. With the others, rows in order of their numbers or in no
+ * order are never out of place. */
 static void test_order_is_judged_where_buckets_follow_times(void **state)
 {
     (void)state;
@@ -169,7 +171,7 @@ static void test_order_is_judged_where_buckets_follow_times(void **state)
     }
 }
 
-/* The first violation is kept in words, with key and time; the others only count. */
+/* The first violation is described in words, with key and time; later violations are only counted. */
 static void test_violation_first_is_told(void **state)
 {
     (void)state;

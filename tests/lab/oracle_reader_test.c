@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: findable and newest judge as a reader who comes now would: by the bucket that the state names, walking
- * down. Method: rows and states made by hand, with the near miss beside each violation. */
+/* Aim: the oracles findable and newest judge like a reader that starts now: from the bucket in the key's
+ * state downwards. Method: rows and states made by hand; each violation is paired with a case that just
+ * avoids it. */
 #include "cluster_view.h"
 #include "evidence.h"
 #include "oracle_stand.h"
@@ -8,7 +9,7 @@
 
 #define SECOND SIM_SECOND
 
-/* A stand whose readers want so many rows. */
+/* A test stand whose readers want this number of rows. */
 static void open_newest(struct stand *stand, uint64_t rows)
 {
     stand_prepare_probabilistic(stand, BK_SINGLE);
@@ -41,7 +42,8 @@ static void test_newest_in_order_is_no_violation(void **state)
     stand_close(&stand);
 }
 
-/* Of a single row too: a newer one in a lower bucket is hidden by any row above. */
+/* The same holds for a read of a single row: any row in a higher bucket hides a newer row in a lower bucket.
+ */
 static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
 {
     (void)state;
@@ -58,7 +60,7 @@ static void test_newest_one_row_below_the_newest_bucket_is_missed(void **state)
     stand_close(&stand);
 }
 
-/* The n-th newest of all lies below, in the bucket that the reader comes to last or does not come to. */
+/* The n-th newest row of all is in a lower bucket, which the reader visits last or does not visit. */
 static void test_newest_nth_row_decides(void **state)
 {
     (void)state;
@@ -67,18 +69,18 @@ static void test_newest_nth_row_decides(void **state)
     stand_state(&stand, 0, 1, 0, 0);
     store(&stand, 0, 1 * SECOND, 0);
     store(&stand, 1, 5 * SECOND, 1);
-    assert_violations(&stand, LAB_ORACLE_NEWEST, 0); /* it walks on to bucket 0 */
+    assert_violations(&stand, LAB_ORACLE_NEWEST, 0); /* the reader continues to bucket 0 */
     store(&stand, 2, 6 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 3, 5 * SECOND + 1, 0); /* the second newest of all, behind two rows of bucket 1 */
+    store(&stand, 3, 5 * SECOND + 1, 0); /* the second newest row, below two rows of bucket 1 */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     store(&stand, 4, 7 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
 
-/* A reader takes every row of the higher buckets, also one that is older than the newest n: that one takes a
- * place. */
+/* A reader takes every row of the higher buckets, including a row that is older than the newest n. Such a row
+ * uses up one of the n results. */
 static void test_newest_old_row_in_a_high_bucket_takes_a_place(void **state)
 {
     (void)state;
@@ -91,16 +93,16 @@ static void test_newest_old_row_in_a_high_bucket_takes_a_place(void **state)
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
     store(&stand, 3, 1 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 4, 2 * SECOND, 0); /* still so, after any row */
+    store(&stand, 4, 2 * SECOND, 0); /* still missed after any further row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
-    store(&stand, 5, 11 * SECOND, 1); /* 11 and 1 are got, 11 and 10 are the newest */
+    store(&stand, 5, 11 * SECOND, 1); /* the reader gets 11 and 1; 11 and 10 are the newest */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
     store(&stand, 6, 12 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 3);
     stand_close(&stand);
 }
 
-/* Among rows of one time any will do, in whatever order they came. */
+/* Among rows of equal time any row is correct, whatever the order of arrival. */
 static void test_newest_of_equal_times_any_will_do(void **state)
 {
     (void)state;
@@ -109,18 +111,18 @@ static void test_newest_of_equal_times_any_will_do(void **state)
     stand_state(&stand, 0, 2, 0, 0);
     store(&stand, 0, 5 * SECOND, 1);
     store(&stand, 1, 5 * SECOND, 1);
-    store(&stand, 2, 5 * SECOND, 0); /* not got, and not missed */
+    store(&stand, 2, 5 * SECOND, 0); /* not returned, and not missed */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 3, 5 * SECOND, 2); /* got, with one of the others */
+    store(&stand, 3, 5 * SECOND, 2); /* returned, with one of the other rows */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 4, 6 * SECOND, 1); /* the newest and one of 5 s */
+    store(&stand, 4, 6 * SECOND, 1); /* the newest row and one row of 5 s */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 0);
-    store(&stand, 5, 5 * SECOND, 2); /* two of 5 s hide the newest */
+    store(&stand, 5, 5 * SECOND, 2); /* two rows of 5 s hide the newest row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     stand_close(&stand);
 }
 
-/* As long as there are fewer than n rows, the reader must come to all of them. */
+/* While there are fewer than n rows, the reader must reach all of them. */
 static void test_newest_of_few_rows_are_all(void **state)
 {
     (void)state;
@@ -142,16 +144,17 @@ static void test_newest_beyond_the_state_is_not_met(void **state)
     store(&stand, 0, 1 * SECOND, 0);
     store(&stand, 1, 2 * SECOND, 1);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    store(&stand, 2, 3 * SECOND, 0); /* a newer one in sight: now the reader gets the newest */
+    store(&stand, 2, 3 * SECOND, 0); /* a newer row becomes visible: now the reader gets the newest rows */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
-    stand_state(&stand, 0, 1, 0, 0); /* hides it; judged with the next row */
+    stand_state(&stand, 0, 1, 0, 0); /* hides the row; judged with the next row */
     assert_violations(&stand, LAB_ORACLE_NEWEST, 1);
     store(&stand, 3, 1 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_NEWEST, 2);
     stand_close(&stand);
 }
 
-/* Without `reads:` the newest 16; of more than 64 the newest 64. */
+/* Without `reads:` the oracle expects the newest 16 rows; for reads of more than 64 rows it expects the
+ * newest 64. */
 static void test_newest_number_is_the_readers(void **state)
 {
     (void)state;
@@ -165,7 +168,7 @@ static void test_newest_number_is_the_readers(void **state)
     stand_close(&stand);
 }
 
-/* Of windows of time the reader begins at its own time, and a little ahead of it, as clocks differ. */
+/* With windows of time the reader begins at its own time and slightly ahead of it, since clocks differ. */
 static void test_newest_of_windows_begins_at_the_clock(void **state)
 {
     (void)state;
@@ -215,8 +218,8 @@ static void test_findable_at_the_states_bucket_and_below(void **state)
     stand_close(&stand);
 }
 
-/* Rows that were never acknowledged are no loss; of the others each is lost once, however often the state
- * goes up and down. */
+/* Rows that were never acknowledged cannot be lost. Each acknowledged row is lost at most once, however often
+ * the state moves up and down. */
 static void test_findable_state_going_back_loses_each_row_once(void **state)
 {
     (void)state;
@@ -236,7 +239,7 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
     stand_state(&stand, 0, 1, 0, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 3);
-    store(&stand, 8, 8, 2); /* acknowledged while it is out of sight */
+    store(&stand, 8, 8, 2); /* acknowledged while readers cannot see it */
     acknowledge(&stand, 8, 2);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 4);
     stand_state(&stand, 0, 2, 0, 0);
@@ -247,7 +250,7 @@ static void test_findable_state_going_back_loses_each_row_once(void **state)
     stand_close(&stand);
 }
 
-/* A change of dates alone, and a first state, move nothing. */
+/* A change of dates only, and the first state of a key, move no bucket. */
 static void test_findable_other_changes_lose_nothing(void **state)
 {
     (void)state;
@@ -265,7 +268,7 @@ static void test_findable_other_changes_lose_nothing(void **state)
     stand_close(&stand);
 }
 
-/* A read of the range from from_ns on that found 1 of 3 rows. */
+/* A read of the range that begins at from_ns found 1 of 3 rows. */
 static void read_too_few(struct stand *stand, enum lab_read_kind kind, int64_t from_ns)
 {
     struct lab_host_operation operation = {.is_read = true,
@@ -275,8 +278,7 @@ static void read_too_few(struct stand *stand, enum lab_read_kind kind, int64_t f
     lab_findable_read(&stand->run, &operation, 3);
 }
 
-/* Of `count` a read of a range may end at an older row that stands above rows of the range, and only there.
- */
+/* With `count`, a read of a range may end at an older row that is above rows of the range, and only there. */
 static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(void **state)
 {
     (void)state;
@@ -291,7 +293,7 @@ static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(v
     stand_place(&stand, 0, 2, 30, 1, 0);
     read_too_few(&stand, LAB_READ_RANGE, 20);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
-    stand_place(&stand, 0, 3, 25, 2, 0); /* behind rows of 30 in lower buckets */
+    stand_place(&stand, 0, 3, 25, 2, 0); /* after rows of 30 in lower buckets */
     read_too_few(&stand, LAB_READ_RANGE, 26);
     read_too_few(&stand, LAB_READ_RANGE, 30);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 2);
@@ -305,7 +307,7 @@ static void test_findable_range_of_counts_is_judged_where_times_keep_the_order(v
     stand_close(&stand);
 }
 
-/* Three replicas: a reader asks two at QUORUM, and the two may be those that have nothing. */
+/* There are three replicas. A reader asks two replicas at QUORUM, possibly the two without the row. */
 static void open_replicas(struct stand *stand, enum cass_consistency read)
 {
     stand_prepare_probabilistic(stand, BK_SINGLE);
@@ -338,7 +340,7 @@ static void test_findable_on_too_few_replicas_is_violated(void **state)
     }
 }
 
-/* A row is lost once, for whichever reason. */
+/* A row is lost only once, whatever the reasons. */
 static void test_findable_on_few_replicas_is_not_lost_again(void **state)
 {
     (void)state;
@@ -357,8 +359,8 @@ static void test_findable_on_few_replicas_is_not_lost_again(void **state)
     stand_close(&stand);
 }
 
-/* With a second datacenter nobody knows which replicas a reader asks; without a walk down, no bucket is too
- * high. */
+/* With a second datacenter it is unknown which replicas a reader asks. For a read that does not walk down, no
+ * bucket is too high. */
 static void test_findable_where_a_cause_means_nothing_judges_by_the_other(void **state)
 {
     (void)state;
@@ -406,7 +408,7 @@ static void open_windows(struct stand *stand)
     stand_open(stand);
 }
 
-/* A row of this time, acknowledged now. */
+/* Writes a row of this time, which is acknowledged now. */
 static void write_window(struct stand *stand, uint64_t row, int64_t time_ns)
 {
     struct lab_host_operation operation = stand_operation(0, row, INDEX(time_ns / WINDOW));
@@ -416,7 +418,7 @@ static void write_window(struct stand *stand, uint64_t row, int64_t time_ns)
     stand_acknowledge(stand, &operation);
 }
 
-/* A reader was due two rows, and found one. */
+/* The reader should have found two rows and found one. */
 static void query_short(struct stand *stand, const struct bk_query *query)
 {
     struct lab_host_operation operation = stand_operation(0, 0, LAB_UNPLACED);
@@ -429,7 +431,7 @@ static void query_short(struct stand *stand, const struct bk_query *query)
         lab_findable_read(&stand->run, &operation, due);
 }
 
-/* From now down to the birth. */
+/* A read from the present down to the birth. */
 static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
 {
     struct bk_query query = {
@@ -437,7 +439,7 @@ static void read_short(struct stand *stand, int64_t now_ns, int64_t birth_ns)
     query_short(stand, &query);
 }
 
-/* A range, by a reader whose clock shows 15 s, of a key whose birth was at 3 s. */
+/* A range read by a reader whose clock shows 15 s, of a key with birth at 3 s. */
 static void range_short(struct stand *stand, int64_t from_ns, int64_t until_ns)
 {
     struct bk_query query = {.kind = BK_QUERY_RANGE,
@@ -448,7 +450,7 @@ static void range_short(struct stand *stand, int64_t from_ns, int64_t until_ns)
     query_short(stand, &query);
 }
 
-/* Excused rows are taken from all that there are, and not from the few that a reader wants. */
+/* Excused rows are subtracted from all existing rows, not from the rows that a reader wants. */
 static void test_findable_excused_rows_do_not_excuse_the_wanted_ones(void **state)
 {
     (void)state;
@@ -465,7 +467,7 @@ static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
     write_window(&stand, 0, 9 * SECOND);
     stand_wait_until(&stand, 9 * SECOND);
     write_window(&stand, 1, 10 * SECOND);
-    read_short(&stand, 9 * SECOND, 0); /* its clock shows the first window */
+    read_short(&stand, 9 * SECOND, 0); /* the reader's clock shows the first window */
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 0);
     read_short(&stand, 10 * SECOND, 0);
     assert_violations(&stand, LAB_ORACLE_FINDABLE, 1);
@@ -474,7 +476,7 @@ static void test_findable_windows_that_a_reader_walks_are_judged(void **state)
     stand_close(&stand);
 }
 
-/* Another clock dated a row after what the reader's clock shows. No row is before the birth. */
+/* A clock dated a row later than the time on the reader's clock. No row is before the birth. */
 static void test_findable_range_after_the_readers_clock_is_excused(void **state)
 {
     (void)state;
@@ -490,7 +492,7 @@ static void test_findable_range_after_the_readers_clock_is_excused(void **state)
     stand_close(&stand);
 }
 
-/* The window ends at 10 s, and is remembered 5 s later by a clock that is 1 s ahead. */
+/* The window ends at 10 s, and a clock that is 1 s ahead remembers it 5 s later. */
 static void test_findable_row_behind_a_remembered_window_is_excused(void **state)
 {
     (void)state;
@@ -506,7 +508,7 @@ static void test_findable_row_behind_a_remembered_window_is_excused(void **state
     }
 }
 
-/* What was taken for empty by a clock that jumped stays so. */
+/* A window that was remembered as empty because of a clock jump stays remembered. */
 static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(void **state)
 {
     (void)state;
@@ -525,7 +527,7 @@ static void test_findable_windows_remembered_by_a_wrong_clock_are_not_judged(voi
     }
 }
 
-/* The window ends at 10 s, and its rows may come until 15 s. */
+/* The window ends at 10 s, and its late rows may arrive until 15 s. */
 static void test_windows_are_known_to_be_empty_when_their_late_rows_have_come(void **state)
 {
     (void)state;
@@ -556,7 +558,8 @@ static void test_windows_are_known_to_be_empty_when_their_late_rows_have_come(vo
     }
 }
 
-/* A row that lives for two seconds has expired when the second of its write and one more are over. */
+/* A row with a time to live of two seconds has expired one second after the end of the second in which it was
+ * written. */
 static void test_conserved_rows_expire_in_their_second(void **state)
 {
     (void)state;

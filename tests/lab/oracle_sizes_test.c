@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: sizes are judged exactly where they can be: a partition that closes too early, as it closes; by the
- * settings of its own rows where these change; of one writer that counts in memory to the row; of keys that a
- * cache evicts by their sum. Method: on the oracles' stand, rows and states by hand, one row to either side
- * of what is right. */
+/* Aim: sizes are judged exactly wherever possible: a partition that closes too early is judged when it
+ * closes; by the settings of its own rows if these change; to the row for a single writer that counts in
+ * memory; and by their sum for keys that a cache evicts. Method: rows and states by hand on the oracles' test
+ * stand, one row to either side of the correct size. */
 #include "cluster_watch.h"
 #include "evidence.h"
 #include "oracle_stand.h"
@@ -27,7 +27,7 @@ static void fire_counted(struct stand *stand, uint64_t row, int64_t time_ns, int
     lab_oracles_write_ended(&stand->run, &operation, true, false);
 }
 
-/* The fourth row comes before the roll, or with it already behind. */
+/* The fourth row comes before the roll, or after it. */
 static void test_filled_rows_behind_the_roll_prove_nothing(void **state)
 {
     (void)state;
@@ -50,7 +50,8 @@ static void test_filled_rows_behind_the_roll_prove_nothing(void **state)
 
 enum blur { BLUR_NONE, BLUR_BEGINS, BLUR_BEGAN, BLUR_UNKNOWN, BLUR_COUNT };
 
-/* Another row is counted while the roll is asked, before, or after it; or nobody knows. */
+/* Another row is counted during the request of the roll, before it, or after it; or its outcome is unknown.
+ */
 static bool is_early_roll_excused(enum blur blur)
 {
     struct stand stand;
@@ -85,7 +86,7 @@ static void test_filled_a_row_counted_at_the_roll_is_an_excuse(void **state)
         assert_int_equal(is_early_roll_excused(blur), blur != BLUR_NONE);
 }
 
-/* From second 10 on the threshold is 2 in place of 4. */
+/* From second 10 on the threshold is 2 instead of 4. */
 static void prepare_then(struct stand *stand)
 {
     struct bk_strategy next;
@@ -97,7 +98,7 @@ static void prepare_then(struct stand *stand)
     stand_open(stand);
 }
 
-/* So many rows that fire before the change, so many after it, and then the roll: too early or not. */
+/* This many rows fire before the change and after it, and then the key rolls: too early or not. */
 static void test_filled_under_changed_settings_by_those_of_its_rows(void **state)
 {
     (void)state;
@@ -117,7 +118,7 @@ static void test_filled_under_changed_settings_by_those_of_its_rows(void **state
     }
 }
 
-/* Without a roll: the row that brings the count to its own threshold is one too many. */
+/* Without a roll the row that brings the count to its own threshold is one row too many. */
 static void test_bounded_under_changed_settings_by_those_of_the_row(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void prepare_count(struct stand *stand, enum bk_source source)
     stand->run.config.cache_entries = 4;
 }
 
-/* To the row, but where the writer may have had to count again. */
+/* Exact to the row, unless the writer may have had to count again. */
 static void test_bounded_in_memory_is_exact(void **state)
 {
     (void)state;
@@ -190,7 +191,7 @@ static void test_filled_counts_find_no_more_rows_than_there_are(void **state)
     }
 }
 
-/* Of rows 0 to 10 one number below 10 is used by none, or is that of a row that was refused. */
+/* Of rows 0 to 10, one number below 10 is unused, or belongs to a row that was refused. */
 static void test_filled_each_number_is_of_one_row(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void test_filled_each_number_is_of_one_row(void **state)
     }
 }
 
-/* Each of many partitions stays within what one of them may have; together they have too many. */
+/* Each of many partitions stays within the bound of a single one; together they have too many rows. */
 static void test_bounded_evicted_keys_are_judged_by_their_sum(void **state)
 {
     (void)state;

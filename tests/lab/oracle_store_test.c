@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: conserved and no_duplicates find every row that is stored twice, never or elsewhere, and excuse what
- * nobody was told of. Method: each of these made by hand. */
+/* Aim: conserved and no_duplicates find every row that is stored twice, never, or elsewhere, and excuse rows
+ * of unknown outcome. Method: each of these cases is made by hand. */
 #include "evidence.h"
 #include "oracle_stand.h"
 #include "oracles.h"
@@ -26,7 +26,7 @@ static void end_write(struct stand *stand, struct lab_host_operation *operation,
     lab_oracles_write_ended(&stand->run, operation, false, ending == REFUSED);
 }
 
-/* A row of key 0 that is put into one bucket, and stored in another one, or nowhere (-1). */
+/* A row of key 0 that is put into one bucket and stored in another bucket, or nowhere (-1). */
 static void write(struct stand *stand, uint64_t row, int64_t bucket, int64_t stored_in, enum ending ending)
 {
     struct lab_host_operation operation = stand_operation(0, row, bucket);
@@ -52,9 +52,9 @@ static void test_conserved_rows_of_every_ending_are_no_violation(void **state)
     write(&stand, 1, 0, 0, UNKNOWN);
     write(&stand, 2, 0, -1, UNKNOWN);
     write(&stand, 3, 0, -1, REFUSED);
-    stand_store(&stand, 0, 1, 0, 0, false); /* once more, and the same row */
+    stand_store(&stand, 0, 1, 0, 0, false); /* the same row once more */
     assert_conserved_at_end(&stand, 0);
-    /* Of unknown outcome, and stored long after. */
+    /* A write of unknown outcome is stored long after. */
     open_stand(&stand);
     write(&stand, 0, 0, -1, UNKNOWN);
     stand_wait_until(&stand, 5 * SECOND);
@@ -91,7 +91,7 @@ static void test_conserved_row_stored_never_or_elsewhere_is_a_difference(void **
     write(&stand, 0, 0, -1, ACKNOWLEDGED);
     assert_conserved_at_end(&stand, 1);
     open_stand(&stand);
-    write(&stand, 0, 0, 1, ACKNOWLEDGED); /* one too few here, one too many there */
+    write(&stand, 0, 0, 1, ACKNOWLEDGED); /* one row too few here, one too many there */
     assert_conserved_at_end(&stand, 2);
     open_stand(&stand);
     write(&stand, 0, 0, 0, REFUSED);
@@ -101,7 +101,7 @@ static void test_conserved_row_stored_never_or_elsewhere_is_a_difference(void **
     assert_conserved_at_end(&stand, 1);
 }
 
-/* Two rows that change places leave every number as it was. */
+/* Two rows that swap their places leave every count as it was. */
 static void test_conserved_rows_that_changed_places_are_differences(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_conserved_row_stored_twice_is_a_difference(void **state)
     assert_conserved_at_end(&stand, 1);
 }
 
-/* What the cluster holds at the end is not what it said it got. */
+/* The contents of the cluster at the end differ from what the cluster acknowledged. */
 static void test_conserved_row_that_vanished_is_a_difference(void **state)
 {
     (void)state;
@@ -140,9 +140,10 @@ static void test_conserved_row_that_vanished_is_a_difference(void **state)
 
 enum then { NOTHING, HINTS_DROPPED, NODE_STAYS_DOWN };
 
-/* A replica misses a row, of which a hint waits if it is not gone for too long. The cluster's word is not
- * asked: after the run it has to deliver. Excused where a node has forgotten what it owed, or all was unwell
- * for longer than hints are kept; and a network that loses most of what it is given is not judged. */
+/* A replica misses a row, and a hint waits for the replica unless it is down for too long. The oracle does
+ * not ask the cluster about its hints: after the run the row has to be there. A missing row is excused if a
+ * node has forgotten its hints, or if the cluster was unhealthy for longer than hints are kept; a network
+ * that loses most messages is not judged. */
 static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(void **state)
 {
     (void)state;
@@ -195,8 +196,8 @@ static void test_conserved_row_that_never_comes_to_a_replica_is_a_difference(voi
     }
 }
 
-/* Four nodes in two racks: each partition has a replica in either. What the oracle is told to be otherwise,
- * the cluster does not do: for all buckets, or for those whose two replicas would be in one of its racks. */
+/* Four nodes in two racks: each partition has a replica in each rack. The nodes, racks and factor that the
+ * oracle is given then differ from the cluster's: for no bucket, for all buckets, or for some of them. */
 static void test_conserved_replicas_on_other_nodes_or_racks_are_differences(void **state)
 {
     (void)state;
@@ -243,7 +244,8 @@ static void move(struct stand *stand, struct lab_host_operation *operation, int6
         stand_store(stand, 0, operation->row, 0, bucket, false);
 }
 
-/* Puts of one row: "A" is stored in bucket 0 and not told, "a" is lost; the last one ends so. */
+/* Puts of one row: "A" is stored in bucket 0 without an answer, "a" is lost; then the operation ends in this
+ * way. */
 static void put(struct stand *stand, uint64_t row, const char *puts, enum ending ending)
 {
     struct lab_host_operation operation = stand_operation(0, row, LAB_UNPLACED);

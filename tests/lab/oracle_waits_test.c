@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available, waits between the tries of an operation. Method: on the oracles' stand an operation hears an
- * outcome by hand and acts again after a wait, which is one of those that core's agent.h allows, or is a
- * little shorter or longer; clocks drift, jump and stand still meanwhile. */
+/* available: the waits between the tries of an operation. Method: on the oracles' test stand an operation
+ * receives an outcome by hand and acts again after a wait. The wait is one that agent.h of the core allows,
+ * or is a little shorter or longer; meanwhile clocks drift, jump and pause. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct wait_case {
     enum bk_coordination coordination;
     enum bk_action_kind asked, next;
     enum bk_outcome_kind heard;
-    uint32_t tried; /* before */
+    uint32_t tried; /* before this try */
     int64_t spent_ns, least_ns, most_ns;
 };
 
@@ -43,7 +43,8 @@ static void close_agents(struct stand *stand)
     stand_close(stand);
 }
 
-/* It was asked 10 s after the start, heard spent_ns later, and acts waited_ns after that. */
+/* The action was requested 10 s after the start and answered spent_ns later; the operation acts waited_ns
+ * after the answer. */
 static uint32_t act(struct stand *stand, uint32_t agent, const struct wait_case *what, int64_t waited_ns)
 {
     struct lab_host_operation operation = stand_operation(0, 0, 0);
@@ -102,7 +103,7 @@ static void test_waits_not_shorter_and_not_longer_than_their_bounds(void **state
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct wait_case *what = &cases[i];
-        int64_t late_ns = what->most_ns > 0 ? 10 : 0; /* of whole nanoseconds */
+        int64_t late_ns = what->most_ns > 0 ? 10 : 0; /* for rounding to whole nanoseconds */
         assert_int_equal(violations_of(what, what->least_ns), 0);
         assert_int_equal(violations_of(what, what->most_ns), 0);
         assert_int_equal(violations_of(what, what->most_ns + late_ns + 1), 1);
@@ -111,9 +112,8 @@ static void test_waits_not_shorter_and_not_longer_than_their_bounds(void **state
     }
 }
 
-/* An operation that has asked nothing yet may be parked behind another one, and after the total of a counter
- * too.
- */
+/* An operation that has requested nothing yet may be parked behind another one, and so may one that has read
+ * the total of a counter. */
 static void test_waits_of_parked_operations_are_not_judged(void **state)
 {
     (void)state;
@@ -125,12 +125,12 @@ static void test_waits_of_parked_operations_are_not_judged(void **state)
     assert_int_equal(violations_of(&total, SIM_SECOND), 0);
 }
 
-/* The lock row tells whose it is, and until when. */
+/* The lock row names its owner, and the end of the lock. */
 static void test_waits_for_a_lock_that_somebody_holds(void **state)
 {
     (void)state;
     static const struct {
-        int64_t owner, until_ns; /* after the answer */
+        int64_t owner, until_ns; /* until_ns: after the answer */
         int64_t waited_ns;
         uint64_t expected;
     } held[] = {{2, SIM_SECOND, 50 * SIM_MS, 0}, {2, SIM_SECOND, 25 * SIM_MS - 1, 1},
@@ -153,8 +153,8 @@ static void test_waits_for_a_lock_that_somebody_holds(void **state)
     }
 }
 
-/* A clock that gains a tenth shows the wait before it is over; a jump or a pause leaves nothing to judge but
- * what is too short without them. */
+/* A clock that runs fast by a tenth shows the end of a wait early. After a jump or a pause nothing is judged
+ * except a wait that would be too short without them. */
 static void test_waits_by_clocks_that_drift_jump_and_stand_still(void **state)
 {
     (void)state;
@@ -179,7 +179,7 @@ static void test_waits_by_clocks_that_drift_jump_and_stand_still(void **state)
         int64_t heard_ns = stand_time(&stand, 10 * SIM_SECOND);
         hosts[0].jumped_ns = clocks[i].jumps ? heard_ns : INT64_MIN;
         hosts[0].disturbed_ns = clocks[i].jumps || clocks[i].pauses ? heard_ns : INT64_MIN;
-        stand.scenario.agents.clock_bound_ns = SIM_HOUR; /* which no drift meets */
+        stand.scenario.agents.clock_bound_ns = SIM_HOUR; /* more than any drift */
         act(&stand, 0, &refused, clocks[i].waited_ns);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, clocks[i].expected);
         close_agents(&stand);
@@ -243,7 +243,8 @@ static void test_waits_of_a_try_beyond_the_last(void **state)
     }
 }
 
-/* An agent of leases that knows one number: row 1 is parked, and row 0 has asked or asks still. */
+/* An agent with leases and perhaps one known number: row 1 is parked, and row 0 has asked or is still asking.
+ */
 static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void **state)
 {
     (void)state;
@@ -276,11 +277,11 @@ static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void 
             }
             hosts[0].operations = operations;
             hosts[0].operations_met = 2;
-            lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE); /* nothing is parked */
+            lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE); /* no operation is parked */
             lab_parked_begins(&stand.run, 0, &operations[0]);
             lab_parked_begins(&stand.run, 0, &operations[1]);
             assert_true(hosts[0].parked == 1 && operations[1].is_parked && !operations[0].is_parked);
-            lab_parked_heard(&stand.run, 0, 0, BK_ACT_PUT_ROW); /* nobody learns anything of it */
+            lab_parked_heard(&stand.run, 0, 0, BK_ACT_PUT_ROW); /* a put teaches others nothing */
             lab_parked_heard(&stand.run, 0, 1, BK_ACT_CAS_STATE);
             assert_violations(&stand, LAB_ORACLE_AVAILABLE, 0);
             lab_parked_heard(&stand.run, 0, 0, BK_ACT_CAS_STATE);
@@ -293,8 +294,7 @@ static void test_parked_operation_that_could_be_served_or_waits_for_nobody(void 
     }
 }
 
-/* The state was asked for at 10 s, by a copy that lasts for a second; a row or a read begins after_ns later.
- */
+/* The state was requested at 10 s, and its copy lasts for a second; a row or a read begins after_ns later. */
 static void test_row_by_a_copy_that_has_run_out(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run of the cluster engine that is stopped between any two events, destroyed, and resumed from
- * what was kept, comes to what it would have come to, bit by bit; and what is kept of it right after it was
- * loaded are the bytes that it was loaded from.
- * Method: each shipped scenario of the cluster engine at the size of CI, and scenarios that the fuzzer draws,
- * in attempts that end after a drawn number of events. All that the results hold is compared with those of
- * the undisturbed run: digests, metrics, histograms, marks of events, views and verdicts. A field that the
- * archive forgets makes them differ. Without arguments what is short
- * of these; else all that are shipped, and `first count` seeds; or
- * `first count n`: n altered states of each of these seeds. */
+/* Aim: a run of the cluster engine that is stopped between any two events, destroyed, and resumed from its
+ * snapshots ends exactly like an undisturbed run; and a snapshot that is taken right after loading equals the
+ * loaded bytes.
+ * Method: the shipped scenarios of the cluster engine at the size of CI, and scenarios that the fuzzer
+ * draws, run in attempts that end after a drawn number of events. The complete results are compared with
+ * those of the undisturbed run: digests, metrics, histograms, marks of events, views and verdicts. A field
+ * that the archive forgets makes them differ. Without arguments the test takes the short ones of these;
+ * with arguments all shipped scenarios, and `first count` seeds; with `first count n` it takes n altered
+ * states of each of these seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,17 +25,17 @@
 #include "lab/cluster.h"
 #include "lab/fuzz.h"
 
-/* Attempts of a run, that all parts of it are walked over and none takes too long. */
+/* Attempts of a run: enough to cover all of its parts, and few enough that none takes too long. */
 #define ATTEMPTS_MOST 12u
-/* From one state to the next; the first attempts are short. */
+/* The number of events between two states; the first attempts are short. */
 #define EVENTS_MOST    20000u
 #define OVERRIDES_MOST 16
 
 static const struct lab_fuzz_base nothing = {0};
 static uint64_t first_seed = 1, seed_count = 60, alterations = 4;
 
-/* What one attempt keeps: of each part the newest state, and whether the first of it was what it came from.
- */
+/* What one attempt keeps: the newest state of each part, and whether the part's first state equalled the
+ * state that it was loaded from. */
 struct keeper {
     struct lab_progress progress;
     struct lab_snapshots snapshots;
@@ -86,7 +86,7 @@ static void take_over(struct keeper *keeper)
     memset(keeper->was_put, 0, sizeof keeper->was_put);
 }
 
-/* Stops at last after the given number of states, each so many events after the one before. */
+/* Stops at the latest after the given number of states, with this many events between two states. */
 static bool attempt(struct keeper *keeper, const struct lab_scenario *scenario, uint64_t events_each,
                     uint64_t puts, struct lab_result **out)
 {
@@ -126,7 +126,7 @@ static const char *verdict_difference(const struct lab_result *one, const struct
     return NULL;
 }
 
-/* Where the events of two runs part, for whoever looks for the field that was forgotten. */
+/* Prints where the events of two runs diverge, as a hint to the forgotten field. */
 static void tell_parting(const struct lab_result *one, const struct lab_result *other)
 {
     for (size_t i = 0; i < one->strategy_count; i++) {
@@ -149,7 +149,7 @@ static void destroy(struct keeper *keeper)
     free(keeper);
 }
 
-/* In attempts of drawn lengths, of which the last goes to the end. */
+/* Runs in attempts of drawn lengths; the last attempt reaches the end. */
 static void compare(const char *name, const struct lab_scenario *scenario, uint64_t seed)
 {
     struct sim_random random;
@@ -191,7 +191,7 @@ static unsigned compare_file(const char *path, const struct lab_override *overri
     return has_agents;
 }
 
-/* The shipped ones, as short as they still do something. */
+/* The shipped scenarios, shortened as far as they remain useful. */
 static void test_shipped_scenarios_in_short(void **state)
 {
     (void)state;
@@ -212,8 +212,8 @@ static void test_shipped_scenarios_in_short(void **state)
     }
 }
 
-/* Rows of a trace, of which the run knows how far it has read; rows that expire; and events of equal times in
- * an order that is drawn. */
+/* Rows of a trace, of which the run keeps the read position; rows that expire; and events of equal times in a
+ * drawn order. */
 static void test_traces_and_shuffled_ties(void **state)
 {
     (void)state;
@@ -232,8 +232,8 @@ static void test_traces_and_shuffled_ties(void **state)
     }
 }
 
-/* A line of tests/golden/digests.txt: a digest, then the arguments of `run`. False: it has others than --set.
- */
+/* Parses a line of tests/golden/digests.txt: a digest, then the arguments of `run`. Returns false if there
+ * are arguments other than --set. */
 static bool read_line(char *line, const char **path, struct lab_override *overrides, size_t *count)
 {
     *count = 0;
@@ -281,10 +281,10 @@ static void test_drawn_scenarios(void **state)
     }
 }
 
-/* What stands before the fields of an archive, and the checksum behind them. */
+/* The sizes of the header before an archive's fields and of the checksum after them. */
 enum { ARCHIVE_HEAD = 40, ARCHIVE_TAIL = 8 };
 
-/* As kernel/archive.c sums up: whoever alters a state on purpose can do that too. */
+/* The same checksum as in kernel/archive.c: an attacker who alters a state can compute it too. */
 static void sign(unsigned char *data, size_t size)
 {
     uint64_t sum = sim_digest_chain(0, size - ARCHIVE_TAIL), word;
@@ -316,7 +316,7 @@ static void put_nothing(void *context, uint32_t part, uint32_t parts, const unsi
     (void)context, (void)part, (void)parts, (void)data, (void)size;
 }
 
-/* A run that goes on from an altered state; whether that was taken for one. */
+/* Resumes a run from an altered state, and returns whether the state was accepted. */
 static bool go_on_altered(const struct lab_scenario *scenario, const struct lab_kept *kept,
                           struct sim_random *random)
 {
@@ -336,8 +336,8 @@ static bool go_on_altered(const struct lab_scenario *scenario, const struct lab_
     return ok;
 }
 
-/* Of runs in their middle, states that were altered: each is refused, or goes on and ends, one way or the
- * other. What it comes to then means nothing. */
+/* Altered states from the middle of runs: each is refused, or the run resumes and ends in some way. The
+ * result of such a run means nothing. */
 static void test_altered_states_do_no_harm(void **state)
 {
     (void)state;

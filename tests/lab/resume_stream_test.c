@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run of the stream engine that is killed at any of its safe points, and goes on from the states that
- * were kept, any number of times and with any number of workers, comes to what it would have come to; and it
- * does not do again what was done. Method: scenarios with each kind of state that a lane, a key or a table
- * can have run in attempts that are killed after some states, as random numbers have it; all that the result
- * holds is compared with the undisturbed run's. */
+/* Aim: a run of the stream engine that is killed at any of its safe points and resumed from its snapshots,
+ * any number of times and with any number of workers, ends exactly like an undisturbed run, and does not
+ * repeat finished work. Method: scenarios with each kind of state that a lane, a key or a table can have run
+ * in attempts that are killed after a random number of states; the complete result is compared with that of
+ * an undisturbed run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void check_same(const char *name, const struct lab_result *one, const str
         fail_msg("%s: %s differ", name, difference);
 }
 
-/* Keys come and go, and one is only in the second half. */
+/* Keys come and go, and one key is only in the second half. */
 static void write_traces(void)
 {
     struct sim_random random;
@@ -116,7 +116,7 @@ static void write_traces(void)
     }
 }
 
-/* How many states an undisturbed run puts when it is always asked for one. */
+/* The number of states that an undisturbed run puts if every safe point asks for one. */
 static uint64_t count_puts(const struct lab_scenario *scenario, uint32_t jobs)
 {
     struct resume_keeper keeper;
@@ -129,7 +129,8 @@ static uint64_t count_puts(const struct lab_scenario *scenario, uint32_t jobs)
     return puts;
 }
 
-/* Where a part is tried, the two tests below take every other scenario, so that each is tried. */
+/* When only a part of the tests runs, the two tests below take alternate scenarios, so that each scenario is
+ * tested. */
 static size_t turns(void)
 {
     return test_share() > 1 ? 2 : 1;
@@ -146,7 +147,7 @@ static void test_resume_killed_often_ends_as_undisturbed(void **state)
         uint64_t puts = count_puts(scenario, 1);
         unsigned attempts = 0;
         for (int run = 0; run < 6; run += (int)test_share()) {
-            /* From some attempts to some dozen. */
+            /* From a few attempts to a few dozen. */
             uint64_t most = 1 + puts / (run < 3 ? 4 : 20);
             attempts += resume_run(scenario, &random, most, run % 2 == 1, &result);
             check_same(scenarios[i].name, undisturbed, result);
@@ -174,9 +175,9 @@ static void test_resume_at_90_percent_does_little_again(void **state)
             assert_true(resume_attempt(&keeper, scenario, 2, 0, &result));
             uint64_t rows_again = atomic_load(&keeper.progress.rows) - rows_before;
             uint64_t puts_again = keeper.puts - puts_before;
-            /* States are put in the order of work, and two workers are one or two batches apart; what the
-             * last of them did may be lost. Of a trace rows are told as they stand, and not as they are done:
-             * its states are counted. */
+            /* States are put in the order of work, and two workers are one or two batches apart; the work of
+             * the last batches may be lost. With a trace, progress reports the rows that were read and not
+             * the rows that were run, so its states are counted. */
             if (rows_again > rows * 15 / 100 + 1024 || puts_again > puts * 15 / 100 + 4)
                 fail_msg("%s: %u of %u rows again, %u of %u states", scenarios[i].name, (unsigned)rows_again,
                          (unsigned)rows, (unsigned)puts_again, (unsigned)puts);
@@ -187,11 +188,11 @@ static void test_resume_at_90_percent_does_little_again(void **state)
     }
 }
 
-/* Two states that both have a task would count it twice. */
+/* A task in two states would be counted twice. */
 static void test_resume_refuses_a_task_that_stands_in_two_states(void **state)
 {
     (void)state;
-    /* Of many keys, most of which are done, and of the one that is under way. */
+    /* A state of many keys, most of which are done, and a state of the key under way. */
     for (size_t i = 0; i < 2; i++) {
         struct lab_scenario *scenario = resume_scenario(scenarios[i].text);
         struct resume_keeper keeper;

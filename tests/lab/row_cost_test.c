@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what the lab takes rows and partitions to weigh, in O(1) a row, is what a real Cassandra 5.0.4 wrote.
- * Method: six tables that tests/cassandra5/bytes.py recorded, in both formats, each described as a scenario;
- * each partition is summed from the payloads and write times of its rows, and may be off by 1 % or 8 bytes.
- * As which partitions have static values is nobody's to know, each of that table is compared with the
- * scenario that says what it has. Then rows of all sizes around the bounds of vints against the serialiser,
- * which may differ by 2 bytes, and a table whose columns have sizes of their own. */
+/* Aim: the sizes that the lab computes for rows and partitions, in O(1) per row, equal those that a real
+ * Cassandra 5.0.4 wrote.
+ * Method: tests/cassandra5/bytes.py recorded six tables in both formats, and each is described as a
+ * scenario. Each partition is summed from the payloads and write times of its rows, and may be off by 1 %
+ * or 8 bytes. A scenario cannot say which partitions have static values, so each partition of that table
+ * is compared with a scenario for exactly its own. Then rows of all sizes around the bounds of vints are
+ * compared with the serialiser, within 2 bytes, and so is a table whose columns have sizes of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,16 +25,16 @@
 struct sum {
     const struct lab_row_cost *cost;
     struct lab_row_stamps stamps;
-    size_t key_parts; /* bytes of the serialised key that are no key */
+    size_t key_parts; /* bytes of the serialised key besides the key */
     size_t key_size;
     uint64_t rows, bytes, wanted, partitions, worst;
     bool is_open;
-    /* Where each partition has a scenario of its own: with this before its static columns. */
+    /* If each partition has a scenario of its own: the text before its static columns. */
     const char *of_each;
     struct lab_scenario *own;
 };
 
-/* In thousandths of a percent; 0 within 8 bytes. */
+/* The error is in thousandths of a percent, and 0 within 8 bytes. */
 static void end_partition(struct sum *sum)
 {
     if (!sum->is_open)
@@ -46,7 +47,7 @@ static void end_partition(struct sum *sum)
     sum->rows = sum->bytes = 0;
 }
 
-/* As one that has the static values of the line `S`, and no others. */
+/* Describes a partition with exactly the static values of the line `S`. */
 static void say_statics(struct sum *sum, const char *line)
 {
     static const char *const names[] = {"owner", "quota"};
@@ -172,7 +173,7 @@ static void test_partitions_weigh_what_a_node_wrote(void **state)
     check("static-da", "row: {format: da, columns: {data: text, ", 14);
 }
 
-/* One row as the serialiser has it: its neighbour before it is as large as itself. */
+/* The size of one row by the serialiser; the row before it has the same size. */
 static uint64_t serialised(uint64_t payload, int64_t delta_us)
 {
     static const enum cass_type places[] = {CASS_TIMESTAMP, CASS_TIMEUUID}, text[] = {CASS_TEXT};
@@ -244,7 +245,7 @@ static void test_columns_that_may_be_missing_weigh_their_share(void **state)
     scenario = scenario_of(BASE, "row: {bytes: 103, columns: {a: {type: text, present: 50%}, b: int}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 103, LAB_STAMP_USUAL), 26 + 3 + 6 + 5 + 99 + 2);
     lab_scenario_destroy(scenario);
-    /* Two counters, each with its own time of writing; 70 bytes where two nodes counted. */
+    /* Two counters, each with its own write time; 70 bytes where two nodes counted. */
     scenario = scenario_of(BASE, "row: {columns: {a: counter, b: counter}}\n");
     assert_int_equal(lab_row_bytes(&scenario->row_cost, 72, LAB_STAMP_USUAL), 26 + 2 + 2 * (1 + 6 + 1 + 36));
     lab_scenario_destroy(scenario);

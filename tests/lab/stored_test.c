@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what a table keeps is counted exactly: its partitions, the rows that later ones replace, the busiest
- * second and minute, the load. Method: every row of small workloads in one list, with its whole keys written
- * out as text, sorted and counted by hand, for tables of all shapes under all strategies; a table that keeps
- * everything against no table; any number of workers; a trace; and the frequencies of drawn values by
- * chi-square (fixed seeds; limits that chance alone passes less often than once in 10^9). */
+/* Aim: the contents of a table are counted exactly: its partitions, the rows that later rows overwrite, the
+ * busiest second and minute, and the load. Method: all rows of small workloads are put into one list, with
+ * their whole keys as text, sorted and counted by hand, for tables of all shapes under all strategies; a
+ * table that keeps everything is compared with no table; the number of workers varies; there is a trace; and
+ * the frequencies of drawn values are tested by chi-square (fixed seeds; chance alone exceeds the limits less
+ * often than once in 10^9). */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -113,7 +114,7 @@ static uint64_t value_of(const struct lab_scenario *scenario, uint32_t position,
     return column->values - 1;
 }
 
-/* The columns' values, written out one after the other; and their components for the token. */
+/* Writes the columns' values one after another, and computes the token of their components. */
 static void write_key(const struct lab_scenario *scenario, const uint8_t *positions, size_t count,
                       const struct row *row, const char *key, uint64_t id, char *text, int64_t *token)
 {
@@ -153,7 +154,7 @@ static void write_key(const struct lab_scenario *scenario, const uint8_t *positi
     *token = cass_token(serialised, cass_key_size(components, count));
 }
 
-/* Returns the bucket where the key stands in the end. */
+/* Returns the key's bucket at the end of the run. */
 static int64_t draw_rows(const struct lab_scenario *scenario, const struct bk_strategy *strategy,
                          uint64_t key_index, struct list *list)
 {
@@ -220,7 +221,7 @@ static int by_partition_and_unit(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->partition, other->partition);
 }
 
-/* The most rows of one partition in each unit of time: the largest, or the sum over all units. */
+/* For each unit of time the most rows of one partition: the maximum or the sum over all units. */
 static uint64_t busiest(struct list *list, int64_t unit, bool summed)
 {
     uint64_t sum = 0, most = 0, in_unit = 0, run = 0;
@@ -268,7 +269,7 @@ static void check_strategy(const struct lab_scenario *scenario, size_t number,
         int64_t current = draw_rows(scenario, &scenario->strategies[number].settings.strategy, i, &list);
         least = current < least ? current : least;
     }
-    /* Where keys meet, a partition is open as long as any of them may still come to it. */
+    /* If keys share partitions, a partition is open as long as a row of any of them may still go to it. */
     for (size_t i = 0; !lab_design_partitions_by(&scenario->design, LAB_FEED_KEY) && i < list.count; i++)
         list.rows[i].is_closed = list.rows[i].bucket < least;
     qsort(list.rows, list.count, sizeof *list.rows, by_primary);
@@ -339,7 +340,7 @@ static void test_every_table_is_counted_as_by_hand(void **state)
         lab_result_destroy(result);
         lab_scenario_destroy(scenario);
     }
-    assert_true(overwritten >= 5 * 6); /* also by the millisecond: the bursts are dense */
+    assert_true(overwritten >= 5 * 6); /* also by milliseconds: the bursts are dense */
 }
 
 static void test_result_is_the_same_for_any_number_of_workers(void **state)
@@ -363,8 +364,8 @@ static void test_result_is_the_same_for_any_number_of_workers(void **state)
     }
 }
 
-/* Beside (key, bucket) and an id nothing changes, whatever the order of the columns of the partition key is
- * to a token, and the reads are allowed. */
+/* Compared with no table, a table of (key, bucket) and an id changes nothing, although the order of the
+ * partition key's columns may change tokens; and the reads are allowed. */
 static void check_plain(const char *source)
 {
     static const char table[] =
@@ -405,7 +406,8 @@ static void test_table_that_keeps_everything_changes_nothing(void **state)
                 "/scenarios/traces/small.csv}\nrow: {format: payload}\n");
 }
 
-/* Two rows of one key at one time: the later line stays. Of two keys at one time: the higher key's. */
+/* Of two rows of one key at one time the later line stays; of two keys at one time the row of the higher key
+ * stays. */
 static void check_last(const char *partition_key, double bytes, double overwritten)
 {
     char text[512];
@@ -476,8 +478,8 @@ static void test_values_come_as_often_as_their_distribution_says(void **state)
     check_frequencies(0.7, 40, 126);
 }
 
-/* Against an array: tuples of few different words, so that many come again; emptied while few and while many.
- */
+/* Compared with an array: tuples of a few different words, so that many recur; the set is cleared both while
+ * small and while large. */
 static void test_tuples_are_found_again_and_end_at_the_bound(void **state)
 {
     static uint64_t sums[8][8][8][8];

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two samples of n are compared with each other twice. By the Mann-Whitney statistic: the share of pairs in
- * which the first is the smaller one, ties counted half, is a U-statistic with mean 1/2 when the
- * distributions are the same, and P(|U - 1/2| >= t) <= 2 exp(-2 n t^2) (Hoeffding 1963, 5b). By their largest
- * distance (Kolmogorov and Smirnov), which is at most the sum of the two samples' distances from the truth,
- * each of which exceeds t / 2 with a chance of 2 exp(-n t^2 / 2) at most (Massart 1990).
- *
- * Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on the
- * sizes. So their distance from the exact distribution is compared with a bound that holds for all k at once:
- * that of Massart with the chance alpha * 6 / (pi k)^2 for each k.
- *
- * Reads are a Poisson process that knows nothing of the rows. So of the same rows those that ask a certain
- * number of partitions are a Poisson number, whose mean is what is expected: P(N >= n) or P(N <= n),
- * whichever is the smaller one, is at most exp(-D) with D = n ln(n / mean) - n + mean (Chernoff's bound). */
+/* Two samples of n are compared with each other twice. First by the Mann-Whitney statistic: the share of
+ * pairs in which the first value is the smaller one, with ties counted half, is a U-statistic with mean 1/2
+ * when the distributions are equal, and P(|U - 1/2| >= t) <= 2 exp(-2 n t^2) (Hoeffding 1963, 5b). Then by
+ * their largest distance (Kolmogorov and Smirnov), which is at most the sum of the two samples' distances
+ * from the true distribution, each of which exceeds t / 2 with a chance of at most 2 exp(-n t^2 / 2) (Massart
+ * 1990). Closed partitions of one key are the first k of a sequence of independent sizes, where k depends on
+ * the sizes. Their distance from the exact distribution is therefore compared with a bound that holds for all
+ * k together: Massart's bound with the chance alpha * 6 / (pi k)^2 for each k. Reads are a Poisson process
+ * that is independent of the rows. For given rows, the number of reads that visit a certain number of
+ * partitions is therefore a Poisson number, whose mean is the expected number: P(N >= n) or P(N <= n),
+ * whichever is smaller, is at most exp(-D) with D = n ln(n / mean) - n + mean (Chernoff's bound). */
 #include "stream_distribution.h"
 
 #include <inttypes.h>
@@ -28,20 +26,20 @@
 #include "tune/weighted.h"
 
 #define SAMPLES         500u
-#define SQUARES_SUM     1.6449340668482264 /* of 1 / k^2, k from 1 on: pi^2 / 6 */
+#define SQUARES_SUM     1.6449340668482264 /* of 1 / k^2 for k from 1 on: pi^2 / 6 */
 #define PARTS           4                  /* of a run, for the times at which partitions begin */
 #define METRICS_MAX     900u
 #define KEYS_MANY       6000u
 #define THREADS         3u
 #define NAME_SIZE       (LAB_METRIC_NAME_SIZE + LAB_LABEL_SIZE_MAX + 2)
 #define EXPECTED_RUNS   60
-#define EXPECTED_NEAR   0.1 /* of a mean */
-#define EXPECTED_ERRORS 8   /* standard errors */
+#define EXPECTED_NEAR   0.1 /* distance from a mean */
+#define EXPECTED_ERRORS 8   /* in standard errors */
 #define STRATEGIES_MOST 8
-#define EXPECTED_SLACK  0.1    /* of a read */
-#define NONE            (-1.0) /* of a metric that a run does not have */
+#define EXPECTED_SLACK  0.1    /* in reads */
+#define NONE            (-1.0) /* a metric that the run does not have */
 
-/* Strategy and metric, and its value in each run of either mode. */
+/* A strategy and a metric, with its value in each run of either mode. */
 struct figure {
     char name[NAME_SIZE];
     double values[2][SAMPLES];
@@ -50,7 +48,7 @@ struct figure {
 struct figures {
     struct figure *items;
     size_t count;
-    size_t next; /* a run tells its figures in the order of the run before, mostly */
+    size_t next; /* where to search first: runs mostly report their figures in one order */
 };
 
 static const char *const modes[2] = {"exact", "thinned"};
@@ -86,7 +84,7 @@ static void note_result(struct figures *figures, const struct lab_result *result
         double begun[LAB_STATES][PARTS] = {{0}};
         for (size_t j = 0; j < strategy->metrics.count; j++) {
             const struct lab_metric *metric = &strategy->metrics.items[j];
-            if (strncmp(metric->name, "peak.", 5) != 0) /* thinned has none */
+            if (strncmp(metric->name, "peak.", 5) != 0) /* the thinned mode has none */
                 note(figures, strategy->label, metric->name, mode, sample, metric->value);
         }
         for (size_t j = 0; j < strategy->timeline.count; j++) {
@@ -117,7 +115,7 @@ static struct lab_scenario *parse(const char *text, int mode, char *message, siz
     return scenario;
 }
 
-/* The seeds of the two modes have nothing in common, so that all samples are independent. */
+/* The seeds of the two modes are unrelated, so that all samples are independent. */
 static bool run_mode(uint64_t seed, const char *text, int mode, struct figures *figures, char *message,
                      size_t size)
 {
@@ -164,7 +162,8 @@ static bool compare(struct figure *figure, char *message, size_t size)
         while (upto < SAMPLES && exact[upto] <= thinned[i])
             upto++;
         smaller += (double)(below + upto) / 2;
-        /* Both distribution functions just below this value, where it is the first of its kind, and at it. */
+        /* Both distribution functions are compared just below this value, where it is the first of its kind,
+         * and at the value. */
         bool is_first = i == 0 || thinned[i - 1] < thinned[i];
         bool is_last = i + 1 == SAMPLES || thinned[i + 1] > thinned[i];
         double under = is_first ? fabs((double)below - (double)i) / n : 0;
@@ -230,7 +229,7 @@ bool stream_check_threads(uint64_t seed, char *message, size_t size)
     return ok;
 }
 
-/* P(size <= this). */
+/* P(size <= this size). */
 static double exact_upto(const struct stream_single *single, uint64_t size)
 {
     if (!single->is_weighted)
@@ -239,7 +238,8 @@ static double exact_upto(const struct stream_single *single, uint64_t size)
     return 1 - tune_weighted_above(&distribution, size);
 }
 
-/* Between two sizes that were met the sample's share stays, and the exact one grows. */
+/* Between two sizes of the sample the empirical distribution is constant and the exact distribution
+ * increases. */
 static double distance_of(const struct stream_single *single, const struct lab_histogram *sizes)
 {
     size_t count;
@@ -288,8 +288,8 @@ static bool check_sizes(uint64_t seed, int mode, char *message, size_t size)
     return ok;
 }
 
-/* Of the reads that ask so many partitions. What is expected is counted in parts, of which each change of
- * what a read asks may lose one. */
+/* Whether n, the number of reads that visit a given number of partitions, fits the expected mean. The
+ * expected figure is summed in parts, and each change of a read's partitions may lose one part. */
 static bool is_poisson(double n, double mean)
 {
     double least = mean > EXPECTED_SLACK ? mean - EXPECTED_SLACK : 0, most = mean + EXPECTED_SLACK;
@@ -319,7 +319,7 @@ static bool check_expected(const struct lab_strategy_result *drawn,
     return ok;
 }
 
-/* The mean number of partitions that a read asks, over runs, and the variance of that mean. */
+/* The mean number of partitions per read over runs, and the variance of that mean. */
 struct mean {
     double sum, squares;
 };
@@ -330,8 +330,8 @@ static double error_of(const struct mean *mean)
     return (mean->squares / EXPECTED_RUNS - average * average) / (EXPECTED_RUNS - 1);
 }
 
-/* The thinned mode knows when rows are expected, not when they come, so its expected reads are near those of
- * the exact mode, and no nearer. */
+/* The thinned mode knows when rows are expected, not when they arrive, so its expected reads are only
+ * approximately those of the exact mode. */
 static bool check_expected_thinned(uint64_t seed, const char *text, char *message, size_t size)
 {
     struct mean means[2][STRATEGIES_MOST] = {0};

@@ -11,7 +11,7 @@
 #include "kernel/random.h"
 #include "kernel/time.h"
 
-/* Append only: a number is part of what a seed is. */
+/* Append only: these numbers are part of the meaning of a seed. */
 enum part {
     PART_SHAPE,
     PART_ARRIVALS,
@@ -25,18 +25,19 @@ enum part {
 
 struct draw {
     uint64_t seed;
-    uint64_t many; /* so many times the keys, and their rows */
+    uint64_t many; /* how many times the usual keys and rows */
     struct sim_random random;
     char *text;
     size_t used;
-    /* What strategies have to go with. */
+    /* What the strategies have to fit. */
     int64_t duration_ns, reach_ns; /* reach: from the oldest own time to the end */
-    int64_t grid_ns; /* that rows' times lie on; 0: none. Windows then begin and end there, and changes come
-                        there, too */
+    /* The grid of the rows' times; 0: none. Windows then begin and end on the grid, and changes come on it
+     * too. */
+    int64_t grid_ns;
     bool has_reads, has_range, has_all, has_table, has_bucket, has_left, is_thin, all_hash, has_then,
         has_expiring;
-    const char *start; /* NULL: of a trace */
-    bool is_expected;  /* reads are such as can be expected in place of drawn */
+    const char *start; /* NULL: the scenario has a trace */
+    bool is_expected;  /* the reads can be expected instead of drawn */
 };
 
 static void begin_part(struct draw *draw, enum part part, uint64_t index)
@@ -59,7 +60,7 @@ static uint64_t between(struct draw *draw, uint64_t least, uint64_t most)
     return least + below(draw, most - least + 1);
 }
 
-/* Each octave is as likely. */
+/* Each octave has the same probability. */
 static uint64_t spread(struct draw *draw, uint64_t least, uint64_t most)
 {
     unsigned octaves = 0;
@@ -333,13 +334,14 @@ static void say_then(struct draw *draw, const char *kind)
     say(draw, "]");
 }
 
-/* What any strategy may have: one of `then` and `read`, and max_age; a count has it without `then`. */
+/* Settings that any strategy may have: either `then` or `read`, and max_age. A count has max_age only without
+ * `then`. */
 static void say_rest(struct draw *draw, const char *kind, bool may_age, bool may_change, uint64_t index)
 {
     bool is_time = strcmp(kind, "time") == 0, is_hash = strcmp(kind, "hash") == 0;
     if (may_change && draw->has_then && chance(draw, 60)) {
         say_then(draw, kind);
-        /* Of every other strategy, and of no draw, so that those of others stay as they are. */
+        /* Every other strategy gets max_age here. This uses no draw, so that other draws stay as they are. */
         if (may_age && strcmp(kind, "count") != 0 && index % 2 == 0)
             say(draw, ", max_age: %" PRId64 "ns", 1000 + draw->reach_ns / (int64_t)(5 + 9 * index));
     } else {
@@ -362,7 +364,7 @@ static void say_rest(struct draw *draw, const char *kind, bool may_age, bool may
     say(draw, ", label: s%" PRIu64 "}\n", index);
 }
 
-/* Few windows, so that 32 runs of empty ones are never too many to remember. */
+/* Few windows, so that readers never have more than 32 runs of empty windows to remember. */
 static void say_time(struct draw *draw, uint64_t index)
 {
     static const char *const calendars[] = {"hour", "day", "week", "month"};
@@ -383,7 +385,7 @@ static void say_time(struct draw *draw, uint64_t index)
         say_rest(draw, "time", false, false, index);
         return;
     }
-    /* In some seeds the run ends with a window; without a draw, so that those of others stay as they are. */
+    /* In some seeds the run ends with a window. This uses no draw, so that other draws stay as they are. */
     if (draw->seed % 8 == 3 && index % 2 == 1 && draw->start != NULL) {
         say(draw, "  - time: {window: %" PRId64 "ns, epoch: %s", draw->duration_ns / 8, draw->start);
         say_rest(draw, "time", false, true, index);
@@ -399,7 +401,7 @@ static void say_count(struct draw *draw, uint64_t index)
 {
     static const char *const sources[] = {"external", "counter",     "lwt", "lease",
                                           "memory",   "incremental", "scan"};
-    /* Those who count what is there need agents where rows go. */
+    /* Sources that count the stored rows need agents if rows expire or are deleted. */
     uint64_t source =
         draw->has_then || chance(draw, 40) ? 0 : below(draw, draw->has_left || draw->has_expiring ? 5 : 7);
     say(draw, "  - count: {rows: %" PRIu64 ", counter: %s", spread(draw, 1, 150), sources[source]);
@@ -485,7 +487,7 @@ static char *draw_trace(struct draw *draw, const char *name)
     }
     draw->grid_ns = (int64_t)grid_ms * SIM_MS;
     draw->duration_ns = (time_ms - first_ms + 1000) * SIM_MS;
-    draw->reach_ns = draw->duration_ns; /* also of what a shorter duration leaves out */
+    draw->reach_ns = draw->duration_ns; /* includes what a shorter duration leaves out */
     say(draw, "trace: {file: %s}\n", name);
     if (has_counts && chance(draw, 70)) {
         say(draw, "row: {");
@@ -495,7 +497,7 @@ static char *draw_trace(struct draw *draw, const char *name)
         int64_t ttl_ns = part_of(draw, draw->duration_ns, 1, 1100);
         say(draw, "row: {ttl: %" PRId64 "ns}\n", ttl_ns < SIM_SECOND ? SIM_SECOND : ttl_ns);
     }
-    if (chance(draw, 30) && !is_old) { /* the first row stays */
+    if (chance(draw, 30) && !is_old) { /* the first row is kept */
         draw->duration_ns = part_of(draw, draw->duration_ns, 100, 1500);
         say(draw, "duration: %" PRId64 "ns\n", draw->duration_ns);
     }
@@ -515,7 +517,7 @@ void stream_draw(uint64_t seed, const char *trace, char *text, char **csv)
     draw.has_then = !draw.has_table && chance(&draw, 35);
     draw.all_hash = !draw.has_table && chance(&draw, 10);
     draw.has_bucket = true;
-    /* Reads of rows that expire. */
+    /* Reads of a workload whose rows expire. */
     draw.has_expiring = draw.has_reads && !draw.has_then && chance(&draw, 40);
     say(&draw, "engine: exact\nseed: %" PRIu64 "\n", seed);
     if (is_trace) {
@@ -580,7 +582,7 @@ void stream_draw_single(uint64_t seed, double wanted, double rows_most, char *te
     out->row_bytes = spread(&draw, 1, 300);
     char strategy[128];
     if (out->is_weighted) {
-        /* Mostly near the row's own size, so that a row counts now once, now twice, or now and then. */
+        /* Mostly near the row's own size, so that a row counts once, twice, or only now and then. */
         uint64_t near_bytes = out->row_bytes < 4 ? 1 : out->row_bytes / 4;
         out->unit_bytes =
             chance(&draw, 60) ? spread(&draw, near_bytes, 4 * out->row_bytes) : spread(&draw, 1, 4000);

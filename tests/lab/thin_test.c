@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the thinned mode has the distribution of the exact one, for every strategy and every kind of workload
- * that it takes. Method: both run 30 seeds each, of their own; every metric's mean is compared by Welch's
- * test, and so are the bytes on disk for each row, which vary little; the distributions of all partitions'
- * sizes, in rows and in bytes, and of partitions a read by their largest distance (Kolmogorov and Smirnov;
- * partitions of a key hang together, so that the key is the unit). In all there are some 13,600 comparisons,
- * each with a chance of a false alarm below 5e-14 and so below 1e-9 together. Seeds are fixed: the test
- * passes always or never. */
+/* Aim: the thinned mode has the distribution of the exact mode, for every strategy and every kind of workload
+ * that it supports. Method: both modes run 30 seeds of their own. The mean of every metric is compared by
+ * Welch's test, and so are the bytes on disk per row, which vary little. The distributions of all partitions'
+ * sizes, in rows and in bytes, and of partitions per read are compared by their largest distance (Kolmogorov
+ * and Smirnov; partitions of one key are dependent, so the key is the unit). There are some 13,600
+ * comparisons, each with a chance of a false alarm below 5e-14, and so below 1e-9 together. Seeds are fixed:
+ * the test passes always or never. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static const struct {
     {"aged and read", "arrivals: {rate: 100/h}\nreads: {latest: {rows: 40, rate: 30/h}}\n", aged},
 };
 
-/* What 30 seeds of one mode have shown of a strategy. */
+/* The samples of a strategy from 30 seeds of one mode. */
 struct seen {
     struct tune_sample samples[METRICS_MAX];
     char names[METRICS_MAX][LAB_METRIC_NAME_SIZE];
@@ -115,9 +115,8 @@ static double figure(const struct lab_strategy_result *strategy, const char *nam
     return metric == NULL ? 0 : metric->value;
 }
 
-/* What stands on disk for a row, which varies far less from seed to seed than what stands there in all: times
- * of writing take more bytes as the run goes on, and so it tells when the rows of each partition were
- * written. */
+/* The bytes on disk per row, which vary far less from seed to seed than the total: write times take more
+ * bytes as the run proceeds, so this figure shows when the rows of each partition were written. */
 static void see_bytes(struct seen *seen, const struct lab_strategy_result *strategy)
 {
     static const char *const groups[] = {"all", "closed", "row_weighted"};
@@ -131,7 +130,7 @@ static void see_bytes(struct seen *seen, const struct lab_strategy_result *strat
     }
 }
 
-/* How many partitions began in each part of the run. */
+/* The number of partitions that began in each part of the run. */
 static void see_timeline(struct seen *seen, const struct lab_timeline *timeline)
 {
     enum { PARTS = 6 };
@@ -272,7 +271,8 @@ static struct lab_result *run_text(const char *text)
     return result;
 }
 
-/* As many rows as a key may write: 60 days of 1e9 rows/s, within 8 standard deviations (1.2e-15). */
+/* The largest number of rows that a key may write: 60 days of 1e9 rows/s, within 8 standard deviations
+ * (1.2e-15). */
 static void test_busiest_key_is_counted(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: of a trace the rows in the window of `start` and `duration` are run, all of them and no others, each
- * at its time, with its size, on its key's replicas, and read as often as its key deserves. Method: small
- * traces whose partitions can be counted on paper, and one with a count where a second, plain loop counts
- * them. */
+/* Aim: a run of a trace uses exactly the rows in the window of `start` and `duration`, each at its time,
+ * with its size and on its key's replicas, and reads each key in proportion to its rows. Method: small
+ * traces whose partitions can be counted on paper, and one trace with row counts that a second, plain loop
+ * counts. */
 #define _DEFAULT_SOURCE
 #include <math.h>
 #include <pthread.h>
@@ -27,10 +27,10 @@
 
 #define SIZES  "timestamp_ms,key,bytes\n"
 #define COUNTS "timestamp_ms,key,count\n"
-/* A minute of 2026, in milliseconds. */
+/* One minute of 2026, in milliseconds. */
 #define T0 "17672256"
 
-/* Sizes are those of the trace's own column: payload alone. */
+/* Sizes are those of the trace's own column: the payload only. */
 static struct lab_scenario *load(const char *path, const char *fields)
 {
     static const struct lab_override payload = {.text = "row.format=payload"};
@@ -105,7 +105,8 @@ static void test_trace_without_window_is_run_from_first_to_last_row(void **state
     lab_result_destroy(result);
 }
 
-/* Six rows a second apart; [start, start + duration) takes the first of its edges in, not the second. */
+/* The six rows are a second apart. [start, start + duration) includes its first edge and excludes the second.
+ */
 static const char seconds[] = SIZES T0 "00000,a,1\n" T0 "01000,b,2\n" T0 "02000,a,4\n" T0 "03000,c,8\n" T0
                                        "04000,a,16\n" T0 "05000,b,32\n";
 
@@ -136,7 +137,7 @@ static void test_trace_duration_counts_from_start(void **state)
     assert_int_equal(result->start_ns, INT64_C(1767225602) * SIM_SECOND);
     assert_int_equal(result->end_ns, INT64_C(1767225605) * SIM_SECOND);
     assert_metric(result, "unbucketed.partitions.all.bytes.max", 20);
-    /* The run goes on to the window's end, and closes the window before it. */
+    /* The run continues to the window's end and closes the window before it. */
     assert_metric(result, "time.partitions.closed", 3);
     lab_result_destroy(result);
 }
@@ -162,7 +163,8 @@ static void test_trace_duration_alone_counts_from_first_row(void **state)
     lab_result_destroy(result);
 }
 
-/* The first row comes out last, since its key has no other line; the lines before it stand for no row. */
+/* The first row is the last to be generated, since its key has no other line. The lines before it generate no
+ * row. */
 static void test_trace_of_counts_duration_counts_from_first_row(void **state)
 {
     (void)state;
@@ -179,7 +181,8 @@ static void test_trace_of_counts_duration_counts_from_first_row(void **state)
 static void test_trace_of_counts_times_out_of_order_span_the_run(void **state)
 {
     (void)state;
-    /* "early" is the first row, but not of the first batch; "b" has the last, but not of the last batch. */
+    /* "early" has the first row, but not in the first batch; "b" has the last row, but not in the last batch.
+     */
     struct lab_result *result =
         run_of(COUNTS "1000,early,1\n2000,b,2\n4000,c,2\n6000,b,1\n", "strategies: [unbucketed: {}]");
     assert_int_equal(result->start_ns, 1 * SIM_SECOND);
@@ -205,7 +208,7 @@ static void test_trace_of_a_pipe_is_refused_at_once(void **state)
     struct lab_scenario *scenario = load(file.path, "strategies: [unbucketed: {}]");
     struct lab_result *result;
     struct sim_error error;
-    alarm(60); /* nobody writes to it */
+    alarm(60); /* the pipe has no writer */
     assert_false(lab_run(scenario, 1, NULL, &result, &error));
     alarm(0);
     assert_int_equal(error.class, SIM_ERROR_INPUT);
@@ -215,8 +218,8 @@ static void test_trace_of_a_pipe_is_refused_at_once(void **state)
     trace_file_remove(&file);
 }
 
-/* Row i of n at t + floor(i * step / n): 1500 rows in 7 s, then 11 in the same step again. Cut by the window
- * in both lines, and by batches. */
+/* Row i of n is at t + floor(i * step / n): 1500 rows in 7 s, then 11 rows in another 7 s. The window and the
+ * batches split both lines. */
 static void test_trace_of_counts_rows_lie_evenly_in_their_step(void **state)
 {
     (void)state;
@@ -243,7 +246,7 @@ static void test_trace_of_counts_rows_lie_evenly_in_their_step(void **state)
     assert_metric(result, "time.partitions.total", (double)total);
     assert_metric(result, "time.partitions.all.rows.max", (double)largest);
     assert_metric(result, "time.partitions.all.bytes.max", 1000.0 * (double)largest);
-    /* Numbers begin at 0 with the first row that is run. */
+    /* Numbers begin at 0 with the first row in the window. */
     assert_metric(result, "count.partitions.total", ceil((double)rows / 100));
     assert_metric(result, "count.partitions.closed.rows.min", 100);
     lab_result_destroy(result);
@@ -258,9 +261,10 @@ static void test_trace_of_counts_draws_sizes_from_the_distribution(void **state)
     struct lab_result *result = run_of(csv, fields), *again = run_of(csv, fields);
     assert_metric(result, "count.partitions.all.bytes.min", 100);
     assert_metric(result, "count.partitions.all.bytes.max", 300);
-    /* 8000 sizes of standard deviation 58: the mean is within 10 of its own of 0.65. */
+    /* There are 8000 sizes of standard deviation 58: the mean is within 10 of its standard deviations, 0.65
+     * each. */
     assert_true(fabs(metric(result, "count.partitions.all.bytes.mean") - 200) < 6.5);
-    /* Each key draws its own, and always the same. */
+    /* Each key draws its own size, and always the same size. */
     assert_true(metric(result, "unbucketed.partitions.all.bytes.min") !=
                 metric(result, "unbucketed.partitions.all.bytes.max"));
     assert_metric(again, "unbucketed.partitions.all.bytes.min",
@@ -270,7 +274,7 @@ static void test_trace_of_counts_draws_sizes_from_the_distribution(void **state)
     lab_result_destroy(again);
 }
 
-/* Floor seconds on both sides of 1970: {-1500}, {-1000 -999 -1}, {1 999}. */
+/* Whole seconds by floor on both sides of 1970: {-1500}, {-1000 -999 -1}, {1 999}. */
 static void test_trace_peak_is_counted_in_whole_seconds(void **state)
 {
     (void)state;
@@ -292,7 +296,7 @@ static void test_trace_peak_is_right_in_the_last_second_of_time(void **state)
     lab_result_destroy(result);
 }
 
-/* The shares of the fullest and the emptiest node when these partitions are on their replicas. */
+/* The load shares of the fullest and the emptiest node with these partitions on their replicas. */
 static void assert_loads(const struct lab_result *result, const char *label, const char *const *keys,
                          const int64_t *buckets, const uint64_t *bytes, int count)
 {
@@ -333,9 +337,9 @@ static void test_trace_loads_the_replicas_of_its_keys(void **state)
     lab_result_destroy(result);
 }
 
-/* Ten keys share the reads of one rate: 100000 s at 0.1/s, whoever is popular. The chance that a Poisson
- * number of mean 10000 is 700 off is 1e-12; a read for each key's rate in full would make it 100000. A key
- * has its reads from the run's start on, not from its own first row. */
+/* Ten keys share the reads of one rate: 100000 s at 0.1/s, whichever key is popular. The chance that a
+ * Poisson number of mean 10000 is off by 700 is 1e-12; a full read rate for each key would give 100000 reads.
+ * A key is read from the run's start on, not only from its own first row. */
 static void test_trace_reads_follow_the_rows_of_a_key(void **state)
 {
     (void)state;
@@ -347,14 +351,14 @@ static void test_trace_reads_follow_the_rows_of_a_key(void **state)
         run_of(csv, "reads: {latest: {rows: 1, rate: 0.1/s}}\nstrategies: [unbucketed: {}]");
     double reads = metric(result, "unbucketed.reads.count");
     assert_true(reads > 9300 && reads < 10700);
-    /* A quarter of the reads is of the busy key, which is empty except for the last second. */
+    /* A quarter of the reads are of the busy key, which has no rows until the last second. */
     double empties = metric(result, "unbucketed.reads.empty_partitions_per_read") * reads;
     assert_true(empties > 2100 && empties < 2900);
     assert_metric(result, "unbucketed.reads.incomplete", 0);
     lab_result_destroy(result);
 }
 
-/* Reads begin with the window and end with it, whenever its rows are. */
+/* Reads begin and end with the window, whenever its rows are. */
 static void test_trace_reads_last_as_long_as_the_window(void **state)
 {
     (void)state;
@@ -370,7 +374,7 @@ static void test_trace_reads_last_as_long_as_the_window(void **state)
     lab_result_destroy(late);
 }
 
-/* Two keys with 4000 rows each: the same ids would put the same number of rows into each bucket. */
+/* Two keys have 4000 rows each: equal ids would put the same number of rows into each bucket. */
 static void test_trace_keys_have_ids_of_their_own(void **state)
 {
     (void)state;
@@ -390,12 +394,12 @@ static void test_trace_too_many_bytes_stay_at_the_top(void **state)
     assert_metric(result, "unbucketed.partitions.all.bytes.max", (double)UINT64_MAX);
     assert_metric(result, "hash.partitions.all.bytes.max", (double)UINT64_MAX);
     assert_metric(result, "unbucketed.partitions.over_limit_bytes", 1);
-    /* Three replicas on six nodes, each full to the top. */
+    /* Three replicas on six nodes, each with its full share. */
     assert_metric(result, "unbucketed.nodes.load_share_max", 1.0 / 3);
     lab_result_destroy(result);
 }
 
-/* Half of the draws of this distribution lie beyond 2^62. */
+/* Half of the draws of this distribution are above 2^62. */
 static void test_trace_sizes_beyond_a_terabyte_are_cut(void **state)
 {
     (void)state;
@@ -416,7 +420,7 @@ static void *stop_soon(void *progress)
     return NULL;
 }
 
-/* None of these would end within days. */
+/* None of these runs would end within days. */
 static void test_run_that_is_stopped_ends_soon(void **state)
 {
     (void)state;
@@ -452,7 +456,8 @@ static void test_run_that_is_stopped_ends_soon(void **state)
 static void test_rows_of_whole_weeks_are_counted_from_the_end(void **state)
 {
     (void)state;
-    static const int days[] = {0, 1, 8, 9, 10, 15}; /* the last row is the end, and in no week before it */
+    /* The last row is the end of the run, so it is in no week before the end. */
+    static const int days[] = {0, 1, 8, 9, 10, 15};
     char csv[512];
     size_t size = (size_t)snprintf(csv, sizeof csv, SIZES);
     for (size_t i = 0; i < sizeof days / sizeof *days; i++)
