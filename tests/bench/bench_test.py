@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmark works: every case can be measured, the table shows it and the JSON holds it. How fast anything is, is
-not asked.
+"""The benchmark works: every case can be measured, and its figures are in the table and in the JSON. The test
+does not judge the speed.
 
-Usage: bench_test.py BENCH BUCKETLAB"""
+Usage: bench_test.py BENCH BUCKETLAB
+"""
 import json
 import os
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two builds of the benchmark beside each other: what did a change cost?
+"""Compares two builds of the benchmark: what did a change cost?
 
-Runs them in turn, so that what else the machine does meets both, and prints for each case the median over rounds of
-new / old (of ns a row, in processor time), its least and most, and the same of the least value that each ever had.
-Usage: beside.py OLD NEW [--only TEXT]... [--rounds N]. OLD and NEW are bucketlab_bench of two builds, both with
-link-time optimisation, as users have it.
+Runs them alternately, so that the machine's other load affects both. Prints for each case the median over
+rounds of new / old (of ns per row, in processor time), its minimum and maximum, and the ratio of the minimum
+values. Usage: beside.py OLD NEW [--only TEXT]... [--rounds N]. OLD and NEW are bucketlab_bench of two builds,
+both with link-time optimisation, as in a release.
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ import tempfile
 
 
 def measure(program, only, folder):
-    """Name to the runs' values of one round."""
+    """The values of the runs of one round, by the name of the case."""
     path = pathlib.Path(folder) / "bench.json"
     subprocess.run([program, "--only", only, "--runs", "3", "--json", path], check=False, stdout=subprocess.DEVNULL)
     cases = json.loads(path.read_text(encoding="utf-8"))["cases"]

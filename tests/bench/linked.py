@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What position-independent code and the shared library cost: linked.c with the core in three ways, in turn.
+"""The cost of position-independent code and of the shared library: linked.c with the core linked in three
+ways.
 
   linked.py [--rounds N] [--cc COMPILER]
 
-Compiles the core at a fixed address, position-independent as it is shipped, and as a shared library, with the flags of
-a release; prints for each case the least ns of N rounds, and the medians of the ratios to the first."""
+Compiles the core at a fixed address, position-independent as it is shipped, and as a shared library, with the
+flags of a release. Prints for each case the minimum ns of N rounds, and the medians of the ratios to the
+first way.
+"""
 import argparse
 import pathlib
 import statistics

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others do in the same time: SimPy, NumPy, Cimba and a real node beside us, in one run.
+"""Compares bucketlab with SimPy, NumPy, Cimba and a real node in one run.
 
   peers.py BENCH [--cimba DIR] [--rounds N] [--write]
 
-BENCH is bucketlab_bench of a release build. Whoever is compared is measured in turn with us, in processor time of one
-core; what is not here is skipped with a word. SimPy 4 and NumPy are modules of the Python that runs this. DIR is a
-built checkout of Cimba, for its own benchmark of M/M/1; events on its queue are in a BENCH that was configured with
--DBUCKETLAB_CIMBA=DIR. The node's rows are those of its recordings, in tests/cassandra5/latency. --write puts the table
-into docs/performance.md."""
+BENCH is bucketlab_bench of a release build. Each peer is measured alternately with bucketlab, in processor
+time of one core; a peer that is not installed is skipped with a message. SimPy 4 and NumPy are modules of the
+Python that runs this. DIR is a built checkout of Cimba, for its own benchmark of M/M/1; measurements of
+events on its queue need a BENCH that was configured with -DBUCKETLAB_CIMBA=DIR. The node's rows are those of
+its recordings, in tests/cassandra5/latency. --write puts the table into docs/performance.md.
+"""
 import argparse
 import json
 import os
@@ -32,7 +33,7 @@ ROWS_OF_A_KEY, KEYS = 20_000, 500  # of the benchmark's case exact-1e3, half of 
 
 
 def bench_value(bench, name):
-    """The value and what it is compared with of one run of a case; None where BENCH does not have it."""
+    """One run's value of a case, and the value it is compared with; None when BENCH lacks the case."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "bench.json"
         subprocess.run([bench, "--set", "all", "--only", name, "--runs", "1", "--json", path], check=False,
@@ -43,12 +44,13 @@ def bench_value(bench, name):
 
 
 def in_millions(bench, name):
-    """Million rows a second, of a case in ns a row."""
+    """Million rows per second, from a case in ns per row."""
     return 1e3 / bench_value(bench, name)[0]
 
 
 def simpy_customers(simpy):
-    """Million customers a second: one process for arrivals, one for service, a store between them, as Cimba has it."""
+    """Million customers per second: one process for arrivals, one for service, and a store between them, as
+    in Cimba."""
     env = simpy.Environment()
     store, sojourns = simpy.Store(env), []
 
@@ -73,7 +75,7 @@ def simpy_customers(simpy):
 
 
 def simpy_hold(simpy):
-    """ns a hold, of PENDING processes that only wait."""
+    """ns per hold of PENDING processes that only wait."""
     env = simpy.Environment()
 
     def hold():
@@ -91,8 +93,9 @@ def simpy_hold(simpy):
 
 
 def numpy_rows(numpy):
-    """Million rows a second of `probabilistic: {bits: 9, threshold: 40}`: times and ids of a key's rows as columns, the
-    rows that count, every 40th of them as the end of a partition, and the sizes between the ends."""
+    """Million rows per second of `probabilistic: {bits: 9, threshold: 40}`: the times and ids of a key's rows
+    as columns, the rows that count, every 40th of them as the end of a partition, and the sizes between the
+    ends."""
     draws = numpy.random.Generator(numpy.random.SFC64(1))
     sizes, span = [], 0.0
     begun = time.process_time()
@@ -110,7 +113,7 @@ def numpy_rows(numpy):
 
 
 def cimba_customers(program):
-    """Million customers a second of Cimba's own benchmark: a million customers, by coroutines."""
+    """Million customers per second of Cimba's own benchmark: a million customers, by coroutines."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([program], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -118,7 +121,8 @@ def cimba_customers(program):
 
 
 def node_rows():
-    """The most rows that one real node took in a second, in any of its recordings, and with how many requests."""
+    """The highest number of rows that one real node accepted per second in a recording, and its requests in
+    flight."""
     found = []
     for path in sorted((ROOT / "tests/cassandra5/latency").glob("one-*.json")):
         points = json.loads(path.read_text(encoding="utf-8"))["points"]
@@ -144,7 +148,7 @@ def digits(value):
 
 
 def comparisons(arguments):
-    """What is compared, who with, the unit, ours and theirs."""
+    """The comparisons: the subject, the peer, the unit, bucketlab's figure and the peer's."""
     bench, rounds = arguments.bench, arguments.rounds
 
     def customers():
@@ -173,7 +177,7 @@ def comparisons(arguments):
         yield ("probabilistic partitions, exact", f"NumPy {numpy.__version__}", "million rows/s", *in_turn(
             rounds, lambda: in_millions(bench, "exact-1e3"), lambda: numpy_rows(numpy)))
     most, in_flight = node_rows()
-    # The case is seconds for a million rows.
+    # The case gives seconds for a million rows.
     lab = 1 / statistics.median(bench_value(bench, "growth-cluster-rows-1e6")[0] for _ in range(rounds))
     yield ("cluster, three-state", f"a node on two cores, {in_flight} inserts in flight", "million rows/s", lab,
            most / 1e6)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records what rows weigh in the sstables of a running Cassandra.
+"""Records the sizes of rows in the sstables of a running Cassandra.
 
-Fills seven tables of different designs, each flushed and compacted to one sstable, and writes for each the rows as
-sstabledump tells them and the bytes of each partition as sstablepartitions prints them, one file per table:
-FOLDER/NAME-FORMAT.txt, in the form of the README. Usage: bytes.py FOLDER nb|da [--host ADDRESS] [--port N] [--seed N]
-[--partitions N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver.
+Fills seven tables of different designs, each flushed and compacted to one sstable. For each table it writes
+the rows that sstabledump prints and the bytes of each partition that sstablepartitions prints to
+FOLDER/NAME-FORMAT.txt, in the format that the README describes. Usage: bytes.py FOLDER nb|da [--host ADDRESS]
+[--port N] [--seed N] [--partitions N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as for node/tool.sh. Needs
+the package cassandra-driver.
 """
 import argparse
 import csv
@@ -40,7 +41,7 @@ START_US = 1_767_225_600_000_000  # 2026-01-01
 
 
 class Filler:
-    """Statements of one table, with write times of its own choice."""
+    """The statements of one table, with explicit write times."""
 
     def __init__(self, session, name, seed, partitions):
         self.session, self.name, self.draw, self.partitions = session, name, random.Random(f"{seed} {name}"), partitions
@@ -141,7 +142,7 @@ class Filler:
 
 
 def columns_of(name):
-    """Clustering, regular and static columns with their types, each in the order of an sstable."""
+    """The clustering, regular and static columns with their types, each in the order of an sstable."""
     columns, primary, _ = TABLES[name]
     pairs = [part.split() for part in columns.split(", ")]
     partition = primary.split("), ")[0].strip("(").split(", ") if "(" in primary else primary.split(", ")[:1]
@@ -228,7 +229,8 @@ def partition_lines(name, file, sizes):
 
 
 def record(fmt, folder):
-    """All tables: every tool of Cassandra's starts a JVM, so one call serves them all where it can."""
+    """Records all tables together: each of Cassandra's tools starts a JVM, so one call handles all tables if
+    possible."""
     tool("nodetool", "flush", "bytes")
     tool("nodetool", "compact", "bytes")
     home = pathlib.Path(os.environ["CASSANDRA_HOME_DIR"]) / "node1" / "data" / "bytes"

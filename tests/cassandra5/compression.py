@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records how well a running Cassandra compresses tables, and their rows in the form of cqlsh's COPY TO.
+"""Records the compression of tables in a running Cassandra, and their rows in the format of cqlsh's COPY TO.
 
-Three tables: log lines, rows of several columns of which some are missing, and random bytes. Each is filled with the
-write times of its rows' own times, flushed and compacted to one sstable. FOLDER takes NAME.csv.gz, and recorded.txt, a
-line a table: the bytes of the sstable before compression and of Data.db, the chunks and their bound by
-CompressionInfo.db, and the ratio that `nodetool tablestats` prints. Usage: compression.py FOLDER [--host ADDRESS]
-[--port N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver.
+There are three tables: log lines, rows of several columns of which some are missing, and random bytes. Each
+table is filled with write times equal to the rows' own times, flushed and compacted to one sstable. FOLDER
+receives NAME.csv.gz, and recorded.txt with one line per table: the bytes of the sstable before compression
+and of Data.db, the chunks and their bound by CompressionInfo.db, and the ratio that `nodetool tablestats`
+prints. Usage: compression.py FOLDER [--host ADDRESS] [--port N]. Environment: CASSANDRA_HOME_DIR, JMX_PORT,
+as for node/tool.sh. Needs the package cassandra-driver.
 """
 import argparse
 import csv
@@ -38,7 +39,7 @@ TABLES = {
 
 
 def rows_of(name, draw):
-    """Rows as dicts of Python values, in no order that a table has."""
+    """Rows as dicts of Python values, in an order that differs from the table's."""
     count = {"log": 1500, "columns": 1500, "random": 200}[name]
     for number in range(count):
         at = START_MS + draw.randrange(3 * DAY_MS)
@@ -61,7 +62,7 @@ def rows_of(name, draw):
 
 
 def as_copied(value, column):
-    """As COPY TO writes it: UTC with an offset, nothing for null."""
+    """The value as COPY TO writes it: UTC with an offset, and an empty field for null."""
     if value is None:
         return ""
     if column == "at":

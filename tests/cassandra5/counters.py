@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asks a ring of three what a counter update at ALL answers while one node is stopped, which nobody has noticed yet.
+"""Records how a ring of three answers counter updates at ALL after one node was stopped but before it is seen
+down.
 
     counters.py PID [--updates N] [--out FILE]     PID: the process of node 3; `start.sh 1 3` runs
 
-All updates go through node 1, which sends each to a leader of its choice, and are asked for at once.
-Exit code: 0 all three answers came, each in its time, as in counters/all.txt; 1 they differ; see README.md.
+All updates go through node 1, which sends each to a leader of its choice, and are sent concurrently. Exit
+code: 0 all three answers came, each in its time, as in counters/all.txt; 1 they differ; see README.md.
 """
 
 import argparse
@@ -21,9 +22,9 @@ from cassandra.policies import FallthroughRetryPolicy, WhiteListRoundRobinPolicy
 
 WRITE_S, COUNTER_S = 2, 5  # timeouts of the nodes
 KINDS = {
-    "ok": (WRITE_S, COUNTER_S),  # node 2 led, and gave up on node 3
-    "WRITE_TIMEOUT 2 of 3": (WRITE_S, COUNTER_S),  # node 1 led, and gave up on node 3
-    "WRITE_TIMEOUT 0 of 1": (COUNTER_S, 2 * COUNTER_S),  # node 3 was to lead
+    "ok": (WRITE_S, COUNTER_S),  # node 2 was the leader, and gave up on node 3
+    "WRITE_TIMEOUT 2 of 3": (WRITE_S, COUNTER_S),  # node 1 was the leader, and gave up on node 3
+    "WRITE_TIMEOUT 0 of 1": (COUNTER_S, 2 * COUNTER_S),  # node 3 was to be the leader
 }
 
 

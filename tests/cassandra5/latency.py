@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures how fast Cassandra nodes are, kind of operation by kind, and writes it as JSON.
+"""Measures the speed of Cassandra nodes for each kind of operation, and writes it as JSON.
 
-Keeps 1, 16 and 128 requests in flight at one coordinator, of each kind of operation that the lab has, and records
-operations a second, p50, p99 and p999 of their latency, and the CPU time that each node spent on an operation (from
-/proc/PID/stat; nodes elsewhere have none). Speaks the native protocol (v4) itself, since a driver would take more of
-the cores than the node. Fits the settings of `cluster.node` to it; docs/mock.md says how. It makes the keyspace
-bucketlab_latency, and empties its tables when it begins. The first --pid is the node of --host.
-Usage: latency.py [--host ADDRESS] [--pid PID ...] [--replicas N] [--paxos v1|v2] [--out measured.json].
-With --compare FILE --lab build/release/tests/lab/cluster_load: the same load in the lab, side by side.
-Exit code: 0 measured, 3 no node.
+Keeps 1, 16 and 128 requests in flight at one coordinator, for each kind of operation in the lab, and records
+operations per second, p50, p99 and p999 of their latency, and the CPU time that each node spent per operation
+(from /proc/PID/stat; unavailable for nodes on other machines). The script implements the native protocol (v4)
+itself, since a driver would use more processor time than the node. It fits the settings of `cluster.node`;
+docs/mock.md describes how. It creates the keyspace bucketlab_latency, and empties its tables at the start.
+The first --pid is the node of --host. Usage: latency.py [--host ADDRESS] [--pid PID ...] [--replicas N]
+[--paxos v1|v2] [--out measured.json]. With --compare FILE --lab build/release/tests/lab/cluster_load: the
+same load in the lab, side by side. Exit code: 0 measured, 3 no node.
 """
 import argparse
 import functools
@@ -42,7 +42,7 @@ SPACE = "bucketlab_latency"
 
 
 class Failed(Exception):
-    """The node refused, or is not there."""
+    """The node refused the request, or there is no node."""
 
 
 def bigint(value):
@@ -54,7 +54,7 @@ def text(value):
 
 
 class Connection:
-    """One connection, one frame at a time until its requests are driven by run()."""
+    """A connection, which handles one frame at a time except when run() drives its requests."""
 
     def __init__(self, args):
         try:
@@ -103,7 +103,7 @@ class Connection:
 
 
 class Statement:
-    """A prepared statement as the bytes of its frame, except for the stream and the values."""
+    """A prepared statement as the bytes of its frame, without the stream id and the values."""
 
     def __init__(self, connection, cql, level, serial=None):
         self.name = connection.prepare(cql)
@@ -124,14 +124,15 @@ def cpu_seconds(pid):
 
 
 def machine_seconds():
-    """CPU time of all processes of this machine."""
+    """The CPU time of all processes of this machine."""
     with open("/proc/stat", encoding="ascii") as file:
         fields = [int(word) for word in file.readline().split()[1:]]
     return (sum(fields[:8]) - fields[3] - fields[4]) / TICK
 
 
 def run(connections, statement, values, in_flight, seconds=None, count=None):
-    """Keeps in_flight requests under way, for a time or a number of them; latencies in ns, and how many failed."""
+    """Keeps in_flight requests under way, for a duration or a number of requests. Returns the latencies in
+    ns, and the number of failures."""
     selector, sent_ns, latencies, failed = selectors.DefaultSelector(), [0] * in_flight, [], 0
     share = len(connections)
     now, left = time.perf_counter_ns, [count if count is not None else 1 << 60]
@@ -174,7 +175,7 @@ def run(connections, statement, values, in_flight, seconds=None, count=None):
 
 
 def truncate(connection, table):
-    """Empties a table, as soon as all nodes have heard of it."""
+    """Empties a table, after all nodes have agreed on the schema."""
     for attempt in range(30):
         try:
             connection.query(f"TRUNCATE {SPACE}.{table}")
@@ -186,7 +187,7 @@ def truncate(connection, table):
 
 
 class Load:
-    """The tables, what they hold, and the kinds of operations with their statements and values."""
+    """The tables, their contents, and the kinds of operations with their statements and values."""
 
     def __init__(self, connections, args):
         self.connections, self.draw = connections, random.Random(args.seed)
@@ -233,7 +234,7 @@ class Load:
         return self.row(1000000 + self.number % 4096, self.number, 0)
 
     def next_condition(self, slot):
-        """Twenty registers of its own for each request in flight, so that none contends with another."""
+        """Each request in flight has twenty registers that no other uses, so that requests do not contend."""
         key, value = self.lwt.get(slot, (0, 0))
         key += 1
         if key == 20:
@@ -299,8 +300,8 @@ def measure(connections, args, name, statement, values, in_flight):
 
 
 def least(points, kind, which, cores):
-    """Time of a core for an operation in us, on one node or on all the others, at the load at which it is least. Where
-    the processes are not known, as long as the coordinator's cores took at their highest rate."""
+    """Core time per operation in us, on the coordinator or on all other nodes, at the load at which it is
+    lowest. Without the processes' ids, the coordinator's core time at its highest rate."""
     found = [point for point in points if point["kind"] == kind]
     return min(((point["node_cpu_us"][0] if which == "first" else sum(point["node_cpu_us"][1:]))
                 if point["node_cpu_us"] else cores * 1e6 / point["per_second"] for point in found), default=None)
@@ -312,10 +313,11 @@ def mean(values):
 
 
 def fit(points, nodes, cores):
-    """Settings of cluster.node, in us, from the CPU time: of one node all that it does; of a ring `write` and `read`
-    are what an operation costs a node that only stores, and `coordinate` what the coordinator spends beyond it. At
-    (LOCAL_)QUORUM of three a read asks one other node, a write the two others. Without processes (0 nodes) `write` and
-    `read` are such that a coordinator has the rate that was measured."""
+    """Settings of cluster.node, in us, from the CPU time. For a single node they contain all of its work. For
+    a ring, `write` and `read` are the cost of an operation on a node that only stores, and `coordinate` is
+    the coordinator's additional cost. At (LOCAL_)QUORUM of three a read asks one other node, and a write the
+    two others. Without processes (0 nodes), `write` and `read` are such that a coordinator has the measured
+    rate."""
     which, copies = ("first", 1) if nodes < 2 else ("others", nodes - 1)
     part = lambda kind, share: (lambda cpu: None if cpu is None else cpu / share)(least(points, kind, which, cores))
     writes, reads = ("insert", "state_write", "delete"), ("state_read", "read_1")
@@ -353,13 +355,14 @@ def hop_sums(sigma, ways, draw_count):
 
 
 def hops(sigma, is_ring, share, draw_count=20000):
-    """A percentile, in per mille, of what lies between a request and its answer, of lognormal ways with median 1: to
-    the coordinator and back, and in a ring to another node and back."""
+    """A percentile, in per mille, of the network time between a request and its answer, with lognormal hops
+    of median 1: to the coordinator and back, and in a ring to another node and back."""
     return percentile(hop_sums(sigma, 4 if is_ring else 2, draw_count), share)
 
 
 def latency_of(points, node, is_ring, factor=1.0):
-    """cluster.network.latency: what one request in flight takes beyond its service, at p50 and at p99."""
+    """cluster.network.latency: the time of a single request in flight beyond its service, at p50 and at p99.
+    """
     spans = {name: factor * int(value[:-2]) / 1000 for name, value in node.items() if name != "concurrency"}
     if not {"coordinate", "write", "read"} <= spans.keys():
         return None
@@ -383,7 +386,7 @@ def latency_of(points, node, is_ring, factor=1.0):
 
 
 def as_json(measured):
-    """A line for each setting and for each point."""
+    """JSON with a line for each setting and for each point."""
     points = ",\n".join("  " + json.dumps(point) for point in measured["points"])
     head = ",\n".join(f" {json.dumps(name)}: {json.dumps(value)}" for name, value in measured.items()
                       if name != "points")
@@ -391,13 +394,14 @@ def as_json(measured):
 
 
 def shared(points):
-    """How much longer a node takes whose machine also runs the others: by the processor time of all of them."""
+    """The factor by which a node is slower because its machine also runs the others, from all processor
+    times."""
     found = [sum(point["node_cpu_us"]) / max(point["node_cpu_us"]) for point in points if point["node_cpu_us"]]
     return mean(found) or 1.0
 
 
 def scenario_of(measured):
-    """The cluster that was measured, as a scenario: JSON is YAML. In the lab each node has cores of its own."""
+    """The measured cluster as a scenario (JSON is YAML). In the lab, each node has separate cores."""
     points, nodes = measured["points"], max(measured["nodes"], measured["replicas"])
     factor = shared(points) if nodes > 1 else 1.0
     node = {name: value if name == "concurrency" else f"{round(int(value[:-2]) * factor)}ns"
@@ -411,7 +415,7 @@ def scenario_of(measured):
 
 
 def in_lab(measured, tool):
-    """Each point's rate and percentiles in the lab: (a second, p50 in us, p99 in us)."""
+    """Each point's rate and percentiles in the lab: (operations per second, p50 in us, p99 in us)."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
         file.write(scenario_of(measured))
         file.flush()
@@ -425,7 +429,7 @@ def short(value):
 
 
 def side_by_side(args):
-    """What was measured and what the lab makes of the same load, as a table of Markdown."""
+    """The measurement and the lab's result for the same load, as a Markdown table."""
     with open(args.compare, encoding="utf-8") as file:
         measured = json.load(file)
     loads = sorted({point["in_flight"] for point in measured["points"]})

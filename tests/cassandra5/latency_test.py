@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: latency.py measures what a node does, its fit gives the settings in the recorded files, and the lab with these
-settings answers the same load about as the node did. Method: a server here that speaks as much of the protocol as the
-script does, and takes a known time; the recordings of latency/; the bounds are what docs/mock.md says of them.
-Usage: latency_test.py CLUSTER_LOAD."""
+"""Aim: latency.py measures a node correctly, its fit gives the settings in the recorded files, and the lab
+with these settings answers the same load approximately as the node did. Method: a test server that implements
+the part of the protocol which the script uses, and answers after a known time; the recordings of latency/.
+The bounds are those in docs/mock.md. Usage: latency_test.py CLUSTER_LOAD.
+"""
 import json
 import math
 import pathlib
@@ -25,7 +26,7 @@ RESULT_VOID, RESULT_PREPARED, FAILED = struct.pack(">i", 1), struct.pack(">iH4s"
 
 
 class Waiting:
-    """How many EXECUTEs the server has at a time, now and at most."""
+    """The number of EXECUTEs that the server has in progress, now and at most."""
     lock, now, most = threading.Lock(), 0, 0
 
     @classmethod
@@ -36,7 +37,7 @@ class Waiting:
 
 
 def serve(connection, wrong):
-    """Answers each frame; an EXECUTE after a while, and with an error where its statement holds the word."""
+    """Answers each frame; an EXECUTE after a delay, and with an error when its statement contains `wrong`."""
     buffer = b""
     while data := connection.recv(1 << 16):
         buffer += data
@@ -56,7 +57,7 @@ def serve(connection, wrong):
 
 
 def measure(wrong=b""):
-    """The script on such a server: exit code, stderr, and the file."""
+    """Runs the script against such a server; returns the exit code, stderr, and the file."""
     with socket.create_server(("127.0.0.1", 0)) as server, tempfile.TemporaryDirectory() as folder:
         def accept():
             while True:
@@ -85,8 +86,8 @@ def check_script():
     check(code == 0, err)
     one, four = measured["points"]
     check((one["kind"], one["in_flight"], four["in_flight"]) == ("insert", 1, 4), "the points are others")
-    # How much longer than the delay one takes is the machine's business. But what is in flight is the rate times
-    # the mean latency (Little), and a median is at most twice the mean.
+    # The excess over the delay depends on the machine. But the number in flight is the rate times the mean
+    # latency (Little's law), and a median is at most twice the mean.
     check(DELAY_S <= one["p50_us"] / 1e6, f"p50 is {one['p50_us']} us")
     for point in (one, four):
         check(point["per_second"] * point["p50_us"] / 1e6 < 2.01 * point["in_flight"],
@@ -104,7 +105,7 @@ def check_script():
 
 
 def check_fit():
-    """By hand: of a ring a write costs the other two 30 and 50, so 40; the coordinator 100 beyond that."""
+    """By hand: in a ring a write costs the other two nodes 30 and 50, so 40; and the coordinator 100 more."""
     def point(kind, *cpu):
         return {"kind": kind, "in_flight": 128, "p50_us": 1.0, "node_cpu_us": list(cpu)}
 
@@ -118,7 +119,7 @@ def check_fit():
     points = [point("insert", 30.0), point("state_read", 50.0)]
     one = latency.fit(points, 1, 2)
     check(one == {"coordinate": 0.0, "write": 30.0, "read": 50.0}, f"the fit of one node is {one}")
-    # Two ways and a service of 40 us make a median of 240 us: without a tail each way takes 100 us.
+    # Two hops and a service of 40 us give a median of 240 us: without a tail each hop takes 100 us.
     quick = [{"kind": "insert", "in_flight": 1, "p50_us": 240.0, "p99_us": 240.0}]
     node = {"concurrency": 1, "coordinate": "0ns", "write": "30000ns", "read": "50000ns"}
     ways = latency.latency_of(quick, node, False)
@@ -131,7 +132,7 @@ def check_fit():
 
 
 def apart(pairs):
-    """How many times two figures are apart: the mean of the logarithms, and the most."""
+    """The ratio of two figures: the mean of the logarithms, and the maximum."""
     logs = [abs(math.log(mine / node)) for node, mine in pairs]
     return math.exp(sum(logs) / len(logs)), math.exp(max(logs))
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether concurrent LWTs and SERIAL reads of registers were linearizable, whoever answered them.
+"""Checks whether concurrent LWTs and SERIAL reads of registers were linearizable.
 
-A history has a line for each operation: `client start end OPERATION => answer`, with start and end in one unit of time,
-and with the operations NX, CAS and GET and their answers as the README beside this script has them. Any other answer,
-and an end of `-`, leaves the outcome of an update unknown: it took place after its start, or never.
+A history has a line for each operation: `client start end OPERATION => answer`, with start and end in one
+unit of time, and with the operations NX, CAS and GET and their answers in the format of this folder's README.
+Any other answer, and an end of `-`, leaves the outcome of an update unknown: it took effect at some time
+after its start, or never.
 
-Method: Wing and Gong's search with Lowe's memory of configurations (the set of operations that are done, and the row).
-Next comes an operation that began before any other one that is left had ended; it has to have been answered as the row
-says. Usage: linear.py FILE (or -). Exit code: 0 each key is linearizable, 1 one is not, 2 bad input.
+Method: Wing and Gong's search with Lowe's cache of configurations (the set of finished operations, and the
+row). The next operation must have begun before any other remaining operation ended, and its answer must fit
+the row. Usage: linear.py FILE (or -). Exit code: 0 each key is linearizable, 1 one is not, 2 bad input.
 """
 import sys
 
@@ -43,7 +44,7 @@ class Operation:
         return None if words[0] == "none" else pairs(words[1:])
 
     def apply(self, row):
-        """The row after it, a sorted tuple or None; False where its answer does not fit."""
+        """The row after the operation, a sorted tuple or None; False when its answer does not fit."""
         values = None if row is None else dict(row)
         if self.kind == "GET":
             return row if self.row_told() == values else False
@@ -65,7 +66,7 @@ class Operation:
 
 
 def check_key(operations):
-    """None, or the operations of which none can come next in the furthest order that was found."""
+    """None, or the remaining operations at the end of the longest order that was found."""
     operations = sorted(operations, key=lambda operation: operation.start)
     needed = sum(1 << i for i, operation in enumerate(operations) if operation.end != INFINITE)
     seen, stack, best, stuck = set(), [(0, 0, None)], -1, []
@@ -85,7 +86,7 @@ def check_key(operations):
         count = bin(done & needed).count("1")
         if count > best:
             best, stuck = count, [operations[i] for i in candidates if operations[i].end != INFINITE]
-        # Those of unknown outcome are tried last.
+        # Operations with unknown outcomes are tried last.
         for i in sorted(candidates, key=lambda i: -operations[i].end):
             after = operations[i].apply(row)
             configuration = (done | 1 << i, after)
@@ -96,7 +97,7 @@ def check_key(operations):
 
 
 def check(lines):
-    """None, or what is wrong."""
+    """None, or a description of the fault."""
     keys = {}
     for number, line in enumerate(lines, 1):
         operation = Operation(number, line)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: histories of concurrent LWTs are linearizable, the mock's and those that a real node gave, and linear.py tells
-those that are not. Method: histories made by hand; the mock's campaigns under faults, printed by
-cassandra_cluster_linear_test; one of these with an answer changed. Usage: linear_test.py CLUSTER_LINEAR_TEST FOLDER."""
+"""Aim: the histories of concurrent LWTs in the mock and in a real node are linearizable, and linear.py
+detects histories that are not. Method: histories made by hand; the mock's campaigns under faults, printed by
+cassandra_cluster_linear_test; and one of these with an altered answer. Usage: linear_test.py
+CLUSTER_LINEAR_TEST FOLDER.
+"""
 import pathlib
 import subprocess
 import sys
@@ -11,25 +13,25 @@ import linear
 CASES = [
     (True, ["0 1 2 NX 7 c0=0 => applied", "1 3 4 GET 7 cl=SERIAL => row c0=0"]),
     (True, ["0 1 4 NX 7 c0=0 => applied", "1 2 3 GET 7 cl=SERIAL => none"]),
-    # A read after an update was told sees it.
+    # A read that began after an update's answer sees the update.
     (False, ["0 1 2 NX 7 c0=0 => applied", "1 3 4 GET 7 cl=SERIAL => none"]),
-    # Unknown: never, or later, but not there and gone.
+    # An unknown outcome may take effect late or never, but cannot disappear afterwards.
     (True, ["0 1 2 NX 7 c0=0 => applied", "0 3 - CAS 7 c0=1 IF c0=0 => ?", "1 9 10 GET 7 => row c0=0"]),
     (True, ["0 1 2 NX 7 c0=0 => applied", "0 3 - CAS 7 c0=1 IF c0=0 => ?", "1 5 6 GET 7 => row c0=0",
             "1 9 10 GET 7 => row c0=1"]),
     (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => WRITE_TIMEOUT", "1 5 6 GET 7 => row c0=1",
              "1 9 10 GET 7 => row c0=0"]),
-    # Told as refused, and took place; told as applied, and did not; both won.
+    # A refused update that took effect; an applied one that did not; two winners.
     (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => refused row c0=0", "1 5 6 GET 7 => row c0=1"]),
     (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 4 CAS 7 c0=1 IF c0=0 => applied", "1 5 6 GET 7 => row c0=0"]),
     (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
              "1 4 6 CAS 7 c0=2 IF c0=0 => applied"]),
-    # A refused update tells a row of its time, and of its columns.
+    # A refused update returns a row that was current, with its columns.
     (True, ["0 1 2 NX 7 c0=0 c1=5 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
             "1 4 6 CAS 7 c0=2 IF c0=0 => refused row c0=1"]),
     (False, ["0 1 2 NX 7 c0=0 => applied", "0 3 5 CAS 7 c0=1 IF c0=0 => applied",
              "1 6 7 CAS 7 c0=2 IF c0=5 => refused row c0=0"]),
-    # Keys do not matter to each other.
+    # Keys are independent.
     (True, ["0 1 2 NX 7 c0=0 => applied", "0 1 2 NX 8 c0=0 => applied"]),
 ]
 

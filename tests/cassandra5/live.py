@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fresh answers of a running Cassandra against the mock's.
+"""Compares new answers of a running Cassandra with the mock's answers.
 
-Generates random sequences of every class, asks a node for the answers, writes them as the README beside this script
-says, and replays them with cassandra_replay. A sequence that differs is cut down, operation by operation, to one that
-still does. Usage: live.py CASSANDRA_REPLAY v1|v2 [--down N] [--host ADDRESS] [--seed N] [--operations N] [--out FILE].
-With --linear instead, four clients at once contend for two registers by LWTs, through all --host (ADDRESS,ADDRESS), and
-linear.py judges what they were told.
---tables makes the tables alone, before several clients need them at once.
-Exit code: 0 all agree, 1 some differ, 3 no node. Needs the package cassandra-driver.
+Generates random sequences of every class, obtains a node's answers, writes them in the format of this
+folder's README, and replays them with cassandra_replay. A sequence that differs is reduced, operation by
+operation, while it still differs. Usage: live.py CASSANDRA_REPLAY v1|v2 [--down N] [--host ADDRESS] [--seed
+N] [--operations N] [--out FILE]. With --linear, four concurrent clients contend for two registers by LWTs
+instead, through all --host (ADDRESS,ADDRESS), and linear.py judges their answers. --tables only creates the
+tables, before several clients need them concurrently. Exit code: 0 all agree, 1 some differ, 3 no node. Needs
+the package cassandra-driver.
 """
 import argparse
 import os
@@ -43,7 +43,7 @@ LEVELS = ["ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_Q
 
 
 class Generator:
-    """Operations as text, by class; every one is a line without its time and answer."""
+    """Generates operations as text, by class; each is a line without its time and answer."""
 
     def __init__(self, seed, is_ring):
         self.draw, self.is_ring = random.Random(seed), is_ring
@@ -151,7 +151,7 @@ class Generator:
 
 
 def statement(words, key, base_us):
-    """CQL, level and serial level of an operation; the base is that of its timestamps."""
+    """The CQL, level and serial level of an operation; its timestamps are relative to the base."""
     name, rest = words[0], words[1:]
     options = dict(word.split("=", 1) for word in rest if word.split("=")[0] in ("ts", "ttl", "cl", "scl"))
     rest = [word for word in rest if word.split("=")[0] not in ("ts", "ttl", "cl", "scl")]
@@ -214,7 +214,7 @@ def columns_text(row):
 
 
 def answer(session, line, key, base_us):
-    """The node's answer, as the recordings have it."""
+    """The node's answer, in the format of the recordings."""
     words = line.split()
     text, level, serial = statement(words, key, base_us)
     query = SimpleStatement(text, consistency_level=getattr(ConsistencyLevel, level),
@@ -255,7 +255,7 @@ class Node:
         policy = WhiteListRoundRobinPolicy(hosts)
         profile = ExecutionProfile(load_balancing_policy=policy, retry_policy=FallthroughRetryPolicy(),
                                    request_timeout=60)
-        # A busy machine may take long for what is done once.
+        # A busy machine may need a long time for the initial connection.
         self.cluster = Cluster(hosts, execution_profiles={EXEC_PROFILE_DEFAULT: profile}, connect_timeout=60,
                                control_connection_timeout=60, max_schema_agreement_wait=60)
         self.session = self.cluster.connect()
@@ -268,10 +268,11 @@ class Node:
         for table in TABLES:
             self.session.execute(f"CREATE TABLE IF NOT EXISTS live.{table}", timeout=120)
         self.session.set_keyspace("live")
-        self.keys = (os.getpid() & 0x7FFF) << 47 | int(time.time()) << 16  # no other client's
+        self.keys = (os.getpid() & 0x7FFF) << 47 | int(time.time()) << 16  # no other client uses these keys
 
     def run(self, number, name, lines):
-        """A sequence with its answers. Operations keep away from the turn of a second, by which a TTL counts."""
+        """Runs a sequence and returns it with its answers. Operations avoid the change of a second, since a
+        TTL counts in seconds."""
         base = int(time.time()) - 1
         self.keys += 100
         first, out = self.keys, [f"S {number} {name} base={base}"]
@@ -297,7 +298,7 @@ def mock(args, lines):
 
 
 def shrink(args, node, name, lines):
-    """Leaves operations out as long as the answers still differ."""
+    """Removes operations as long as the answers still differ."""
     at = 0
     while at < len(lines):
         fewer = lines[:at] + lines[at + 1:]
@@ -311,7 +312,7 @@ def shrink(args, node, name, lines):
 
 
 def contend(node, args):
-    """Four clients, two keys: each sets a value of its own where it finds the one that it saw last."""
+    """Four clients, two keys: each client replaces the value that it saw last by a unique value."""
     keys, history, lock = [str(node.keys + 1), str(node.keys + 2)], [], threading.Lock()
 
     def work(client):
@@ -387,7 +388,8 @@ def main():
         out = node.run(number, name, lines)
         recorded += out
         done += len(out) - 1
-        # Another try tells a difference from a second that turned, or a node that paused, while a statement ran.
+        # Repeat the sequence: the difference may come from a change of second or a pause of the node during a
+        # statement.
         if mock(args, out) != out and all(mock(args, out := node.run(number, name, lines)) != out for _ in range(2)):
             differing.append((name, lines))
             print("\n".join(["differs, as short as it gets:"] + shrink(args, node, name, lines)), flush=True)

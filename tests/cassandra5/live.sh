@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Holds the mock against real Cassandra nodes, which it starts on loopback and stops: one node under Paxos v1, one under
-# v2, and a ring of three with one node down under each, with two clients at a time; increments while a node is stopped;
-# then four clients contend by LWTs.
+# Compares the mock with real Cassandra nodes, which it starts on loopback and stops: one node under Paxos v1, one
+# under v2, and a ring of three with one node down under each, with two concurrent clients; increments while a
+# node is stopped; then four clients contend by LWTs.
 # See README.md.
-#   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: fresh ones, in all (default 20000)
-# CASSANDRA_HOME_DIR: where jars and nodes are kept. LINEAR: concurrent LWTs of each round (2000).
+#   live.sh CASSANDRA_REPLAY [OPERATIONS]      OPERATIONS: new ones, in all (default 20000)
+# CASSANDRA_HOME_DIR: folder of jars and nodes. LINEAR: concurrent LWTs per round (2000).
 # Exit code: 0 all agree, 1 some differ, 3 no node, 77 skipped.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ tool=$1 operations=${2:-20000} status=0
 need_tools cassandra-driver || exit 77
 trap stop EXIT
 
-ask() { # variant, seed, operations, more arguments: two clients at a time
+ask() { # variant, seed, operations, more arguments: two concurrent clients
     local variant=$1 seed=$2 each=$(($3 / 2)) pids=() pid
     shift 3
     "$home/venv/bin/python" "$here/live.py" "$tool" "$variant" --tables "$@" || exit 3
@@ -44,7 +44,7 @@ round() { # variant, nodes, seed, operations
         contend "$1" "$3" 127.0.0.1
     else
         PAXOS=$1 HEAP=700m TOKENS="-6148914691236517206 0 6148914691236517205" "$here/node/start.sh" 1 "$2" || exit 3
-        # The others make the tables together, before one is gone.
+        # The nodes create the tables together, before one is stopped.
         "$home/venv/bin/python" "$here/live.py" "$tool" "$1" --tables --down "$2" || exit 3
         [[ $1 == v2 ]] || "$home/venv/bin/python" "$here/counters.py" "$(cat "$home/node$2/pid")" || status=1
         kill "$(cat "$home/node$2/pid")"

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A million rows in a running Cassandra, and the same rows in the lab: do the tools of the one say what the other says?
+"""Compares a million rows in a running Cassandra with the same rows in the lab.
 
-Makes a trace and its rows, of 300 keys over 30 days with log lines as data, loads them into the table that `bucketlab
-cql` prints, by day, and holds against the lab's run of the trace: `nodetool tablehistograms`, whose figures are bounds
-of buckets, at p50, p75, p95, p99 and max; the bytes of every partition by `sstablepartitions`; and the compression
-ratio of `nodetool tablestats`, beside that of `run --sample` with the same rows. Usage: million.py BUCKETLAB FOLDER
-[--rows N] [--host ADDRESS] [--port N] [--load|--compare|--recorded]; with --recorded no node is needed, and the lab's
-run is compared with what tools/ has of one that held these rows. FOLDER takes trace, rows and what the tools printed.
-Environment: CASSANDRA_HOME_DIR, JMX_PORT, as of node/tool.sh. Needs the package cassandra-driver. Exit code: 0 all
-agree, 1 not.
+Makes a trace and its rows, of 300 keys over 30 days with log lines as data, and loads them into the table
+that `bucketlab cql` prints, bucketed by day. It compares the lab's run of the trace with `nodetool
+tablehistograms`, whose figures are bounds of buckets, at p50, p75, p95, p99 and max; with the bytes of every
+partition by `sstablepartitions`; and the compression ratio of `nodetool tablestats` with that of `run
+--sample` for the same rows. Usage: million.py BUCKETLAB FOLDER [--rows N] [--host ADDRESS] [--port N]
+[--load|--compare|--recorded]; with --recorded no node is needed, and the lab's run is compared with the
+recordings in tools/ of a node that held these rows. FOLDER receives the trace, the rows and the tools'
+output. Environment: CASSANDRA_HOME_DIR, JMX_PORT, as for node/tool.sh. Needs the package cassandra-driver.
+Exit code: 0 all agree, 1 not.
 """
 import argparse
 import csv
@@ -35,7 +36,8 @@ strategies: [{time: {window: 1d, label: day}}]
 
 
 def make(folder, count, rows_path=None):
-    """rows.csv, or another path: key,bucket,at,id,data in order of time; trace.csv: the same as the lab reads it."""
+    """Writes rows.csv, or another path: key,bucket,at,id,data in order of time; and trace.csv: the same for
+    the lab."""
     draw = random.Random(5)
     weights = [1 / (i + 1) ** 0.9 for i in range(KEYS)]
     keys = draw.choices(range(KEYS), weights, k=count)
@@ -112,7 +114,8 @@ def load(folder, args):
 
 
 def bounds():
-    """Of Cassandra's EstimatedHistogram: each is 1.2 of the one before, and one more at least."""
+    """The bounds of Cassandra's EstimatedHistogram: each is 1.2 times its predecessor, and at least one more.
+    """
     last, out = 1, [1]
     while len(out) < 160:
         last = max(round(last * 1.2), last + 1)
@@ -125,7 +128,7 @@ def bucket_of(value, limits):
 
 
 def lab_sizes(folder, bucketlab):
-    """Bytes of the lab's partitions, ascending."""
+    """The bytes of the lab's partitions, ascending."""
     for name in ("million.db", "million.db-wal", "million.db-shm"):
         (folder / name).unlink(missing_ok=True)
     words = ["--db", "million.db", "--quiet"]
@@ -140,7 +143,7 @@ def lab_sizes(folder, bucketlab):
 
 
 def compare_ratio(folder, args):
-    """Whether the ratio of `--sample` is that of tablestats, to a percent of it."""
+    """Whether the ratio of `--sample` equals that of tablestats within one percent."""
     node = float(re.search(r"Compression Ratio: ([\d.]+)", (folder / "tablestats.txt").read_text(encoding="utf-8"))[1])
     words = ["run", "scenario.yaml", "--sample", "rows.csv", "--no-charts", "--db", "million.db"]
     told = subprocess.run([args.bucketlab, *words], cwd=folder, check=True, capture_output=True, text=True).stderr
@@ -150,7 +153,8 @@ def compare_ratio(folder, args):
 
 
 def compare_histograms(text, lab):
-    """Whether a percentile of the lab is more than a bucket away from the one that tablehistograms prints."""
+    """Whether a percentile of the lab differs by more than a bucket from the one that tablehistograms prints.
+    """
     table = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
     limits, far = bounds(), 0
     for name, share in (("50%", 50), ("75%", 75), ("95%", 95), ("99%", 99), ("Max", 100)):
@@ -175,7 +179,7 @@ def compare(folder, args):
 
 
 def recorded(folder, args):
-    """The lab's run of the same rows against what a node's tools printed when it held them."""
+    """Compares the lab's run of the same rows with the recorded output of a node's tools."""
     lab = lab_sizes(folder, args.bucketlab)
     print(f"{len(lab)} partitions, {sum(lab)} bytes; the node had {RECORDED_PARTITIONS} and {RECORDED_BYTES}")
     failed = len(lab) != RECORDED_PARTITIONS or abs(sum(lab) - RECORDED_BYTES) > 0.001 * RECORDED_BYTES

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The mock answers as a real Cassandra 5.0.4 did.
 
-Aim: each recorded file comes out of cassandra_replay byte for byte. Method: the files beside this script, and those
-of ../shared/cassandra5 where that folder is; then altered answers, which must be found, and bad lines, which must be
-refused with line and cure. Usage: replay_test.py CASSANDRA_REPLAY FOLDER...
+Aim: cassandra_replay reproduces each recorded file byte for byte. Method: the files in this folder, and those
+in ../shared/cassandra5 if that folder exists; then altered answers, which must be detected, and bad lines,
+which must be refused with line and cure. Usage: replay_test.py CASSANDRA_REPLAY FOLDER...
 """
 import pathlib
 import subprocess
@@ -47,14 +47,14 @@ for folder in folders:
             fail(f"{file}: exit {code}; first difference, recorded | mock: {first}")
         print(f"{file}: {recorded.count(' => ')} answers")
 
-# An altered answer is found, and the mock's own printed.
+# An altered answer is detected, and the mock's own answer is printed.
 first = next(iter(sorted(folders[0].glob("v1.txt"))))
 recorded = first.read_text(encoding="utf-8")
 code, out, _ = replay(["v1", "-"], recorded.replace("=> applied", "=> refused none", 1))
 if code != 1 or out != recorded:
     fail(f"an altered answer: exit {code}")
 
-# What the recordings do not have: name and lines, each with the mock's answer.
+# Cases that the recordings lack: name and lines, each with the mock's answer.
 GOOD = {
     "no time to live": "0 UPD 0 c0=1 ttl=0 => ok\n9000000000 GET 0 => row c0=1\n",
     "counted on after a delete": "0 ADD 0 5 => ok\n1 CDEL 0 => ok\n2 CNT 0 => none\n3 ADD 0 3 => ok\n"

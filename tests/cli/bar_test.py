@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: whatever takes long shows a bar on a terminal, and leaves nothing behind; elsewhere it is silent for 10 s.
-Method: the program on a terminal of the test's, as wide as it says, with hasty.c in front of it: its clock
-runs 100 times as fast, so that work of some hundredths of a second is long on any machine."""
+"""Aim: a long command shows a progress bar on a terminal, and removes it at the end; elsewhere it is silent
+for 10 s. Method: the program on a pseudo-terminal of a given width, with hasty.c preloaded: its clock runs
+100 times as fast, so that some hundredths of a second are a long time on any machine.
+"""
 import os
 import re
 import sys
@@ -19,12 +20,12 @@ FRAME = re.compile(r"\r([^\r\x1b\n]*)\x1b\[K")
 
 
 def frames(text):
-    """Every line that was drawn over the one before; the empty one that takes it away is the last."""
+    """Every line that was drawn over the one before; the empty line that erases the bar is the last."""
     return FRAME.findall(text)
 
 
 def left_on_screen(text):
-    """What stands there after all but warnings: lines, with what was drawn over gone."""
+    """The lines that remain on the screen, without warnings and without lines that were overwritten."""
     screen = []
     for line in text.split("\n"):
         shown = ""
@@ -49,7 +50,7 @@ class BarTest(ProgramTest):
         return program_environment({"LD_PRELOAD": HASTY, "HASTY_FACTOR": str(FACTOR)})
 
     def on_terminal(self, *words, columns=80, program=PROGRAM):
-        """Exit code, stdout, all that the terminal was sent."""
+        """The exit code, stdout, and everything sent to the terminal."""
         with open(os.path.join(self.folder, "stdout"), "w+b") as file:
             terminal = Terminal([program, *words], columns, 24, self.folder,
                                 self.hasty(), file.fileno())
@@ -100,7 +101,7 @@ class BarTest(ProgramTest):
             self.addCleanup(terminal.close)
             self.assertGreater(max(map(len, frames(terminal.read_until(lambda text: len(frames(text)) > 1)))), 40)
             terminal.resize(40)
-            # Some may have been drawn already.
+            # Some frames may have been drawn already.
             terminal.read_until(lambda text: any(0 < len(line) < 40 for line in frames(text)))
             later = terminal.read_until(lambda text: len(frames(text)) > 3)
         self.assertLess(max(map(len, frames(later))), 40)
@@ -134,7 +135,7 @@ class BarTest(ProgramTest):
         code, out, text = self.on_terminal("fuzz", "single.yaml", "--seeds", "1..50", program=BOLD)
         self.assertEqual(code, 1, text)
         self.assertIn("shrunk in", out)
-        # The event trace of what was found is a run of its own.
+        # The event trace of a finding is a separate run.
         drawn = [line for line in frames(text) if line != "" and not line.startswith("fuzz [")]
         for line in drawn:
             self.assertRegex(line, r"\A(shrinking, [0-9.]+k? tries|.*rows)/s\Z")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `check` is a gate that can be trusted: it fails when something is off and says what, with the key and a line
-that shows it again; it passes otherwise; and a baseline is made of what passes, or not at all.
-Method: small scenarios, baselines that are made and then falsified by SQL, faults of the disk and of the file, and
-JUnit reports compared with a schema of our own and counted."""
+"""Aim: `check` is a reliable gate: it fails when something is wrong and reports it with the key and a line
+that reproduces it; otherwise it passes; and a baseline is made only of a passing result, or not at all.
+Method: small scenarios, baselines that are made and then falsified by SQL, faults of the disk and of the
+file, and JUnit reports compared with the test's own schema and counted.
+"""
 import json
 import math
 import os
@@ -56,7 +57,7 @@ class CheckTest(ProgramTest):
         return self.check(*(paths or ["small.yaml"]), "--baseline", "b.db", "--update-baseline", **options)
 
     def against(self, *arguments, code=1):
-        """The findings: lines that end in how to run it again."""
+        """The findings: lines that end with the command that reproduces them."""
         out, err = self.check(*(arguments or ["small.yaml"]), "--baseline", "b.db", code=code)
         self.assertEqual(err == "", code == 0)
         return [line for line in out.splitlines() if "; again: " in line]
@@ -71,7 +72,7 @@ class CheckTest(ProgramTest):
             return file.read()
 
     def confirmations(self, seeds=6):
-        """How many runs must agree: the least m with 2 F / C(n + m, n) < 1/1000 for F figures."""
+        """The number of runs that must agree: the least m with 2 F / C(n + m, n) < 1/1000 for F figures."""
         figures = sqlite3.connect(os.path.join(self.folder, "b.db")).execute("SELECT count(*) FROM baseline_metric")
         figures, m = figures.fetchone()[0], 1
         while math.comb(seeds + m, seeds) < 2000 * figures:
@@ -204,7 +205,7 @@ class CheckTest(ProgramTest):
                                  "--quiet")["rows"] for seed in range(7, 13)]
         average = sum(values) / 6
         spread = (sum((value - average) ** 2 for value in values) / 5) ** 0.5
-        # Student's t of 5 degrees, 0.995: 4.0321 (any table of it).
+        # Student's t with 5 degrees of freedom at 0.995: 4.0321 (from any table).
         half = 4.0321 * spread * (7 / 6) ** 0.5
         self.assertEqual(count, 6)
         for found, expected in [(mean, average), (stddev, spread), (low, average - half), (high, average + half)]:
@@ -363,7 +364,7 @@ class CheckTest(ProgramTest):
         self.assertEqual(self.bytes_of("b.db"), before)
         self.assertEqual([name for name in self.files() if name.startswith("b.db")], ["b.db"])
 
-    # --- files that are not as they should be
+    # --- malformed and missing files
 
     def test_baseline_that_cannot_be_used_is_refused_and_left_alone(self):
         self.update()
@@ -498,7 +499,7 @@ class CheckTest(ProgramTest):
                               check=False).returncode
 
     def test_what_is_no_file_is_written_into(self):
-        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a run with agents has its second table and its event trace, and replay names the first event that differs.
-Method: a few hundred rows through four agents. Event traces are compared with each other, and a stored log of events is
-altered in the database, or its run's settings are, so that the place is known beforehand."""
+"""Aim: a run with agents has its second table and its event trace, and replay names the first event that
+differs. Method: a few hundred rows through four agents. Event traces are compared with each other, and a
+stored log of events, or the stored settings of its run, are altered in the database, so that the place of the
+difference is known.
+"""
 import json
 import os
 import re
@@ -120,7 +122,7 @@ class ClusterTest(ProgramTest):
         self.assertRegex(events, r"agent \d sets bucket = 3, before = \S+ s, start = (\S+) s, until = \S+ s "
                          r"if bucket = 2, before = \S+ s, start = \S+ s, until = \1 s\n")
         self.assertRegex(events, r"agent \d writes the start of bucket 1\n")
-        # The clocks differ by more than a key stays in a bucket.
+        # The clocks differ by more than the time for which a key stays in a bucket.
         self.assertRegex(events, r"agent \d reads the start of bucket 1\n")
         self.assertRegex(events, r"agent \d reads start = -?\d+\.\d{6} s\n")
 
@@ -147,7 +149,8 @@ class ClusterTest(ProgramTest):
                                 and (line in kinds["rows"] or line in kinds["state"])])
 
     def test_event_trace_for_perfetto_is_sound(self):
-        """Each beginning has its end, in order, within its process; times and texts are those of the lines."""
+        """Each beginning has its end, in order, within its process; times and texts equal those of the lines.
+        """
         fault = ["--set", "faults=[{node_down: {node: 1, at: 2s, lasts: 3s}}, {agent_crash: {agent: 1, at: 4s}}]"]
         lines = self.events(*fault)
         self.good("run", *QUIET, *fault, "--trace-events", "events.json")
@@ -244,7 +247,7 @@ class ClusterTest(ProgramTest):
         line = self.bad(3, "run", *QUIET, "--trace-events", "events.txt", **self.small_files(100000))
         self.assertRegex(line, r"\Aevents\.txt: File too large; ")
         if os.path.exists("/dev/full"):
-            # Far too long to be run to its end.
+            # Far too long to run to its end.
             line = self.bad(3, "run", *QUIET, "--trace-events", "/dev/full", "--set", "duration=900d")
             self.assertRegex(line, r"\A/dev/full: No space left on device; ")
         self.assertEqual(self.files(), ["agents.yaml"])
@@ -282,7 +285,7 @@ class ClusterTest(ProgramTest):
             self.keep_marks("lwt", events, 1, marks)
             self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
                              rf"\Arun 1: strategy 'lwt': the first event that differs is number {place + 1}" + EVENT)
-        # The same with a mark every four events only, and one that agrees.
+        # The same with a mark only every four events, one of which agrees.
         self.keep_marks("lwt", events, 4, marks[3::4])
         self.assertRegex(self.bad(1, "replay", "1", "--quiet"),
                          r"differs is between 97 and 100, the first of these" + EVENT)

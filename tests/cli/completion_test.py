@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: bash, zsh and fish offer every command, every option and what a value can be, and quote what needs it.
-Method: the shells themselves, bash and zsh on a terminal where it matters, compared with `--help`. A stand-in for the
-program writes down the words that a completed line gives it. Arguments: the program, the share folder of the build."""
+"""Aim: bash, zsh and fish offer every command, every option and every value, and quote where it is necessary.
+Method: the shells themselves, bash and zsh on a terminal where it matters, compared with `--help`. A
+substitute for the program records the words that it gets from a completed line. Arguments: the program, the
+share folder of the build.
+"""
 import json
 import os
 import re
@@ -20,7 +22,7 @@ ZSH = os.path.join(SHARE, "zsh", "site-functions")
 FISH = os.path.join(SHARE, "fish", "vendor_completions.d", "bucketlab.fish")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPACED = "my own.yaml"
-# Words that a value can be: (line up to it, all of them).
+# The words that a value can be: (the line before it, all of the words).
 VALUES = [(["report", "1", "--format"], {"png", "svg", "pdf", "html"}),
           (["import", "x", "--format"], {"sstablepartitions", "tablehistograms"}),
           (["check", "--digest"], {"exact", "ignore"}),
@@ -32,7 +34,7 @@ VALUES = [(["report", "1", "--format"], {"png", "svg", "pdf", "html"}),
 
 
 def plain_list(text, line):
-    """What is listed below the line that was typed, without the terminal's sequences."""
+    """The list below the typed line, without the terminal's escape sequences."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text).replace("\r", "")
     return plain.partition(line.strip())[2].partition("\n")[2]
 
@@ -66,7 +68,7 @@ class CompletionTest(ProgramTest):
             self.good("run", SPACED, "--no-charts", "--quiet", "--db", name, "--set", "duration=1h")
 
     def stand_in(self):
-        """A folder for PATH whose bucketlab writes down its words, except for `runs`."""
+        """A folder for PATH whose bucketlab records its words, except for `runs`."""
         folder = os.path.join(self.folder, "shelf", "bin")
         os.mkdir(folder)
         self.said = os.path.join(folder, "said")
@@ -80,7 +82,8 @@ class CompletionTest(ProgramTest):
         return {"PATH": folder + os.pathsep + os.environ["PATH"], "HOME": folder, "PS1": "> "}
 
     def words_of(self, terminal, line, wanted):
-        """The words that the program gets from `line`, a tabulator in it, once `wanted` has come of that."""
+        """The words that the program gets from `line`, which contains a tab, once its completion is `wanted`.
+        """
         terminal.type(line)
         terminal.read_until(lambda text: wanted in text)
         terminal.type("\n")
@@ -170,7 +173,8 @@ class CompletionTest(ProgramTest):
         return terminal
 
     def zsh_offers(self, terminal, line, wanted):
-        """Types the line twice with a tabulator, so that a list comes, until all that is wanted is in it."""
+        """Types the line twice with a tab, so that a list appears, until the list contains everything wanted.
+        """
         terminal.type("\x15" + line + "\t\t")
         words = [re.compile(r"(?<![\w-])" + re.escape(word) + r"(?![\w-])") for word in wanted]
         return plain_list(terminal.read_until(

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `bucketlab cql` prints CQL that a cluster would take, and all that a strategy needs. Method: a small strict
-parser of the statements that may occur (anything else is an error), which builds the tables from the CREATE TABLEs
-and holds every statement against them, over every coordination with every counter; a few texts written out by hand;
-and mutated texts that the parser must refuse, so that it is known to look."""
+"""Aim: `bucketlab cql` prints CQL that a cluster would accept, and everything that a strategy needs. Method:
+a small strict parser of the statements that may occur (anything else is an error), which builds the tables
+from the CREATE TABLEs and checks every statement against them, over every coordination with every counter; a
+few texts written out by hand; and mutated texts that the parser must refuse, which shows that the parser
+detects faults.
+"""
 import re
 import unittest
 
@@ -20,11 +22,12 @@ TOKEN = re.compile(r'\s*("(?:[^"]|"")+"|[A-Za-z][A-Za-z0-9_]*|[0-9]+|\x27\w+\x27
 
 
 class Bad(Exception):
-    """The text is no CQL, or CQL that a cluster refuses."""
+    """The text is not CQL, or CQL that a cluster refuses."""
 
 
 class Parser:
-    """One statement at a time; `tables` is what was created so far: name -> (columns, partition, clustering)."""
+    """Parses one statement at a time; `tables` holds the tables created so far: name -> (columns, partition,
+    clustering)."""
 
     def __init__(self, text, tables):
         self.tables, self.tokens, at = tables, [], 0
@@ -68,7 +71,7 @@ class Parser:
         return found
 
     def assigned(self, between):
-        """column = ?, more of them joined by the given word."""
+        """column = ?, with more of them joined by the given word."""
         found = []
         while True:
             found.append(self.name())
@@ -170,7 +173,7 @@ class Parser:
             raise Bad("an insert names the whole key, and adds to no counter")
 
     def select(self):
-        """Columns; or COUNT(*), perhaps with columns of the first row, whose order then matters."""
+        """Columns; or COUNT(*), possibly with columns of the first row, whose order then matters."""
         given, counts = [], self.has("COUNT")
         if counts:
             self.want("(", "*", ")")
@@ -207,7 +210,7 @@ class Parser:
         return name
 
     def between(self, column):
-        """at >= ? AND at < ?, of the first column of the clustering."""
+        """at >= ? AND at < ?, for the first clustering column."""
         if self.name() != column:
             raise Bad("a span of the first clustering column")
         self.want(">=", "?", "AND")
@@ -216,7 +219,7 @@ class Parser:
         self.want("<", "?")
 
     def after(self, clustering, counts):
-        """(at, id) > (?, ?): the first columns of the clustering, as many marks."""
+        """(at, id) > (?, ?): the first clustering columns, and the same number of marks."""
         self.want("(")
         named = self.names()
         self.want(")", ">", "(", "?")
@@ -266,7 +269,7 @@ class Parser:
 
 
 def check_text(texts):
-    """Parses statements in order; returns the tables, and the verbs."""
+    """Parses statements in order; returns the tables and the verbs."""
     tables = {}
     verbs = [Parser(text, tables).parse() for text in texts]
     return tables, verbs
@@ -340,7 +343,8 @@ class CqlTest(ProgramTest):
                     self.assertEqual(len(tables) == 1, strategy["strategy"] in ("unbucketed", "time", "count", "hash"))
 
     def test_age_has_statements_for_rows_beyond_a_line(self):
-        """What agents write before such a row is put: with three states the dates, else what a full count writes."""
+        """The statements that agents execute before they write such a row: the dates under three-state,
+        otherwise those of a full count."""
         for how, columns in (("coordination: three-state, lead: 5s", "bucket = ?, last_change = ?, next_change = ?"),
                              ("counter: lwt", "bucket = ?, counted = ?, last_change = ?")):
             for age in ("", ", max_age: 1d"):
@@ -352,7 +356,8 @@ class CqlTest(ProgramTest):
                 self.assertEqual(f"SET {columns} WHERE" in text, age != "" or "lwt" in how)
 
     def test_the_checker_refuses_what_a_cluster_would(self):
-        """Each statement of every strategy loses or changes one word; all but a few changes must be refused."""
+        """Each statement of every strategy loses or changes one word; the parser must refuse nearly all of
+        the changes."""
         made, refused = 0, 0
         for strategy in self.strategies(AGENTS + self.every_strategy("incremental") + LOGS):
             texts = [one["cql"] for one in strategy["statements"]]
@@ -435,7 +440,7 @@ SELECT key, bucket, at, id, data FROM rows_by_key WHERE key = ? AND bucket = ? L
             check_text(texts)
 
     def retention(self, ttl, strategy, extra=""):
-        """Of the table of the rows: its seconds, its window in seconds, and its notes."""
+        """Of the table of the rows: its time to live, its window in seconds, and its notes."""
         head = "duration: 1d\nkeys: {count: 10}\n" + (extra or "arrivals: {rate: 1/s}\n")
         self.write("x.yaml", head + f"row: {{ttl: {ttl}}}\nstrategies: [{strategy}]\n")
         one = self.good_json("cql", "x.yaml", "--json")[0]["statements"][0]

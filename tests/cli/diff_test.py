@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `diff` tells what differs between two runs, and what of it is chance.
-Method: with three pairs Student's t has two degrees of freedom and a distribution in closed form, so every mean,
-interval and corrected p-value is worked out here from the stored runs' own --json. Then two samples of one
-distribution must hardly ever differ significantly, and a planted difference must be found with its size. Seeds are
-fixed; with fresh ones `test_equal_distributions_hardly_ever_differ` would fail with a chance below 1e-9."""
+"""Aim: `diff` reports the differences between two runs, and which of them can be chance. Method: with three
+pairs Student's t has two degrees of freedom and a distribution in closed form, so this test computes every
+mean, interval and corrected p-value from the stored runs' own --json. Then two samples of one distribution
+must hardly ever differ significantly, and a planted difference must be found with its size. Seeds are fixed;
+with fresh ones `test_equal_distributions_hardly_ever_differ` would fail with a chance below 1e-9.
+"""
 import math
 import os
 import signal
@@ -28,7 +29,7 @@ T_95 = math.sqrt(2 * 0.95**2 / (1 - 0.95**2))  # quantile 0.975 of t with 2 degr
 
 
 def p_value(differences):
-    """Two-sided, of three differences."""
+    """The two-sided p-value of three differences."""
     mean = sum(differences) / 3
     error = math.sqrt(sum((one - mean) ** 2 for one in differences) / 2 / 3)
     if error == 0:
@@ -54,7 +55,7 @@ class DiffTest(ProgramTest):
         self.good("run", name, "--no-charts", "--quiet", *arguments)
 
     def two(self):
-        """Run 1, and run 2 with other bits."""
+        """Run 1, and run 2 with a different number of bits."""
         self.keep()
         self.keep("--set", "strategies[3].probabilistic.bits=5")
 
@@ -267,7 +268,7 @@ class DiffTest(ProgramTest):
 
     @in_full
     def test_equal_distributions_hardly_ever_differ(self):
-        """1/16 by four bits and by a chance: the same rows, the same distribution, other draws."""
+        """A chance of 1/16 by four bits or by `chance`: the same distribution with different draws."""
         self.write("a.yaml", FEW.replace("SETTING", "bits: 4"))
         self.write("b.yaml", FEW.replace("SETTING", "chance: 1/16").replace("few", "chance"))
         false, alone, moved = 0, 0, 0

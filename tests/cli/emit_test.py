@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `tune --emit FILE` writes the setting that it recommends, and a host that loads the file has the setting
-that was tested; where nothing is recommended, or an expectation fails, the file stays as it was.
-Method: what the core reads of the file, by the shared library from Python as a host would, is written again and
-is the file; a `run` of what the file says gives the stored run's partitions, to the last one."""
+"""Aim: `tune --emit FILE` writes the setting that it recommends, and a host that loads the file has the
+setting that was tested; when nothing is recommended, or an expectation fails, the file stays unchanged.
+Method: Python loads the file through the shared library, as a host would, and writes the setting again, which
+must give the same file; a `run` of the file's setting gives exactly the stored run's partitions.
+"""
 import ctypes
 import os
 import sys
@@ -32,7 +33,7 @@ class Error(ctypes.Structure):
 
 
 def parse(text):
-    """What a host in Python does: the struct as bytes, which the other calls take, or the error."""
+    """The calls of a host in Python: returns the struct as bytes, for the other calls, or the error."""
     core = ctypes.CDLL(LIBRARY)
     setting, error = ctypes.create_string_buffer(512), Error()
     core.bk_strategy_parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
@@ -50,7 +51,7 @@ def printed(core, setting):
 
 
 def as_yaml(text):
-    """A setting's lines as a strategy of a scenario."""
+    """The lines of a setting as a strategy of a scenario."""
     kind, groups = None, {"": []}
     for line in text.splitlines()[1:-1]:
         name, _, value = line.partition(" = ")

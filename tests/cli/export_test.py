@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what `export` writes is what the database holds, to the last digit, for any CSV reader. Method: each line
-is compared with the database's own views; labels that need quoting; every option and its mistakes."""
+"""Aim: `export` writes the contents of the database, to the last digit, for any CSV reader. Method: each line
+is compared with the database's own views; labels that need quoting; every option and its errors.
+"""
 import csv
 import io
 import os
@@ -94,7 +95,7 @@ class ExportTest(ProgramTest):
         self.assertEqual(self.files(), before)
 
     def test_what_is_no_file_is_written_into(self):
-        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -104,7 +105,7 @@ class ExportTest(ProgramTest):
         self.assertTrue(stat.S_ISFIFO(os.stat(path).st_mode))
 
     def test_what_is_no_file_is_written_into(self):
-        """A pipe stays one: a file in its place would be the end of /dev/null."""
+        """A pipe is not replaced by a file, which would destroy /dev/null."""
         path = os.path.join(self.folder, "pipe")
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what docs/findings.md says of each scenario of scenarios/findings/ goes on being so. Method: each is run as it
-is shipped, and its expectations hold; those that are made for fuzz give it scenarios that run."""
+"""Aim: the statements of docs/findings.md about the scenarios in scenarios/findings/ stay true. Method: each
+is run as it is shipped, and its expectations must hold; those that are made for fuzz must give it scenarios
+that run.
+"""
 import glob
 import os
 import unittest
@@ -12,7 +14,7 @@ PATHS = sorted(glob.glob(os.path.join(SOURCE, "scenarios", "findings", "*.yaml")
 
 
 def is_for_fuzz(path):
-    """It leaves out what fuzz draws."""
+    """Such a scenario omits the parts that fuzz draws."""
     with open(path, encoding="utf-8") as file:
         return "\nduration:" not in file.read()
 

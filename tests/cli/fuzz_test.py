@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `fuzz` finds the same whatever the number of threads, says what it found, and leaves a scenario that does it
-again.
-Method: the program as it is, and one whose table guarantees too much, so that a seed is sure to fail. The lines that it
-prints for a replay are run."""
+"""Aim: `fuzz` finds the same violations with any number of threads, reports them, and leaves a scenario that
+reproduces each. Method: the program itself, and a build whose table guarantees too much, so that a seed is
+sure to fail. The replay lines in its output are run.
+"""
 import glob
 import json
 import os
@@ -77,7 +77,7 @@ class FuzzTest(ProgramTest):
         self.assertEqual((found["last"], found["next"]), (20, 21))
 
     def test_table_says_where_nothing_is_guaranteed_and_why(self):
-        """Whatever excused a violation is among what took the guarantee away."""
+        """Each condition that excused a violation is among the conditions that suspended the guarantee."""
         out = self.good("fuzz", "--seeds", "1..60", "--quiet")
         found = self.json(0, "--seeds", "1..60")["guarantees"]
         for cell in found:
@@ -95,11 +95,11 @@ class FuzzTest(ProgramTest):
         self.assertTrue(any(cell["excused"] for cell in found))
         self.assertIn("\nviolated but not broken: the strategy does not guarantee this, or a condition excused "
                       "it\n", out)
-        # Each condition that the table names is explained, and no other.
+        # Exactly the conditions that the table names are explained.
         told = out.split("\nconditions that suspend a guarantee", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
         self.assertEqual({line.split()[0] for line in told},
                          {name for cell in found for name in cell["not_guaranteed"]})
-        # A condition that is held is no reason any more.
+        # A condition that is held is not a reason any more.
         held = self.json(0, "--seeds", "1..60", "--hold", "uneven_settings")["guarantees"]
         self.assertIn("uneven_settings", {name for cell in found for name in cell["not_guaranteed"]})
         self.assertNotIn("uneven_settings", {name for cell in held for name in cell["not_guaranteed"]})
@@ -112,7 +112,8 @@ class FuzzTest(ProgramTest):
         same = self.good("fuzz", "fine.yaml", "--seeds", f"5..{4 + seeds}", "--jobs", "1", "--quiet")
         self.assertEqual(re.sub(r", [\d,]+ seeds/s", "", out).split("\n\nnext seeds")[0],
                          re.sub(r", [\d,]+ seeds/s", "", same).rstrip("\n"))
-        # One that has all of its seeds behind it has nothing left; the shortest time is enough for one seed.
+        # A campaign that has done all of its seeds has no next one; the shortest time is sufficient for one
+        # seed.
         self.assertNotIn("next", self.good("fuzz", "fine.yaml", "--for", "1h", "--seeds", "5..6", "--quiet"))
         found = self.json(0, "fine.yaml", "--for", "1ms")
         self.assertEqual((found["first"], found["last"], found["next"]), (1, found["seeds"], found["seeds"] + 1))
@@ -135,13 +136,13 @@ class FuzzTest(ProgramTest):
         run = self.good_json("run", "seven.yaml", "--json", "--quiet", "--no-charts")
         self.assertEqual((run["scenario"], run["seed"]), ("fuzz-7", 7))
 
-    # --- shares beside a baseline
+    # --- shares compared with a baseline
 
     def baseline(self, *arguments):
         return ["rolls.yaml", "--seeds", "1..60", "--quiet", "--baseline", "shares.json", *arguments]
 
     def change_baseline(self, oracle, change):
-        """Of the one protocol in it: change(seeds, violated) gives the new pair."""
+        """Changes the only protocol in the baseline: change(seeds, violated) gives the new pair."""
         stored = json.loads(self.read("shares.json"))
         cells = stored["protocols"]["single"]
         cells[oracle] = change(*cells[oracle])
@@ -159,7 +160,7 @@ class FuzzTest(ProgramTest):
         self.assertIn(f"\ncompared with shares.json (seeds 1..60): {shares} shares compared, 0 worse, 0 better\n",
                       self.good("fuzz", *self.baseline()))
 
-        # The same runs beside one that knew two thousand without a violation are worse.
+        # The same runs are worse than a baseline of two thousand without a violation.
         self.change_baseline("monotone", lambda seeds, violated: [2000, 0])
         code, out, err = self.run_program("fuzz", *self.baseline())
         self.assertEqual(code, 1, err)
@@ -172,7 +173,7 @@ class FuzzTest(ProgramTest):
                          [("monotone", violated, 0)])
         self.assertLess(found["worse"][0]["chance"], 1e-6 / shares)
 
-        # Beside one that always failed they are better, which is no failure.
+        # They are better than one that always failed, which is not a failure.
         self.change_baseline("monotone", lambda seeds, violated: [2000, 2000])
         self.assertIn("0 worse, 1 better\nbetter: single, 'monotone': ", self.good("fuzz", *self.baseline()))
 
@@ -195,7 +196,7 @@ class FuzzTest(ProgramTest):
         self.good("fuzz", *self.baseline("--update-baseline"))
         for other in [["--set", "agents.count=3"], ["--hold", "clock_jump"]]:
             self.assertIn("a baseline of another campaign", self.bad(2, "fuzz", *self.baseline(*other)))
-        # Comments are no part of it.
+        # Comments do not count.
         self.write("rolls.yaml", "# the same\n" + SINGLE)
         self.good("fuzz", *self.baseline())
         for text in ["", "{}", "[1", '{"fuzz_baseline": 2}',
@@ -225,7 +226,7 @@ class FuzzTest(ProgramTest):
         name = f"bucketlab-out/single-{seed}-monotone.yaml"
         self.assertEqual(self.files(), ["bucketlab-out", name, "single.yaml"])
 
-        # The line that replays it fails in the same way, and with the same file.
+        # The line that replays it fails in the same way, with the same file.
         kept = self.read(name)
         os.remove(os.path.join(self.folder, name))
         self.assertEqual(shlex.split(replay)[0], "bucketlab")
@@ -233,7 +234,7 @@ class FuzzTest(ProgramTest):
         self.assertEqual(again[0::2], (code, err))
         self.assertEqual(self.read(name), kept)
 
-        # The kept scenario is small, fails its expectation, and its run gives the event trace that was printed.
+        # The kept scenario is small, its expectation fails, and its run gives the printed event trace.
         self.assertIn(f"# Seed {seed} of `{replay}`\n", kept)
         self.assertIn(kept[kept.index("seed: "):], out)
         self.assertLess(len(kept), 1500)
@@ -266,7 +267,7 @@ class FuzzTest(ProgramTest):
         self.assertFalse(json.loads(out)["expect"][0]["ok"], err)
 
     def test_shrunk_scenario_finds_a_measured_node(self):
-        """Only on a node that never answers are rows given up."""
+        """Rows are given up only on a node that never answers."""
         self.write("measured.json", json.dumps({"node": {"concurrency": 1, "write": "1h"}}))
         self.write("slow.yaml", json.dumps({
             "duration": "2m", "keys": {"count": 1}, "arrivals": {"rate": "1/s"}, "agents": {"count": 2}, "faults": [],

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a run ends soon after SIGTERM whatever it is busy with, and resumes from there; a state that takes long to
-write does not stop the run; a database that is locked when a run ends, or may only be read, costs nothing.
-Method: scenarios in which hours of work lie between two rows or within one line of a trace; states of thousands of
-keys every millisecond; another connection that holds the database; a process without the right to write."""
+"""Aim: a run ends soon after SIGTERM whatever it is doing, and resumes from there; a state that takes long to
+write does not stop the run; a database that is locked or read-only when a run ends loses nothing. Method:
+scenarios with hours of work between two rows or within one line of a trace; states of thousands of keys every
+millisecond; another connection that locks the database; a process without the right to write.
+"""
 import os
 import signal
 import sqlite3
@@ -19,7 +20,7 @@ TRACE = HEAD + "trace: {file: t.csv}\nrow: {bytes: 100}\n"
 WINDOWS = "strategies: [unbucketed: {}, time: {window: 1h}]\n"
 OFTEN = "reads: {latest: {rows: 5, rate: 1000000/s}}\n"
 
-# Name: the scenario, the trace below its header.
+# Name: the scenario, and the trace below its header.
 SCENARIOS = {
     "rows of one line": (TRACE + OFTEN + WINDOWS, "1767225600000,a,99999999999\n"),
     "reads between two lines": (TRACE + OFTEN + WINDOWS, "0,a,1\n1767225600000,a,2\n"),
@@ -35,7 +36,7 @@ SCENARIOS = {
     "thinned rows": (MADE + "duration: 30d\narrivals: {rate: 1000000000/s}\nengine: thinned\nstrategies: "
                      "[time: {window: 1us}]\n", ""),
 }
-# Within 1 s on an idle machine; this one may be busy.
+# Within 1 s on an idle machine, but this one may be busy.
 SOON_S = 10
 
 
@@ -76,7 +77,8 @@ class HostileTest(ProgramTest):
                 self.stop(command, "s.yaml", "--quiet")
 
     def test_line_that_is_stopped_in_the_middle_comes_to_the_same(self):
-        """Its rows, the reads between them and those after them are each cut somewhere."""
+        """The run is stopped in the middle of the rows, of the reads between them, and of those after them.
+        """
         self.write("s.yaml", TRACE + "reads: {latest: {rows: 5, rate: 1/s}}\n" + WINDOWS)
         self.write("t.csv", "timestamp_ms,key,count\n0,a,4000000\n1000000000,b,1\n1000000000,a,1000000\n"
                    "2000000000,b,1\n")
@@ -91,7 +93,7 @@ class HostileTest(ProgramTest):
                 _, err = process.communicate(timeout=60)
             if process.returncode == 0:
                 break
-            self.assertIn(process.returncode, [128 + signal.SIGTERM, -signal.SIGTERM], err)  # -: not yet begun
+            self.assertIn(process.returncode, [128 + signal.SIGTERM, -signal.SIGTERM], err)  # negative: no handler yet
             if b"--resume 1" in err:
                 arguments = ["--resume", "1"]
                 stops += 1

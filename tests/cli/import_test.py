@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: sizes that Cassandra's tools printed stand beside strategies as one more of them: same table, metrics,
-expectations, database and replay. Method: random partitions, written as the tools write them, and their figures
-counted here by hand."""
+"""Aim: the sizes that Cassandra's tools printed appear as one more strategy: in the same table, metrics,
+expectations, database and replay. Method: random partitions, written in the tools' format, whose figures the
+test computes.
+"""
 import gzip
 import json
 import math
@@ -26,7 +27,7 @@ def line(key, size, rows, sstable=1, table="messages", index=""):
 
 
 def figures(sizes):
-    """The contract's metrics of a list of sizes, by definition."""
+    """The contract's metrics of a list of sizes, by their definition."""
     ordered, count = sorted(sizes), len(sizes)
     mean = sum(sizes) / count
     found = {name: ordered[math.ceil(count * p / 1000) - 1] for name, p in QUANTILES.items()}
@@ -50,7 +51,7 @@ class ImportTest(ProgramTest):
         self.assertEqual(sum(name.startswith(prefix + ".") for name in metrics), len(wanted))
 
     def make_partitions(self, count):
-        """{key: (bytes, rows)}, and the lines of three sstables, in which each key lies at least once."""
+        """{key: (bytes, rows)}, and the lines of three sstables, with each key in at least one of them."""
         draw = random.Random(6)
         sums, lines = {}, []
         for key in range(count):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `init` writes a scenario that runs as it is, whole or not at all, over nothing.
-Method: the files that it leaves are looked at; the scenario is run."""
+"""Aim: `init` writes a scenario that runs unchanged, completely or not at all, and never overwrites a file.
+Method: the test inspects the files that it leaves, and runs the scenario.
+"""
 import os
 import unittest
 

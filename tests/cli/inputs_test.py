@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: inputs and surroundings that nobody means well with end in one line, or do no harm: FIFOs that nobody writes to,
-gzip files with something behind them, files that were cut off, labels that are formulas or turn the direction of text,
-a stack that is too small.
-Method: each is made, with a time limit on the program."""
+"""Aim: hostile inputs end with one line of error, or do no harm: FIFOs without a writer, gzip files with
+trailing data, truncated files, labels that are spreadsheet formulas or change the direction of text, a stack
+that is too small. Method: each of them is made, with a time limit on the program.
+"""
 import csv
 import gzip
 import io
@@ -32,7 +32,8 @@ row: {bytes: 100, cells: 3}
 limits: {partition_rows: 3000}
 strategies:
 """
-# Bidi_Control of Unicode, and some deprecated format characters. A scenario may hold no control characters.
+# Unicode's Bidi_Control, and some deprecated format characters. A scenario must not contain control
+# characters.
 STEERING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u206a\u206f"
 
 
@@ -42,7 +43,7 @@ class InputsTest(ProgramTest):
             file.write(data)
 
     def trace(self, name, data):
-        """A scenario whose trace holds these bytes."""
+        """A scenario whose trace has these bytes."""
         self.write_bytes(name, data)
         self.write("t.yaml", SCENARIO.replace("NAME", name))
 
@@ -50,7 +51,7 @@ class InputsTest(ProgramTest):
         code, _, err = self.run_program(*arguments, **options)
         return code, without_progress(err)
 
-    # --- FIFOs, as names of each kind of input
+    # --- FIFOs as each kind of input
 
     def test_fifo_is_refused_at_once(self):
         os.mkfifo(os.path.join(self.folder, "fifo"))
@@ -81,7 +82,7 @@ class InputsTest(ProgramTest):
         return done.returncode, done.stdout, done.stderr
 
     def test_descriptor_of_any_kind_is_read(self):
-        """Who names a descriptor means it: "-", /dev/stdin and /dev/fd/N."""
+        """A descriptor may be named explicitly: "-", /dev/stdin and /dev/fd/N."""
         text = SYNTHETIC + "  - time: {window: 1h}\n"
         self.write("s.yaml", text)
         for name in ("-", "/dev/stdin"):
@@ -137,7 +138,7 @@ class InputsTest(ProgramTest):
     def parsed(text):
         return json.loads(text)["strategies"]
 
-    # --- A last line without its line break
+    # --- a last line without its line break
 
     def test_last_line_without_line_break_is_used_and_told(self):
         cases = [(HEADER + ROWS, False), (HEADER + ROWS[:-1], True), (HEADER + ROWS[:-2], True),
@@ -159,7 +160,7 @@ class InputsTest(ProgramTest):
         self.trace("t.csv", HEADER + ROWS[:-4])
         self.assertIn("t.csv:61: bytes is empty", self.bad(2, "run", "t.yaml", "--no-charts"))
 
-    # --- Spreadsheets
+    # --- spreadsheets
 
     def test_labels_that_are_formulas_are_text_in_csv(self):
         formulas = ["=1+1", "@SUM(1)", "+cmd|' /C calc'!A0", "-2+3", "=HYPERLINK(\"http://x\",\"y\")", "--5", "+"]
@@ -173,7 +174,7 @@ class InputsTest(ProgramTest):
             rows = list(csv.reader(io.StringIO(self.good(*arguments), newline="")))
             self.assertEqual({row[0] for row in rows[1:]}, wanted)
             for row in rows[1:]:
-                float(row[-1] or 0)  # figures are as they were
+                float(row[-1] or 0)  # figures are unchanged
         self.write("w.yaml", text + "sweep: {seeds: 3}\n")
         self.good("sweep", "w.yaml", "--quiet", "--csv", "o.csv")
         with open(os.path.join(self.folder, "o.csv"), newline="", encoding="utf-8") as file:
@@ -181,7 +182,7 @@ class InputsTest(ProgramTest):
         self.assertEqual({row[2] for row in rows[1:]}, wanted)
         self.assertTrue(all(float(cell or 0) is not None for row in rows[1:] for cell in row[4:]))
 
-    # --- What steers whoever shows it
+    # --- control characters in the output
 
     def test_steering_characters_reach_no_reader(self):
         label = "ok" + STEERING + "end"
@@ -199,7 +200,7 @@ class InputsTest(ProgramTest):
         self.assertGreater(len(parts), 8)
         for part in parts:
             self.assertEqual([hex(ord(c)) for c in part if c in STEERING], [])
-        # The label itself is data, and stays: JSON holds it as it is.
+        # The label itself is data: JSON contains it unchanged.
         self.assertEqual(self.good_json("show", "last", "--json")["strategies"][0]["label"], label)
 
     def test_steering_characters_reach_no_error(self):
@@ -211,7 +212,7 @@ class InputsTest(ProgramTest):
             self.assertRegex(err, r"\A[^\n]+\n\Z")
             self.assertEqual([hex(ord(c)) for c in out + err if c in STEERING + "\x1b\x7f\u009b"], [])
 
-    # --- Stack
+    # --- the stack
 
     def test_small_stack_is_one_line(self):
         self.write("s.yaml", SYNTHETIC + "  - time: {window: 1h}\n")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `judge` sees in a run's history what the run's own oracles saw, and nothing in a whole history that was not
-there; it says when a history is not whole, and where.
-Method: runs with and without violations are written as histories and judged; then histories and tables are damaged
-line by line."""
+"""Aim: `judge` finds in a run's history what the run's own oracles found, and nothing else when the history
+is complete; it reports when a history is incomplete, and where. Method: runs with and without violations are
+written as histories and judged; then histories and tables are damaged line by line.
+"""
 
 import json
 import os
@@ -44,7 +44,7 @@ GUARDED = [
     "--set",
     "strategies=[{probabilistic: {bits: 3, threshold: 8, coordination: guarded, grant: 500ms}}]",
 ]
-# A history does not tell what rows weigh beyond their bytes, nor what nodes did.
+# A history has no row sizes beyond the rows' bytes, and nothing about the work of nodes.
 UNTOLD = ("bytes", "nodes.", "repair.", "events", "rows_scanned", "tombstones")
 
 
@@ -172,7 +172,8 @@ class JudgeTest(ProgramTest):
         self.assertIn("writes every event", err)
 
     def observed(self, drop=lambda line: False):
-        """The run's history as processes would have written it: who stores knows of no replicas. With the tables."""
+        """The run's history as processes would have written it, without knowledge of replicas; and the
+        tables."""
         lines, rows, tables = [], set(), []
         for line in self.lines():
             line = re.sub(r"(strategy .*) begins at", r"\1 is observed from", line)
@@ -214,7 +215,8 @@ class JudgeTest(ProgramTest):
         self.assertEqual(judged["metrics"]["writes.misrouted"], run["metrics"]["writes.misrouted"])
 
     def test_rows_that_no_line_tells_of_are_those_of_the_tables(self):
-        """Whoever stored one row in seven was killed before it could say so, and sums count these rows all the same."""
+        """One writer of a row in seven was killed before it could log the row, but the sums count these rows.
+        """
         only = [
             "--set",
             "strategies=[{count: {rows: 50, counter: incremental, every_rows: 5}}]",

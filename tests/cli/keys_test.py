@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `token` and `bucket-of` give what Cassandra and Guava give.
-Method: the known answers of tests/vectors/vectors.json that a command line can carry, and wrong values."""
+"""Aim: `token` and `bucket-of` give the same results as Cassandra and Guava. Method: the known answers in
+tests/vectors/vectors.json that a command line can express, and wrong values.
+"""
 import json
 import os
 import unittest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the manual page says what the program does, and no more.
-Method: its commands and options are compared with `--help`, its fields of `--json` against what real runs print, its
-form against mandoc; docs/cli.md must name the same options. Arguments: the program, the share folder of the build."""
+"""Aim: the manual page describes exactly what the program does. Method: its commands and options are compared
+with `--help`, its fields of `--json` with the output of real runs, its format with mandoc; docs/cli.md must
+name the same options. Arguments: the program, the share folder of the build.
+"""
 import json
 import os
 import re
@@ -28,7 +29,7 @@ strategies:
   - probabilistic: {bits: 4, threshold: 40}
   - time: {window: 6h}
 """
-# Fields that only some runs have; each of the others must come up in a run below.
+# Fields that only some runs have; each of the other fields must occur in a run below.
 SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
           "tune SCENARIO": {"flips[].*", "candidates[].settings.calendar", "candidates[].settings.chance",
                             "candidates[].settings.bytes", "candidates[].settings.buckets",
@@ -38,7 +39,7 @@ SELDOM = {"runs": {"[].sweep", "[].sweep_runs"},
                             "recommended.dominated_by", "recommended.fails_by", "candidates[].is_shown",
                             "lead.label", "lead.formula_s", "lead.safe_s", "lead.unsafe_s"},
           "cql": {"[].profile"},
-          # tests/cli/fuzz_test.py has what a baseline tells.
+          # tests/cli/fuzz_test.py tests the fields of a baseline.
           "fuzz": {"baseline.*", "baseline.worse[].*", "baseline.better[].*"}}
 
 
@@ -72,7 +73,7 @@ def documented_objects(title):
 
 
 def fields_of_value(value, path, objects):
-    """Every field of what was printed; below an object whose fields are names of the run's own, '.NAME'."""
+    """Every field of the printed value; '.NAME' for an object whose fields are the run's own names."""
     if isinstance(value, list):
         found = set()
         for item in value:
@@ -92,7 +93,7 @@ def fields_of_value(value, path, objects):
 
 class ManualTest(ProgramTest):
     def options_of(self, command):
-        """Option -> what stands for its value, of --help."""
+        """Option -> the placeholder of its value, from --help."""
         text = self.good(command, "--help").split("options:\n")[1].split("\n\n")[0]
         return dict(re.findall(r"^  (--\S+)(?: (\S+))?", text, re.M))
 
@@ -138,7 +139,7 @@ class ManualTest(ProgramTest):
     def check_fields(self, title, value, root=""):
         objects = documented_objects(title)
         seen, named = fields_of_value(value, root, objects), fields_of_page(title)
-        # Of these objects the page says that their fields are names of the run's own, or text.
+        # The page says of these objects that their fields are the run's own names, or text.
         for path in ("strategies[].metrics", "points[].settings", "guarantees[].excused",
                      "guarantees[].not_guaranteed", "probes"):
             if path + ".NAME" not in objects:
@@ -209,7 +210,7 @@ class ManualTest(ProgramTest):
         self.check_fields("bucket-of", self.good_json("bucket-of", "--buckets", "9", "a", "--json"))
 
     def test_json_of_fuzz_is_as_the_page_says(self):
-        # Seed 27 is the first that breaks a guarantee when a jump of a clock is no excuse.
+        # Seed 27 is the first one that breaks a guarantee when a clock jump does not excuse it.
         code, out, _ = self.run_program("fuzz", "--seeds", "20..40", "--hold", "clock_jump", "--keep-going", "--json",
                                         "--quiet")
         self.assertEqual(code, 1)

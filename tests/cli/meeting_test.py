@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: features that meet in one scenario either work together, or are refused in one line that names place
-and cure; and both engines give the same figures where both can run. Method: the meetings that went wrong
-once, and scenarios drawn from fixed seeds, each in a fraction of a second."""
+"""Aim: features that are combined in one scenario either work together or are refused with one line that
+names the place and the cure; and both engines give the same figures where both can run. Method: the
+combinations that were once wrong, and scenarios drawn from fixed seeds, each in a fraction of a second.
+"""
 import json
 import random
 import re
@@ -9,7 +10,7 @@ import unittest
 
 from program import ProgramTest, without_warnings
 
-# One agent, and a cluster that takes no time.
+# One agent, and a cluster in which everything takes no time.
 QUIET = {"agents": {"count": 1},
          "cluster": {"network": {"latency": "0s"},
                      "node": {"write": "0s", "read": "0s", "scan_row": "0s", "scan_tombstone": "0s",
@@ -115,7 +116,7 @@ def drawn_agents(draw):
 
 class MeetingTest(ProgramTest):
     def metrics(self, scenario):
-        """Of its only strategy; None when it was refused."""
+        """The metrics of the scenario's only strategy; None when the scenario was refused."""
         self.write("x.yaml", json.dumps(scenario))
         code, out, err = self.run_program("run", "x.yaml", "--json", "--quiet", "--no-charts", "--jobs", "1")
         if code == 2:
@@ -161,7 +162,8 @@ class MeetingTest(ProgramTest):
         self.assertGreater(ran, 50)
 
     def test_both_engines_place_the_same_rows(self):
-        """Of strategies without a state row, whose writes nodes with clocks of their own may reorder."""
+        """For strategies without a state row, whose writes could be reordered by nodes with different clocks.
+        """
         ran = 0
         for seed in range(60):
             draw = random.Random(1000 + seed)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: docs/migration.md has the figures that its scenarios give. Method: its tables are made from runs and looked
-for in it; UPDATE_DOCS=1 in the environment writes them there."""
+"""Aim: docs/migration.md has the figures of its scenarios. Method: the test makes the tables from runs and
+searches for them in the page; UPDATE_DOCS=1 in the environment writes them into it.
+"""
 import json
 import os
 import unittest
@@ -9,7 +10,7 @@ from program import SOURCE, ProgramTest
 from share import part
 
 DOCUMENT = os.path.join(SOURCE, "docs", "migration.md")
-# A scenario, what else is said to it, and the columns: their names, and the metrics behind them.
+# A scenario, its further options, and the columns: their names, and their metrics.
 TABLES = {
     "change": ("migration", [], [
         ("largest partition, rows", "partitions.all.rows.max"), ("rows put elsewhere", "writes.misrouted"),

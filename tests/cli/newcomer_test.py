@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: whoever brings rows in whatever form has a first answer after two commands, within two minutes: `trace FILE
---scenario x.yaml` tells what the rows are, `tune x.yaml` which strategy to take. Method: three streams (messages,
-sensors, orders) in twenty files of eight formats, as exports, logs and databases write them. The figures of `trace`
-are those of the stream, and files of one stream get one answer. With the argument `slow` they have some 200,000 rows
-each; without it 1,500, and `tune` runs fewer seeds and kinds."""
+"""Aim: a user with rows in any common format has a first answer after two commands, within two minutes:
+`trace FILE --scenario x.yaml` describes the rows, and `tune x.yaml` recommends a strategy. Method: three
+streams (messages, sensors, orders) in twenty files of eight formats, as exports, logs and databases write
+them. The figures of `trace` equal those of the stream, and files of one stream get the same answer. With the
+argument `slow` the files have some 200,000 rows each; without it 1,500, and `tune` runs fewer seeds and
+kinds.
+"""
 import ctypes
 import datetime
 import gzip
@@ -29,7 +31,7 @@ CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def drawn(seed, keys, step_ms, size):
-    """(ms, key, second part of the key, bytes), the busiest key with a third of the rows."""
+    """(ms, key, second part of the key, bytes); the busiest key has a third of the rows."""
     draw, ms, rows = random.Random(seed), START, []
     for _ in range(ROWS):
         ms += draw.randint(1, 2 * step_ms)
@@ -85,18 +87,18 @@ def zstd(text):
 
 
 def used():
-    """Processor seconds of all commands so far: on two processors an answer takes no longer than these."""
+    """Processor seconds of all commands so far: on two processors the wall time is not longer."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def lines(rows, head, form):
-    """The file's text; form(ms, key, sub-key, bytes, number) is a line of it."""
+    """The file's text; form(ms, key, sub-key, bytes, number) gives one of its lines."""
     return head + "".join(form(*row, number) + "\n" for number, row in enumerate(rows))
 
 
 def escaped(size):
-    """A text of so many bytes, the last of which cqlsh and DSBulk write with a backslash."""
+    """A text with this number of bytes, the last of which cqlsh and DSBulk escape with a backslash."""
     return "x" * (size - 1) + '\\"'
 
 

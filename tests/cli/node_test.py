@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the commands take a measured node from its file, and tell when it is gone or changed. Method: the recorded
-node and one that is written here, in runs, sweeps and replays; what fuzz keeps is in fuzz_test.py."""
+"""Aim: the commands read a measured node from its file, and report when the file is missing or has changed.
+Method: the recorded node and one that is written here, in runs, sweeps and replays; fuzz_test.py tests the
+files that fuzz keeps.
+"""
 import json
 import os
 import shutil

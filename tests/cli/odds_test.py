@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `odds` prints the published figures, in the guaranteed fields, and refuses what is no setting.
-Method: the figures of docs and design as constants, and a small distribution summed up in exact fractions."""
+"""Aim: `odds` prints the published figures, in the guaranteed fields, and refuses invalid settings. Method:
+the figures in the docs and the design as constants, and a small distribution computed in exact fractions.
+"""
 import json
 import unittest
 from fractions import Fraction

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what the oracles of a run report is what happened in it. Method: the event trace of a run is read as a stranger
-would read it: who took, put and acknowledged which row, and when the key's state moved; agreement, monotone and
-findable are counted from that alone, row against row, and must be the metrics. Clocks are set right, so that a
-row's time is when it was taken; they are declared wrong by 10 ms, so that a tolerance counts."""
+"""Aim: the oracles of a run report what happened in it. Method: an independent reader of the run's event
+trace collects which agent wrote and acknowledged which row, and when the key's state changed; agreement,
+monotone and findable are computed from that alone, row by row, and must equal the metrics. The clocks are
+correct, so that a row's time is the time of its arrival; they are declared to be wrong by 10 ms, so that a
+tolerance applies.
+"""
 import collections
 import os
 import re
@@ -54,9 +56,9 @@ class Judge:
 
     def __init__(self):
         self.taken = {}
-        self.placed = collections.defaultdict(list)  # of a key: time, bucket, agent in the order of the first puts
+        self.placed = collections.defaultdict(list)  # by key: (time, bucket, agent) in put order
         self.last_put = {}
-        self.told = collections.defaultdict(dict)  # of a key: acknowledged row -> bucket
+        self.told = collections.defaultdict(dict)  # by key: acknowledged row -> bucket
         self.lost = set()
         self.newest = collections.Counter()
         self.rolls = 0
@@ -91,7 +93,7 @@ class Judge:
         self.counts["monotone"] += goes_back
 
     def look(self, key):
-        """Acknowledged rows above the bucket where a reader begins."""
+        """The acknowledged rows above the bucket at which a reader begins."""
         for row, bucket in self.told[key].items():
             if bucket > self.newest[key] and (key, row) not in self.lost:
                 self.lost.add((key, row))
@@ -111,7 +113,7 @@ def judge(path):
 
 class OraclesTest(ProgramTest):
     def compare(self, text):
-        """Returns what was counted of each strategy."""
+        """Compares both; returns the figures of each strategy."""
         self.write("judged.yaml", text)
         result = self.good_json("run", "judged.yaml", "--quiet", "--no-charts", "--json", "--trace-events",
                                 "events.txt")
@@ -136,7 +138,7 @@ class OraclesTest(ProgramTest):
             sums += counts["single"]
             sums += counts["unsafe"]
         self.assertGreater(sums["agreement"], 0)
-        # The tolerance is not for nothing.
+        # The tolerance has an effect.
         self.assertGreater(sums["monotone"], sums["agreement"])
 
     def test_oracles_under_faults_are_as_the_event_trace_has_it(self):
@@ -149,7 +151,7 @@ class OraclesTest(ProgramTest):
         for name in ORACLES if SHARE == 1 else ():
             self.assertGreater(sums[name], 0, name)
 
-    # Rows that come later than a lead are refused by three states. No column of the table has that oracle.
+    # Rows that are later than a lead are refused under three-state. The table has no column for that oracle.
     def test_oracles_without_a_column_are_told_below_the_table(self):
         self.write("late.yaml", (
             "duration: 5m\nkeys: {count: 2}\narrivals: {rate: 10/s, late: {share: 30%, by: 30s}}\nagents: {count: 2}\n"

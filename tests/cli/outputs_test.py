@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: no output of a command overwrites one of its inputs, nor a file of a database that it uses.
-Method: a table of commands with the option of each output and the files that each reads. Every output is pointed at
-every input: by its name, by another spelling, through a symbolic link, a hard link and a linked folder. Each must end
-with exit code 2 and one line that names the cure; then every file has its bytes, and there is no new one."""
+"""Aim: no output of a command overwrites one of its inputs, or a file of a database that it uses. Method: a
+table of commands with the option of each output and the files that each reads. Every output is directed at
+every input: by its name, by another spelling, through a symbolic link, a hard link and a linked folder. Each
+command must end with exit code 2 and one line that names the cure; afterwards every file has its bytes, and
+there is no new file.
+"""
 import os
 import shutil
 import sqlite3
@@ -26,7 +28,7 @@ SWEEP = SCENARIO + "  - probabilistic: {bits: 2, threshold: 4}\n" \
 SIDES = ["bucketlab.db", "bucketlab.db-wal", "bucketlab.db-shm", "bucketlab.db-journal"]
 BASE = ["base.db", "base.db-wal", "base.db-journal"]
 
-# The command, its option that names a file, and what that must not be.
+# The command, its option that names a file, and the inputs that it must not name.
 FILES = [
     (["export", "last"], "--out", SIDES),
     (["export", "last", "--metrics"], "--out", SIDES),
@@ -44,7 +46,7 @@ FILES = [
     (["watch", "last", "sizes.csv"], "--prometheus", SIDES + ["sizes.csv"]),
     (["watch", "last", "sizes.csv"], "--db", ["sizes.csv"]),
 ]
-# The same for a folder, with the ending of a file that will be made there.
+# The same for a folder, with the extension of the file that would be created in it.
 FOLDERS = [
     (["run", "s.yaml"], "svg", ["s.yaml", "t.csv", "bucketlab.db"]),
     (["run", "s.yaml"], "html", ["s.yaml", "t.csv", "bucketlab.db"]),
@@ -70,7 +72,7 @@ class OutputsTest(ProgramTest):
         return os.path.join(self.folder, *names)
 
     def contents(self):
-        """Every file with its bytes; of a database what is in it, as a reader may tidy up its log."""
+        """Every file with its bytes; for a database its contents, as a reader may checkpoint its log."""
         found = {}
         for name in self.files():
             path = self.path(name)
@@ -88,7 +90,7 @@ class OutputsTest(ProgramTest):
         return found
 
     def spellings(self, name):
-        """Names of one file: how to make each, and how it is called."""
+        """Names of one file: a way to make each, and the name."""
         yield name
         yield f"./{name}"
         yield f"d/../{name}"
@@ -121,7 +123,7 @@ class OutputsTest(ProgramTest):
         self.assertGreater(count, 300)
 
     def test_charts_are_held_against_each_input(self):
-        """The chart's name leads to the input, by a link."""
+        """The chart's name is a link to the input."""
         before = self.contents()
         for command, ending, names in FOLDERS:
             for name in names:
@@ -188,7 +190,7 @@ class OutputsTest(ProgramTest):
         self.good("run", "agents.yaml", "--trace-events", "d/t.csv", "--quiet", "--no-charts")
 
     def test_name_of_a_partial_file_that_is_taken_is_not_followed(self):
-        """A link under the name that a partial file will have: the file that it leads to stays as it is."""
+        """A link under the name of a future partial file: the file that it points to stays unchanged."""
         victim = self.write("victim", "mine\n")
         for command, name in [(["export", "last", "--out", "o.csv"], ".o.csv.{pid}.0.partial"),
                               (["check", "s.yaml", "--quiet", "--junit", "o.xml"], ".o.xml.{pid}.0.partial"),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the page of a large run is small and made at once. Method: the shipped scenario with the largest page; the
-processor's time rather than the clock's, which other work moves. Without BUCKETLAB_TIMED the time is not judged: a
-build with sanitizers takes several times as long."""
+"""Aim: the page of a large run is small and made quickly. Method: the shipped scenario with the largest page;
+processor time rather than wall time, which depends on other load. Without BUCKETLAB_TIMED the time is not
+judged: a build with sanitizers takes several times as long.
+"""
 import os
 import resource
 import unittest

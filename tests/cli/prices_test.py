@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the prices of operations that stand in place of those a scenario leaves out are what was measured, as
-docs/scenario.md says, and prices rank strategies and reach no digest. Method: the recording of a node, the page,
-and a run's costs added up again from its metrics."""
+"""Aim: the default prices of operations that a scenario omits are the measured ones, as docs/scenario.md
+says, and prices rank strategies but do not affect a digest. Method: the recording of a node, the page, and a
+run's costs computed again from its metrics.
+"""
 import json
 import os
 import re
@@ -24,7 +25,7 @@ def page():
 
 
 def seconds():
-    """Kind of operation -> seconds of one, with 128 in flight."""
+    """Kind of operation -> seconds per operation, with 128 in flight."""
     with open(os.path.join(SOURCE, "tests", "cassandra5", "latency", "one-v1.json"), encoding="utf-8") as file:
         points = json.load(file)["points"]
     return {point["kind"]: 1 / point["per_second"] for point in points if point["in_flight"] == 128}

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))  # share.py
 
-# A process that a shell starts in the background ignores these, and so would the program.
+# A shell makes background processes ignore these signals, and the program would inherit that.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
@@ -40,19 +40,20 @@ strategies:
 
 
 def without_progress(err):
-    """A slow run, as under a sanitizer, prints its progress: the text without those lines."""
+    """The text without the progress lines that a slow run, as under a sanitizer, prints."""
     line_of_progress = r"\S.* \d+ %, .*\d[^ ]* (rows|runs)/s(, best so far .*)?$"
     return "".join(line for line in err.splitlines(True) if not re.match(line_of_progress, line))
 
 
 def without_warnings(err):
-    """A warning about the scenario, or about charts that it does not have, is no error: the text without those."""
+    """The text without warnings about the scenario or about missing charts, which are not errors."""
     lines = without_progress(err).splitlines(True)
     return "".join(line for line in lines if not line.startswith(("warning: ", "left out: ")))
 
 
 def program_environment(changes):
-    """This process's environment with `changes`, no colours, and the libraries' own leaks forgiven."""
+    """This process's environment with `changes`, without colours, and with the libraries' known leaks
+    ignored."""
     leaks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
     return {**os.environ, "NO_COLOR": "1", **changes, "LSAN_OPTIONS": f"suppressions={leaks}:print_suppressions=0"}
 
@@ -75,7 +76,8 @@ class ProgramTest(unittest.TestCase):
         return process
 
     def wait_for_work(self, process, seconds):
-        """Until the process, which runs on, has used this much more of a processor, however busy the machine is."""
+        """Waits until the running process has used this much more processor time, however busy the machine
+        is."""
         def used():
             with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
                 return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
@@ -85,13 +87,13 @@ class ProgramTest(unittest.TestCase):
             time.sleep(0.02)
 
     def run_program(self, *arguments, **options):
-        """Returns exit code, stdout, stderr."""
+        """Returns the exit code, stdout and stderr."""
         process = self.start(*arguments, **options)
         out, err = process.communicate(timeout=self.patience_s)
         return process.returncode, (out or b"").decode(), err.decode()
 
     def good(self, *arguments, **options):
-        """stdout of a command that must succeed without a word on stderr but warnings of a scenario."""
+        """stdout of a command that must succeed, with nothing but warnings about the scenario on stderr."""
         code, out, err = self.run_program(*arguments, **options)
         self.assertEqual((code, without_warnings(err)), (0, ""), out)
         return out
@@ -100,7 +102,7 @@ class ProgramTest(unittest.TestCase):
         return json.loads(self.good(*arguments))
 
     def bad(self, code, *arguments, **options):
-        """The one line of stderr of a command that must fail with this code and an empty stdout."""
+        """The one line on stderr of a command that must fail with this code and an empty stdout."""
         actual, out, err = self.run_program(*arguments, **options)
         err = without_warnings(err)
         self.assertEqual((actual, out), (code, ""), err)
@@ -108,8 +110,8 @@ class ProgramTest(unittest.TestCase):
         return err[:-1]
 
     def small_files(self, limit):
-        """Options for a program that can write no file of more bytes. What a build that counts branches writes when
-        it ends goes elsewhere then: half a count would spoil all that come after it."""
+        """Options for a program that cannot write files of more bytes. A build with branch coverage then
+        writes its counters to another place: truncated counters would spoil all later ones."""
         counts = tempfile.mkdtemp(prefix="bucketlab-counts-")
         self.addCleanup(shutil.rmtree, counts)
         return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what a command cannot make sense of ends it with one line, word by word the one that is wanted, before anything
-is done.
-Method: refusals.txt, command lines with the exit code and the line of each, in a folder with a few scenarios and one
-run."""
+"""Aim: a command that makes no sense ends with one line of error, exactly as expected, before anything is
+done. Method: refusals.txt, which has command lines with the exit code and the line of each, in a folder with
+a few scenarios and one run.
+"""
 import os
 import shlex
 import shutil
@@ -34,7 +34,7 @@ FILES = {
 
 
 def cases():
-    """(line number, arguments, exit code, line of stderr) each."""
+    """A (line number, arguments, exit code, line of stderr) per case."""
     lines = []
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "refusals.txt"), encoding="utf-8") as file:
         lines += [(number, line.rstrip("\n")) for number, line in enumerate(file, 1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what the fuzzer once found, or what shows a known weakness, stays as it was judged.
-Method: every scenario of scenarios/regress/ is run; its expectations hold, and it has some."""
+"""Aim: scenarios that the fuzzer once found, or that show a known weakness, get the same verdict as before.
+Method: every scenario of scenarios/regress/ is run; it has expectations, and they hold.
+"""
 import glob
 import os
 import unittest

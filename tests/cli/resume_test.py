@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a run that is stopped or killed, at any moment and any number of times, goes on to what it would have come to;
-whatever stands in the way is told in one line, and no finished work is lost. Method: runs are killed at moments that
-random numbers draw and resumed until they are finished; all that the database holds of them, except for times, is
-compared with the undisturbed run's. With the argument `slow`: 200 kills over the scenarios that are shipped."""
+"""Aim: a run that is stopped or killed, at any moment and any number of times, resumes and gives the result
+that it would have given; every obstacle is reported in one line, and no finished work is lost. Method: runs
+are killed at random moments and resumed until they are finished; everything that the database holds of them,
+except for times, is compared with an undisturbed run. With the argument `slow`: 200 kills over the shipped
+scenarios.
+"""
 import glob
 import json
 import os
@@ -43,7 +45,7 @@ OF_STRATEGY = ["metric", "histogram", "largest", "slice", "node", "setting", "ev
 
 
 def contents(path, run):
-    """All that stands of a run, except for its number, the wall clock, and how its scenario was named."""
+    """Everything stored of a run, except for its number, the wall clock, and the name of its scenario."""
     database = sqlite3.connect(path)
     found = [database.execute("SELECT scenario, about, source, seed, digest, rows, keys, start_ns, end_ns, "
                               "limit_partition_rows, limit_partition_bytes, limit_tiny_rows FROM run WHERE run = ?",
@@ -64,7 +66,7 @@ def contents(path, run):
 
 
 def without_look(err):
-    """Without warnings about the scenario, and about a disk that is slow to write a state."""
+    """The text without warnings about the scenario, and about a disk that is slow to write a state."""
     return "".join(line for line in without_progress(err).splitlines(True)
                    if ".yaml:" not in line and not line.startswith("warning: a state of the run takes "))
 
@@ -77,7 +79,7 @@ def has_trace(path):
 
 
 class ResumeTest(ProgramTest):
-    references = {}  # of all tests: scenario and arguments, what the run came to, and its seconds
+    references = {}  # for all tests: scenario and arguments -> the result of the run, and its seconds
 
     def path(self, name="bucketlab.db"):
         return os.path.join(self.folder, name)
@@ -87,7 +89,7 @@ class ResumeTest(ProgramTest):
             return database.execute(sql, values).fetchall()
 
     def reference(self, *arguments):
-        """The undisturbed run, in a database of its own: its contents, and how long it took."""
+        """The undisturbed run, in a separate database: its contents and its duration."""
         with open(self.path(arguments[0]), encoding="utf-8") as file:
             text = file.read()
         key = (text, *arguments)
@@ -106,7 +108,7 @@ class ResumeTest(ProgramTest):
         return out
 
     def kill_after(self, seconds, *arguments):
-        """True when the program was killed, and not finished before."""
+        """True when the program was killed before it had finished."""
         process = self.start(*arguments, "--quiet", "--no-charts")
         try:
             process.communicate(timeout=seconds)
@@ -122,7 +124,7 @@ class ResumeTest(ProgramTest):
                 if os.path.exists(self.path()) and self.execute(sql):
                     return
             except sqlite3.OperationalError:
-                pass  # it is just coming into being
+                pass  # the database is just being created
             time.sleep(0.02)
         self.fail(f"never: {sql}; {process.poll()}")
 
@@ -138,7 +140,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(process.returncode, -signal.SIGKILL)
 
     def kill_until_finished(self, draws, seconds, *arguments):
-        """Returns the kills that it took."""
+        """Returns the number of kills."""
         kills = 0
         if not self.kill_after(draws.uniform(0.02, seconds), "run", *arguments, "--snapshot-every", "50ms"):
             return kills
@@ -202,7 +204,7 @@ class ResumeTest(ProgramTest):
         self.wait_for("SELECT 1 FROM unfinished", process)
         process.kill()
         process.communicate()
-        self.execute("DELETE FROM snapshot")  # the one that each part begins with may be there
+        self.execute("DELETE FROM snapshot")  # each part's first state may be there
         self.assertEqual(self.good_json("runs", "--json")[0]["snapshot_parts"], 0)
         self.good("run", "--resume", "last", "--no-charts")
         self.assertEqual(contents(self.path(), 1), whole)
@@ -250,7 +252,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), 1), whole)
         lines = "".join(f"{i * 1000},key-{i % 7},{100 + i % 50}\n" for i in range(400000))
         self.write("rows.csv", "timestamp_ms,key,bytes\n" + lines)
-        # So many that the run does not end before its first state is seen.
+        # Enough strategies that the run does not end before its first state is seen.
         hashes = "".join(f"  - hash: {{buckets: {16 + i}}}\n    label: hash {16 + i}\n" for i in range(30))
         self.write("trace.yaml", f"name: trace\ntrace: {{file: rows.csv}}\nstrategies:\n{hashes}")
         whole, _ = self.reference("trace.yaml")
@@ -271,7 +273,7 @@ class ResumeTest(ProgramTest):
         whole, _ = self.reference("long.yaml")
         first = self.start_with_state("long.yaml")
         second = self.start("run", "--resume", "1", "--snapshot-every", "50ms", "--no-charts")
-        # And a third has a run of its own in the same database.
+        # A third program has another run in the same database.
         self.run_quietly("run", "long.yaml", "--set", "duration=1d")
         _, err = first.communicate(timeout=120)
         self.assertEqual((first.returncode, without_look(err.decode())),
@@ -286,7 +288,7 @@ class ResumeTest(ProgramTest):
         self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         self.killed_with_state("long.yaml")
-        for change in part(["UPDATE", "DELETE"]):  # the first is asked for at the beginning, the second at the end
+        for change in part(["UPDATE", "DELETE"]):  # the first is read at the beginning, the second at the end
             self.execute(f"CREATE TRIGGER taken BEFORE {change} ON unfinished BEGIN SELECT RAISE(IGNORE); END")
             self.assertRegex(self.bad(3, "run", "--resume", "1", "--quiet", "--no-charts"),
                              r"\Abucketlab\.db: another program resumed run 1")
@@ -340,7 +342,7 @@ class ResumeTest(ProgramTest):
         room = os.path.getsize(self.path()) + 8192
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, room))
         _, err = process.communicate(timeout=120)
-        if process.returncode != 0:  # it may have been at its end
+        if process.returncode != 0:  # it may have been about to end
             self.assertIn(b"\nbucketlab.db: ", b"\n" + err)
             run, = self.good_json("runs", "--json")
             self.assertEqual((run["state"], run["snapshot_parts"] > 0), ("stopped", True))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done.
-Method: a scenario of a few ten thousand rows; stdout, stderr, exit code and the files left."""
+"""Aim: `run` compares, stores and draws, exits with the right code, and leaves nothing half done. Method: a
+scenario of tens of thousands of rows; stdout, stderr, exit code and the files left.
+"""
 import os
 import unittest
 

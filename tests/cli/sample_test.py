@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: --sample gives a run the compression of a user's rows, and what it says of the disk is kept with the run.
-Method: rows that a real node compressed, whose ratio is known; the figures by hand from the metrics; a run that is
-replayed and shown where the file is gone; and files that cannot be taken."""
+"""Aim: --sample gives a run the compression of a user's rows, and its disk figures are stored with the run.
+Method: rows that a real node compressed, whose ratio is known; the figures computed from the metrics; a run
+that is replayed and shown after the file was removed; and files that are refused.
+"""
 import json
 import os
 import shutil
@@ -35,7 +36,7 @@ class SampleTest(ProgramTest):
             bytes_of_all = metrics["partitions.all.bytes.mean"] * metrics["partitions.total"]
             self.assertAlmostEqual(metrics["disk.bytes"], 2 * bytes_of_all, delta=1e-9 * bytes_of_all)
             self.assertAlmostEqual(metrics["disk.compressed_bytes"], RATIO * metrics["disk.bytes"], delta=1)
-            # Limits are of what is not compressed, and nothing else changes.
+            # Limits apply to uncompressed sizes, and nothing else changes.
             for name in ("disk.bytes", "disk.compressed_bytes"):
                 del metrics[name]
             self.assertEqual(metrics, plain[label])

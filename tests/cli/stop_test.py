@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: an interrupted run ends soon and can be resumed; progress keeps to stderr.
-Method: a scenario that would take minutes gets a signal; a terminal is made with a pty."""
+"""Aim: an interrupted run ends soon and can be resumed; progress is only written to stderr. Method: a
+scenario that would take minutes gets a signal; a terminal is made with a pty.
+"""
 import os
 import pty
 import signal
@@ -30,7 +31,8 @@ class StopTest(ProgramTest):
             self.assertEqual(self.files(), ["bucketlab.db", "long.yaml"])
 
     def test_second_interrupt_ends_at_once(self):
-        """Whether the first has kept a state by then or not, the database is sound, and no work counts twice."""
+        """Whether or not the run has stored a state by then, the database is sound, and no work counts twice.
+        """
         self.write("long.yaml", LONG)
         for _ in range(3):
             process = self.start("run", "long.yaml", "--quiet", "--snapshot-every", "50ms")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what was stored is shown, drawn and replayed as it was.
-Method: one run is stored; the later commands are compared with what `run` itself said. A stored seed or
-digest is then falsified in the database, which replay must notice."""
+"""Aim: a stored run is shown, drawn and replayed as it was. Method: one run is stored; the later commands are
+compared with the output of `run` itself. A stored seed or digest is then falsified in the database, which
+replay must detect.
+"""
 import os
 import sqlite3
 import unittest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the profile of `cql --stress` is one that cassandra-stress takes, and its distributions have the figures of the
-scenario. Method: a reader as strict as the tool's (StressProfile, OptionDistribution and OptionRatioDistribution of
-apache/cassandra), and the mean of each distribution by the formula with which the tool makes it."""
+"""Aim: cassandra-stress accepts the profile of `cql --stress`, and the profile's distributions have the
+figures of the scenario. Method: a reader as strict as the tool's (StressProfile, OptionDistribution and
+OptionRatioDistribution of apache/cassandra), and the mean of each distribution by the formula of the tool.
+"""
 import json
 import math
 import re
@@ -24,7 +25,7 @@ def whole(text):
 
 
 def distribution(text):
-    """Name, bounds, numbers behind them."""
+    """The name, the bounds, and the numbers after them."""
     match = re.fullmatch(r"(~?)([A-Za-z]+)\((.+)\)", text)
     assert match, text
     name, parameters = match[2].lower(), match[3].split(",")
@@ -39,7 +40,7 @@ def distribution(text):
 
 
 def moments(text):
-    """Mean and standard deviation, as the tool would draw, its bounds left aside."""
+    """The mean and standard deviation of the tool's draws, ignoring the bounds."""
     name, (low, high), numbers = distribution(text)
     if name == "fixed":
         return low, 0
@@ -56,7 +57,7 @@ def moments(text):
 
 
 def read_yaml(text):
-    """The part of YAML that a profile needs, and nothing beyond it; no name twice."""
+    """Reads only the part of YAML that a profile needs; no name may occur twice."""
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
 
     def value(text):

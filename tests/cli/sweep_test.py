@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a sweep ends with the same digest whatever happens on its way, and tells what its runs say.
-Method: one undisturbed sweep is the measure; then threads, shards and their merge, kills at random moments,
-signals, two at once, and databases that are not as they should be. `sweep_test.py PROGRAM slow` kills a larger
-one 20 times, and takes the time of 1,000 runs of 10^5 rows."""
+"""Aim: a sweep ends with the same digest whatever happens during it, and reports the results of its runs.
+Method: one undisturbed sweep is the reference; then threads, shards and their merge, kills at random moments,
+signals, two concurrent programs, and malformed databases. `sweep_test.py PROGRAM slow` kills a larger sweep
+20 times, and measures 1,000 runs of 10^5 rows.
+"""
 import contextlib
 import csv
 import json
@@ -32,7 +33,7 @@ sweep:
     - {duration: 1d, seed: 3}
 """
 JOBS = 37
-# About 30 ms a run.
+# About 30 ms per run.
 LONG = SWEEP.replace("duration: 2d", "duration: 12d").replace("0.5/s]", "1/s]")
 
 
@@ -55,7 +56,7 @@ class SweepTest(ProgramTest):
         return rows
 
     def wait_for_database(self, process):
-        """Until the first batch is stored, which ends with a write-ahead log."""
+        """Waits until the first batch is stored, after which there is a write-ahead log."""
         path = os.path.join(self.folder, "bucketlab.db")
         while process.poll() is None and not (os.path.exists(path) and os.path.exists(path + "-wal")):
             time.sleep(0.02)
@@ -100,7 +101,7 @@ class SweepTest(ProgramTest):
         self.assertEqual((alone["count"], alone["low"], alone["high"]), (1, None, None))
 
     def test_figure_that_the_first_run_lacks_stands_with_its_strategy(self):
-        """At the first seed nothing closes."""
+        """At the first seed no partition closes."""
         self.write("s.yaml", "duration: 1h\nkeys: {count: 1}\narrivals: {rate: 0.005/s}\nsweep: {seeds: 6}\n"
                              "strategies:\n  - probabilistic: {bits: 2, threshold: 6}\n  - hash: {buckets: 2}\n")
         strategies = self.sweep()["points"][0]["strategies"]
@@ -143,7 +144,7 @@ class SweepTest(ProgramTest):
                               f"sweep 1 of small: {JOBS} of {JOBS} runs done, digest {whole['digest']}\n")
         self.assertEqual([self.read(part) for part in parts], before)
         self.assertEqual([name for name in self.files() if "-wal" in name or "-shm" in name], [])
-        # Without --db the first receives the others.
+        # Without --db the first database receives the others.
         self.good("merge", parts[1], parts[2], parts[0])
         self.assertEqual(self.sweep("--db", parts[1]), whole)
         run = self.query("SELECT run FROM sweep_job WHERE job = 20", parts[1])[0][0]

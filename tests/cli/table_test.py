@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the table of `run` and `show` is as good to read as the page: in 80 columns whatever the labels are, the chosen
-strategy and the limits that were passed marked, with colours and without. Method: what is printed against the figures
-of --json; widths by Python's own tables of Unicode; colours through a pseudo-terminal."""
+"""Aim: the table of `run` and `show` is as readable as the page: it fits 80 columns with any labels, and
+marks the chosen strategy and the limits that were exceeded, with colours and without. Method: the output
+compared with the figures of --json; widths by Python's own Unicode tables; colours through a pseudo-terminal.
+"""
 import json
 import os
 import pty
@@ -12,19 +13,20 @@ import unittest
 from program import SMALL, ProgramTest
 
 COLOUR = re.compile(r"\033\[[\d;]*m")
-# Of one character each: Cyrillic, wide, with combining accents; and too long for the column.
+# Labels with one kind of character each: Cyrillic, wide, with combining accents; and one too long for the
+# column.
 LABELS = ["без корзин", "六時間ごと", "e\u0301te\u0301", "вероятностная стратегия", "x" * 64]
 STRATEGIES = ["unbucketed: {}", "time: {window: 6h}", "count: {rows: 1000, counter: external}",
               "probabilistic: {bits: 4, threshold: 40}", "hash: {buckets: 4}"]
 
 
 def width(text):
-    """Columns of a terminal."""
+    """The width of a text in terminal columns."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def labelled(labels):
-    """SMALL with these labels, given in JSON's quotes, which are YAML's too."""
+    """SMALL with these labels, quoted as in JSON, which is valid in YAML too."""
     items = "".join(f"  - {{{STRATEGIES[i % len(STRATEGIES)]}, label: {json.dumps(label)}}}\n"
                     for i, label in enumerate(labels))
     return SMALL.split("strategies:")[0] + "strategies:\n" + items
@@ -101,7 +103,7 @@ class TableTest(ProgramTest):
     def test_labels_of_any_script_keep_the_columns(self):
         out = self.run_text(labelled(LABELS))
         rows = rows_of(out)
-        self.assertEqual(len(rows), len(LABELS) + 2)  # two of them on lines of their own
+        self.assertEqual(len(rows), len(LABELS) + 2)  # two of them on separate lines
         self.assertEqual([width(row) for row in rows], [80, 80, 80, 2 + width(LABELS[3]), 80, 66, 80])
         self.assertLessEqual(max(width(line) for line in out.splitlines()), 80)
         shown = self.good("show", "last").split("\nsettings\n")[1].splitlines()
@@ -142,7 +144,7 @@ class TableTest(ProgramTest):
         while True:
             try:
                 part = os.read(ours, 65536)
-            except OSError:  # Linux's end of a pseudo-terminal
+            except OSError:  # Linux reports the end of a pseudo-terminal so
                 part = b""
             if not part:
                 break

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A process on a terminal of its own, as a user has it."""
+"""Runs a process on a pseudo-terminal, as a user would."""
 import fcntl
 import os
 import pty
@@ -13,7 +13,7 @@ PATIENCE_S = 60
 
 
 class Terminal:
-    """stdin and stderr of the process are the terminal; its stdout too, unless a file stands in for it."""
+    """stdin and stderr of the process are the terminal; stdout too, unless a file replaces it."""
 
     def __init__(self, words, columns=80, rows=24, folder=None, environment=None, stdout=None):
         self.text = ""
@@ -24,7 +24,7 @@ class Terminal:
                     os.chdir(folder)
                 if stdout is not None:
                     os.dup2(stdout, 1)
-                # The size is set by the parent, and told of when it is.
+                # The parent sets the size, and signals when it is set.
                 os.read(0, 1)
                 os.execvpe(words[0], words, {**os.environ, "TERM": "xterm", **(environment or {})})
             finally:
@@ -43,18 +43,18 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def read(self, seconds):
-        """What comes within that time, at most; "" at the end."""
+        """The output within that time, at most; "" at the end."""
         if not select.select([self.fd], [], [], seconds)[0]:
             return None
         try:
             new = os.read(self.fd, 65536).decode(errors="replace")
-        except OSError:  # EIO: the process has gone
+        except OSError:  # EIO: the process has ended
             return ""
         self.text += new
         return new
 
     def read_until(self, is_there, patience_s=PATIENCE_S):
-        """Everything since the last call, as soon as is_there(it); fails after PATIENCE_S."""
+        """All output since the last call, as soon as is_there(output); fails after PATIENCE_S."""
         begin, end = len(self.text), time.monotonic() + patience_s
         while not is_there(self.text[begin:]):
             if time.monotonic() > end or self.read(0.2) == "":
@@ -62,7 +62,7 @@ class Terminal:
         return self.text[begin:]
 
     def read_all(self):
-        """All until the process ends; returns its exit code."""
+        """Reads until the process ends; returns its exit code."""
         end = time.monotonic() + PATIENCE_S
         while self.read(0.2) != "":
             if time.monotonic() > end:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `trace` tells what a file of rows is, and writes it without its keys' names; the same rows are the same run
-in whatever form they come; a file in the wrong place is called by its name.
-Method: drawn rows, written in nine forms, whose figures are computed here; runs by their digests."""
+"""Aim: `trace` describes a file of rows, and writes it without the names of its keys; the same rows give the
+same run in any format; a file of another kind is recognised and named. Method: drawn rows, written in nine
+formats, whose figures are computed here; runs by their digests.
+"""
 import collections
 import datetime
 import gzip
@@ -135,7 +136,7 @@ class TraceTest(ProgramTest):
             own = START + draw.randrange(10 * 86_400_000)
             late = int(draw.expovariate(1 / 40_000_000)) if draw.random() < 0.4 else 0
             rows.append((own, own + late, f"k{draw.randrange(3)}"))
-        rows.append((START + 9_000, START, "k0"))  # before its own time: on time
+        rows.append((START + 9_000, START, "k0"))  # earlier than its own time: on time
         lines = [f"{iso(own)},{iso(arrived)},{key}\n" for own, arrived, key in rows]
         draw.shuffle(lines)
         self.write("rows.csv", "own,got,key\n" + "".join(lines))
@@ -168,7 +169,7 @@ class TraceTest(ProgramTest):
                       self.bad(2, "trace", "old.csv", "--columns", "time=own,arrived=got", "--quiet"))
 
     def emit(self, status, *arguments):
-        """The answer, and the figures of a run of the scenario that was written."""
+        """The answer, and the figures of a run of the written scenario."""
         code, out, err = self.run_program("trace", *arguments, "--emit-scenario", "fit.yaml", "--json", "--quiet")
         self.assertEqual(code, status, err)
         answer = json.loads(out)["fit"]
@@ -206,7 +207,7 @@ class TraceTest(ProgramTest):
                               for kind in ("rows", "bytes") for q in ("p50", "p99")})
 
     def test_a_fit_that_is_far_off_is_reported_as_failed(self):
-        # Large keys have small rows and small keys large ones, and no scenario has that.
+        # Large keys have small rows and small keys large ones, which no scenario can express.
         draw = random.Random(2)
         rows = sorted((START + draw.randrange(86_400_000), key, 20 if key < 2 else 2000)
                       for key in range(20) for _ in range(4000 if key < 2 else 100))

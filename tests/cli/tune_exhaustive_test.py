@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what `tune` recommends, and calls the best of a kind, is what a search of all settings finds. Method: the
-shipped scenarios that expect something of tune's answer. Every kind that can win is run on the same rows, over a grid
-as fine as the figures it is compared with: all numbers of bits, thresholds one by one and from 60 on by tenths, windows
-of whole hours, numbers of rows, bytes by fiftieths. Of those that stay within the limits none may be cheaper than the
-recommended setting by more than the 1 % within which `tune` goes by evenness, nor than the best of its kind by more
-than 2 %. With few bits the increments alone cost more than the whole of the best, so where each would be an event of
-130 million rows that is computed. `check` and `tune` judge the expectations. A part of the settings of tweets.yaml is
-run, the best among them; with the argument `slow` all of them, and the two of sensors."""
+"""Aim: the setting that `tune` recommends, and its best of each kind, agree with a search of all settings.
+Method: the shipped scenarios with expectations about tune's answer. Every kind that can win is run on the
+same rows, over a grid as fine as the compared figures: all numbers of bits, thresholds one by one and from 60
+on in steps of a tenth, windows of whole hours, numbers of rows, bytes in steps of a fiftieth. None of the
+settings within the limits may be cheaper than the recommended one by more than the 1 % within which `tune`
+prefers evenness, or than the best of its kind by more than 2 %. With few bits the increments alone cost more
+than the best setting in total, so these settings are computed instead of run, since each increment would be
+an event of 130 million rows. `check` and `tune` judge the expectations. A part of the settings of tweets.yaml
+is run, including the best one; with the argument `slow` all of them, and the two of sensors.
+"""
 import collections
 import os
 import sys
@@ -23,7 +25,7 @@ if IS_SLOW:
 
 
 def some(settings, best, step):
-    """All, or so many fewer, the best among them."""
+    """All settings, or one in `step`, including the best one."""
     return settings if IS_SLOW else settings[settings.index(best) % step::step]
 
 
@@ -38,7 +40,8 @@ def chance_above(limit, bits, threshold):
 
 
 def pairs(limit, chance, least_bits):
-    """Every number of bits from there on, and thresholds up to the mean or as far as they keep the chance."""
+    """Every number of bits from there on, and thresholds up to the mean, or as long as they keep within the
+    chance."""
     found = []
     for bits in range(least_bits, 24):
         mean = limit >> bits
@@ -65,8 +68,8 @@ class ExhaustiveTest(ProgramTest):
     patience_s = 900 if IS_SLOW else ProgramTest.patience_s
 
     def search(self, name, strategies, seeds, most, is_sure=False):
-        """{label: mean cost} of those of which at most that share of all partitions is over a limit; when is_sure, as
-        far as these partitions show it."""
+        """{label: mean cost} of the settings of which at most that share of all partitions exceeds a limit;
+        with is_sure, as far as these partitions show it."""
         path = os.path.join(SOURCE, "scenarios", name)
         cost, over, made = collections.Counter(), collections.Counter(), collections.Counter()
         for first in range(0, len(strategies), AT_ONCE):
@@ -115,7 +118,8 @@ class ExhaustiveTest(ProgramTest):
         self.assertEqual(max(dice), (13, 3))
         found = self.search("sensors.yaml", probabilistic(dice), 2, 0.001)
         self.assert_cheapest(found, "p13x3")
-        # Fewer bits are not run: one row in 2^bits updates a counter, and those updates alone already cost more.
+        # Fewer bits are not run: one row in 2^bits updates a counter, and those updates alone already cost
+        # more.
         for label, cost in found.items():
             bits = int(label[1:].split("x")[0])
             self.assertGreater(cost, 0.98 * self.price * 1000 / 2 ** bits)
@@ -134,7 +138,7 @@ class ExhaustiveTest(ProgramTest):
         self.assertEqual(recommended, "time-3d")
         self.assertTrue(0 < len(found) < len(hours))
         self.assert_cheapest(found, "t72")
-        # Of all partitions of eight seeds a tenth of one may be expected above the limit.
+        # A tenth of one partition may be expected above the limit among all partitions of eight seeds.
         dice = pairs(20000, 0.1 / (8 * 409706 / 20000), 0)
         found = self.search("tweets.yaml", probabilistic(some(dice, (11, 1), 16)), 1, 0)
         self.assert_cheapest(found, "p11x1")
@@ -147,7 +151,8 @@ class ExhaustiveTest(ProgramTest):
 
     @unittest.skipUnless(IS_SLOW, "a race of some seconds, and a search of some minutes")
     def test_sensors_of_unlike_rows(self):
-        """Sizes differ here, so weighted competes, and the distribution alone does not say what stays within."""
+        """Sizes differ here, so weighted takes part, and the distribution alone does not decide the limits.
+        """
         recommended, costs = self.tune("tune-sensors.yaml")
         dice = [pair for pair in pairs(2500, 1, 0) if pair[0] <= 12]
         heavy = [(int(round(500000 * 0.98 ** i, -2)), t) for i in range(200) for t in range(1, 17)]
@@ -177,7 +182,7 @@ class ExhaustiveTest(ProgramTest):
         self.assertEqual(code, 1)
         self.assertNotIn("expected tune.recommended", out + err)
         self.assertIn("expected tune.best.time == time-1h, got time-3d, as 'bucketlab tune' shows; again: ", out + err)
-        # No run has an answer of tune.
+        # No run stores an answer of tune.
         self.assertNotIn("tune.recommended", self.good("run", path, "--no-store", "--no-charts", "--quiet"))
 
     def test_wrong_expectations_are_refused(self):

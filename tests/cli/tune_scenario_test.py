@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `tune SCENARIO` recommends a setting that holds, says so in a table that fits, keeps it in the database, and
-names what binds when nothing holds.
-Method: a scenario of some ten thousand rows; what is recommended is run again by `run` and judged by hand."""
+"""Aim: `tune SCENARIO` recommends a setting within the limits, shows it in a table that fits, stores it in
+the database, and names the binding limit when no setting is within the limits. Method: a scenario of some ten
+thousand rows; `run` runs the recommended setting again, and the test judges it.
+"""
 import json
 import math
 import os
@@ -30,7 +31,7 @@ strategies:
   - time: {window: 1d, label: mine}
   - probabilistic: {bits: 4, threshold: 20}
 """
-# Some two seconds of work.
+# About two seconds of work.
 LONG = ["--set", "arrivals.rate=4/s", "--set", "engine=exact"]
 SHORT = ["--set", "duration=6h"]
 STATUSES = {"recommended", "front", "holds", "unsure", "dominated", "fails", "refused", "costly"}
@@ -55,13 +56,13 @@ class TuneScenarioTest(ProgramTest):
         return self.good_json("tune", "small.yaml", "--json", "--no-charts", "--quiet", *arguments)
 
     def answer(self):
-        """The answer for the scenario as it stands above, which is worked out once for all tests that read it."""
+        """The answer for the scenario above, which is computed once for all tests that read it."""
         if TuneScenarioTest.undisturbed is None:
             TuneScenarioTest.undisturbed = self.tune("--jobs", "1", "--db", os.path.join(self.shared, "answer.db"))
         return TuneScenarioTest.undisturbed
 
     def tell(self):
-        """What it prints of that scenario, once for all tests that read it; its database is this test's, its charts
+        """The output for that scenario, computed once for all tests; its database is this test's, its charts
         and page are in the folder x."""
         if TuneScenarioTest.told is None:
             TuneScenarioTest.told = self.good("tune", "small.yaml", "--quiet", "--format", "png,html,pdf", "--out", "x")
@@ -99,7 +100,8 @@ class TuneScenarioTest(ProgramTest):
                          best["label"] + r" is (the cheapest|as cheap as any) that stays within the limits")
 
     def test_a_trace_that_grows_is_told_when_it_needs_buckets(self):
-        """Of 6,000,000 rows in 60 days, and a rate that doubles in a year, an unbucketed key has 100 million when?"""
+        """With 6,000,000 rows in 60 days and a rate that doubles in a year, when does an unbucketed key have
+        100 million?"""
         per_day = math.log(2) / 365
         self.write("grow.csv", "timestamp_ms,key,count\n" +
                    "".join(f"{1767225600000 + day * 86_400_000},k,{round(1e5 * math.exp(per_day * day))}\n"
@@ -179,12 +181,14 @@ class TuneScenarioTest(ProgramTest):
         self.assertLessEqual(share["mean"], 0.02)
         told = answer["recommended"]["metrics"]
         self.assertAlmostEqual(sum(writes) / 4, told["writes.extra_ops_per_1000_rows"]["mean"])
-        # Reads are expected, where a run draws them: some 14,000 in four seeds, so 3 % are five standard errors.
+        # The expected number of reads, while a run draws them: some 14,000 in four seeds, so 3 % are five
+        # standard errors.
         expected = told["cost_per_1000_rows"]["mean"] - sum(writes) / 4
         self.assertAlmostEqual(sum(reads) / 4 / expected, 1, delta=0.03)
 
     def test_margin_is_that_of_higher_rates(self):
-        """The highest rate is run, and for what does not hold there those up to the first that fails."""
+        """The highest rate is run; settings that fail there are run at the other rates up to the first that
+        fails."""
         answer = self.answer()
         self.assertEqual(answer["margin"][0]["label"], answer["recommended"]["label"])
         failed = 0
@@ -211,7 +215,8 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(metrics["partitions.all.bytes.max"], answer["margin"][0]["rates"][0]["bytes_max"])
 
     def test_margin_that_the_exact_distribution_proves_is_not_run(self):
-        """Rows of one size: more rows make no partition of these kinds larger, as a run at ten times the rate shows."""
+        """Rows of one size: more rows make no partition of these kinds larger, as a run at ten times the rate
+        shows."""
         rows = ["--set", "row.bytes=300", "--set", "arrivals.bursts=null"]
         margins = {margin["label"]: margin["rates"] for margin in self.tune(*rows)["margin"]}
         proven = {label: rates for label, rates in margins.items() if not label.startswith("mine")}
@@ -266,7 +271,7 @@ class TuneScenarioTest(ProgramTest):
             self.assertEqual(charts[0], charts[1])
 
     def test_regions_say_which_kind_is_the_cheapest_where(self):
-        """The middle is the scenario; each flip that lies within the plane is a border of it."""
+        """The middle is the scenario; each flip within the plane is a border of it."""
         answer = self.answer()
         regions = answer["regions"]
         prices, reads, cheapest = regions["counter_increment"], regions["reads"], regions["cheapest"]
@@ -399,20 +404,21 @@ class TuneScenarioTest(ProgramTest):
         self.assertEqual(self.files(), ["small.yaml"])
 
     def outcomes(self, name="bucketlab.db"):
-        """How many runs a database keeps of tunes that are not finished."""
+        """The number of runs that a database keeps of unfinished tunes."""
         path = os.path.join(self.folder, name)
         if not os.path.exists(path):
             return 0
         database = sqlite3.connect(path)
         try:
             return database.execute("SELECT count(*) FROM tune_outcome").fetchone()[0]
-        except sqlite3.OperationalError:  # not made yet
+        except sqlite3.OperationalError:  # not created yet
             return 0
         finally:
             database.close()
 
     def interrupt(self, number, above, *arguments):
-        """Stops a tune that has more than so many runs in the database; returns its stderr, and how many it kept."""
+        """Stops a tune that has stored more runs than `above`; returns its stderr, and the number of runs
+        that it stored."""
         process = self.start("tune", "small.yaml", "--json", "--no-charts", "--jobs", "1", *LONG, *arguments)
         end = time.monotonic() + 100
         while self.outcomes() <= above and time.monotonic() < end:
@@ -465,7 +471,7 @@ class TuneScenarioTest(ProgramTest):
             self.assertEqual(process.returncode, 128 + signal.SIGTERM)
             self.assertNotIn(b"runs were done", err, arguments)
             self.assertGreaterEqual(self.outcomes("copy.db"), kept, arguments)
-        # The same command of another scenario ends what the first one kept.
+        # The same command for another scenario deletes what the first one stored.
         self.write("small.yaml", SMALL.replace("mean: 300", "mean: 301"))
         whole = self.good("tune", "small.yaml", "--json", "--no-charts", "--quiet", *LONG, "--db", "whole.db")
         code, out, err = self.run_program("tune", "small.yaml", "--json", "--no-charts", *LONG)

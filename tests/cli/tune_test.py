@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `tune --rows` lists every setting that holds and no other, recommends the cheapest, says why in figures that
-are true, and refuses what cannot be with a cure that works. Method: small limits against sums of exact fractions,
-published ones as constants, the pages' examples run again."""
+"""Aim: `tune --rows` lists exactly the settings within the limits, recommends the cheapest, gives correct
+figures as reasons, and refuses impossible requests with a cure that works. Method: small limits compared with
+sums of exact fractions, published figures as constants, and the pages' examples run again.
+"""
 import math
 import os
 import re
@@ -33,7 +34,7 @@ def settings(least, most, risk, numbers):
 
 
 def is_slow_build():
-    """With sanitizers, or where each branch is counted."""
+    """A build with sanitizers, or with branch coverage."""
     with open(PROGRAM, "rb") as file:
         text = file.read()
     return b"__asan_init" in text or b"__gcov_" in text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: commands, options and exit codes are what the reference says, and each error is one line with a cure.
-Method: the program is called wrongly and rightly, without any scenario."""
+"""Aim: commands, options and exit codes agree with the reference, and each error is one line with a cure.
+Method: correct and wrong calls of the program, without any scenario.
+"""
 import os
 import subprocess
 import unittest

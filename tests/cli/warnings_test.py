@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what a look at a scenario finds is told before the run, in its JSON, and by `show`; never with --quiet, and it
-changes no exit code. Method: a scenario with known risks, run in each way."""
+"""Aim: the lint warnings of a scenario appear before the run, in its JSON, and in `show`; never with --quiet,
+and they change no exit code. Method: a scenario with known risks, run in each way.
+"""
 import unittest
 
 from program import ProgramTest

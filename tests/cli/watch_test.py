@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `watch` finds drift where a table's sizes are no longer those of the run that predicts them, and none where
-they are; keeps each look; goes on when a look fails; and says it all to Prometheus. Method: the partitions of a run,
-written as a table's, plain, altered and of other seeds; what a real Cassandra printed of a trace's rows; commands
-that fail, hang and are interrupted. prometheus_client and promtool read the text where they are installed."""
+"""Aim: `watch` reports drift when a table's sizes differ from those of the run that predicts them, and none
+otherwise; it stores each sample, continues after a failed one, and exports everything to Prometheus. Method:
+the partitions of a run, written as a table's, unchanged, altered and of other seeds; the output of a real
+Cassandra for a trace's rows; commands that fail, hang and are interrupted. prometheus_client and promtool
+read the text where they are installed.
+"""
 
 import contextlib
 import gzip
@@ -20,7 +22,7 @@ import unittest
 
 from program import SMALL, SOURCE, ProgramTest
 
-# Bursts enlarge several windows of a key at once, so that its partitions are not independent.
+# Bursts enlarge several windows of a key together, so that its partitions are not independent.
 BURSTS = """\
 name: bursts
 seed: 1
@@ -122,8 +124,8 @@ class WatchTest(ProgramTest):
         )
 
     def test_other_seeds_are_seldom_called_drift(self):
-        """With half of all watches allowed to find drift, of which the first look has half, 7.5 of 30 may on average.
-        The bound is so wide that hardly any does, also where bursts make partitions of a key alike."""
+        """Half of all watches may find drift, and half of these in the first sample: 7.5 of 30 on average.
+        The bound is so wide that hardly any does, even where bursts make the partitions of a key alike."""
         self.predict(BURSTS)
         shutil.copy(os.path.join(self.folder, "bucketlab.db"), os.path.join(self.folder, "first.db"))
         drifted = 0
@@ -240,7 +242,7 @@ class WatchTest(ProgramTest):
         )
 
     def shell(self):
-        """What the shell of a command has said of itself, so far."""
+        """The messages of a command's shell so far."""
         path = os.path.join(self.folder, "shell")
         if not os.path.exists(path):
             return ""

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `why` blames the fault that is to blame, and what is nobody's fault is a race.
-Method: small clusters in which the cause is known: quorum lost by a network partition, rows dated by a clock that
-jumped, two nodes that must both be down, two partitions of which either is enough, and a protocol with a race."""
+"""Aim: `why` names the fault that caused a violation, and calls a violation without a causing fault a race.
+Method: small clusters in which the cause is known: a quorum lost by a network partition, rows dated by a
+clock that jumped, two nodes that must both be down, two partitions of which either is sufficient, and a
+protocol with a race.
+"""
 import unittest
 
 from program import SMALL, ProgramTest
@@ -42,7 +44,7 @@ class WhyTest(ProgramTest):
         self.assertEqual((refused["faults"], refused["without"]), ([refused["rows"], 0], [0, refused["rows"]]))
         self.assertGreater(slow["faults"][0], 10)
         self.assertEqual(slow["faults"][1], 0)
-        # The numbers are those of run.
+        # The numbers equal those of run.
         run = self.good_json("run", "cut.yaml", "--json", "--quiet", "--no-charts", "--no-store")
         metrics = run["strategies"][0]["metrics"]
         self.assertEqual((found["seed"], found["rows"]), (run["seed"], run["rows"]))
@@ -77,7 +79,7 @@ class WhyTest(ProgramTest):
         misrouted = self.why(racing)["strategies"][0]["misrouted"]
         self.assertGreater(misrouted["rows"], 10)
         self.assertEqual((misrouted["races"], misrouted["faults"]), (misrouted["rows"], []))
-        # A node that pauses adds nothing to it that could be told from chance.
+        # A node that pauses has no effect that can be distinguished from chance.
         storm = self.why(racing + "faults: [{gc_storm: {node: 1, at: 20s, lasts: 1s}}]\n")["strategies"][0]["misrouted"]
         self.assertEqual(storm["faults"], [0])
         self.assertEqual(storm["races"], storm["rows"])

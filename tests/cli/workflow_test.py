@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: docs/github-workflow.yml does what docs/check.md says of it.
-Method: its steps are taken from the YAML and run one after the other in a clean clone, as the runner would: `run` by
-bash -e, with the workflow's `env` and its `if`. The actions have stand-ins: a clone, a cache that hits or misses, a
-look at what would be uploaded. The build is the program under test, put where the real one would be. Quick scenarios
-stand in place of those that the file names."""
+"""Aim: docs/github-workflow.yml does what docs/check.md says. Method: its steps are taken from the YAML and
+run one after the other in a clean clone, as the runner would: `run` by bash -e, with the workflow's `env` and
+its `if`. The actions are replaced: by a clone, a cache that hits or misses, and a check of the upload. The
+build is the program under test, at the place of the real one. Quick scenarios replace those that the file
+names.
+"""
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ WORKFLOW = os.path.join(SOURCE, "docs", "github-workflow.yml")
 SCENARIOS = "scenarios/small-trace.yaml scenarios/likes-readers.yaml"
 ACTIONS = {"actions/checkout@v4", "actions/cache@v4", "actions/upload-artifact@v4"}
 
-# `cmake --build` hands over the program that is there already; all else is the real one.
+# `cmake --build` returns the existing program; all other commands are passed to the real cmake.
 CMAKE = """\
 #!/bin/bash
 if [ "$1" = --build ]; then
@@ -70,7 +71,8 @@ class WorkflowTest(ProgramTest):
         return known[condition]
 
     def run_steps(self, is_cached):
-        """Names of the steps that ran; that of the one that failed, or None; what all wrote."""
+        """The names of the steps that ran; the name of the step that failed, or None; and the output of all.
+        """
         ran, failed, text, program = [], None, "", os.path.join(self.clone, "build", "release", "bucketlab")
         for step in self.workflow["jobs"]["gate"]["steps"]:
             if not self.is_due(step, failed is not None, is_cached):

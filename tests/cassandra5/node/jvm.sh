@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a JVM 11 or 17 has to open to Cassandra 5; sourced by start.sh and tool.sh.
+# The packages that a JVM 11 or 17 must open to Cassandra 5; sourced by start.sh and tool.sh.
 jvm_opens=(-Djdk.attach.allowAttachSelf=true -Dio.netty.tryReflectionSetAccessible=true)
 for p in java.base/jdk.internal.misc java.management.rmi/com.sun.jmx.remote.internal.rmi java.rmi/sun.rmi.registry \
     java.rmi/sun.rmi.server java.sql/java.sql java.base/java.lang.ref jdk.unsupported/sun.misc \

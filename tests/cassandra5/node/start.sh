@@ -22,7 +22,7 @@ read -r -a jvm_options <<<"$JVM_OPTIONS"
 for ((n = first; n <= last; n++)); do
     node=$home/node$n
     mkdir -p "$node/conf" "$node/logs"
-    rm -f "$node/logs/system.log" # of an earlier start, by which this one would seem to listen already
+    rm -f "$node/logs/system.log" # an old log would make this node appear to listen
     token=""
     if ((${#tokens[@]})); then
         token="initial_token: ${tokens[n - 1]}"
