@@ -17,6 +17,20 @@
 #include "kernel/time.h"
 #include "oracles.h"
 
+/* All agents share one block of memory. With AddressSanitizer a poisoned line follows each, so
+ * that a write past an agent's memory is still seen. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#define GUARD_BYTES  SIM_LINE_BYTES
+#define guard(begin) ASAN_POISON_MEMORY_REGION(begin, GUARD_BYTES)
+#endif
+#endif
+#ifndef GUARD_BYTES
+#define GUARD_BYTES  0
+#define guard(begin) ((void)(begin))
+#endif
+
 /* A tag consists of the agent, the operation and a serial number. */
 #define TAG(agent, operation, serial) ((uint64_t)(agent) << 48 | (uint64_t)(operation) << 32 | (serial))
 /* Bytes of all agents' memory from which it uses large pages. */
@@ -70,10 +84,10 @@ static void start_agent(struct lab_cluster_run *run, uint32_t number)
     lab_twin_begin(run, number);
 }
 
-/* Of an agent's memory, in whole lines of the cache. */
+/* The bytes from one agent's memory to the next, in whole lines of the cache. */
 static size_t agent_bytes(const struct bk_agent_config *config)
 {
-    return (bk_agent_size(config) + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
+    return (bk_agent_size(config) + GUARD_BYTES + SIM_LINE_BYTES - 1) / SIM_LINE_BYTES * SIM_LINE_BYTES;
 }
 
 static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct sim_error *error)
@@ -83,6 +97,7 @@ static bool create_agent(struct lab_cluster_run *run, uint32_t number, struct si
     config.agent_id = (uint64_t)number + 1;
     assert(bk_agent_check(&config) == BK_OK);
     agent->memory = run->agents_memory + number * agent_bytes(&config);
+    guard((char *)agent->memory + bk_agent_size(&config));
     agent->operations = malloc(run->operation_count * sizeof *agent->operations);
     if (agent->operations == NULL)
         return sim_fail_memory(error);
