@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: retries, what ends an operation, reads, and the deadlines of what sleeps.
- * Method: one situation a test; the host's events are given by hand, and the trace of events and
- * actions is asserted as text (agent_trace.h). */
+/* Aim: retries, the ends of operations, reads, and the deadlines of sleeping operations.
+ * Method: one situation per test; the host's events are given by hand, and the trace of events and actions
+ * is asserted as text (agent_trace.h). */
 #include "agent_trace.h"
 
-/* The first try may stand in bucket 3, so the row stays there, though the agent knows of bucket 4 by then. */
+/* The first try may have stored the row in bucket 3, so the row stays there, although the agent knows bucket
+ * 4 by then. */
 static void test_put_times_out_twice_is_repeated_in_the_bucket_first_given(void **state)
 {
     (void)state;
@@ -48,8 +49,8 @@ static void test_put_tries_used_up_ends_refused_or_unknown(void **state)
     refused(&a, 1052, 0);
     tick(&a, 1057);
     unknown(&a, 1060, 0);
-    refused(&a, 1062, 0); /* refused at last, but the try before may have taken effect */
-    /* A condition that failed where none was named: not applied. */
+    refused(&a, 1062, 0); /* refused at last, but the earlier try may have taken effect */
+    /* The outcome is a failed condition, but the action had none: it was not applied. */
     write_row(&a, 1070, 7, false);
     but_state(&a, 1072, 0, 3, 2, 400, 0);
     tick(&a, 1077);
@@ -96,7 +97,7 @@ static void test_state_that_cannot_be_read_refuses_the_row(void **state)
              "1080 A0 unknown: done refused\n");
 }
 
-/* A bucket below 0, the last one there is, a count that cannot be counted on: nobody has stored these. */
+/* A bucket below 0, the last bucket, a count that cannot be continued: no agent has stored these. */
 static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void test_state_that_nobody_can_have_stored_is_as_good_as_none(void **sta
              "1045 A0 not applied, bucket=-1 counter=0 last=0 next=0: done ok fired\n");
 }
 
-/* A host's broken state is no reason for a number that overflows. */
+/* A host's broken state must not make a number overflow. */
 static void test_last_bucket_counts_and_does_not_roll(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void test_last_bucket_of_guarded_does_not_roll(void **state)
              "1005 A0 applied: done ok fired counted\n");
 }
 
-/* Else the key's other rows would wait for it as long as the clock has jumped. */
+/* Otherwise the key's other rows would wait for as long as the clock has jumped. */
 static void test_clock_set_forward_during_a_try_makes_no_long_wait(void **state)
 {
     (void)state;
@@ -194,14 +195,14 @@ static void test_read_walks_down_from_the_bucket_of_the_state(void **state)
     struct trace trace = {.length = 0};
     struct actor a = lone(&trace, BK_THREE_STATE, BK_COUNTER_RMW);
     read_rows(&a, 1000, 50, BK_PLAN_WALK);
-    is_state(&a, 1001, 0, 3, 2, 400, 1100); /* the next bucket may hold rows of clocks that run ahead */
+    is_state(&a, 1001, 0, 3, 2, 400, 1100); /* the next bucket may hold rows of clocks that are ahead */
     found_rows(&a, 1002, 0, 0);
     found_rows(&a, 1003, 0, 40);
     found_rows(&a, 1004, 0, 10);
-    read_rows(&a, 1010, 50, BK_PLAN_PAIR); /* the cache is warm now */
+    read_rows(&a, 1010, 50, BK_PLAN_PAIR); /* the cache now has the state */
     found_rows(&a, 1011, 0, 20);
     unknown(&a, 1012, 0);
-    found_rows(&a, 1013, 0, 3); /* a short history ends */
+    found_rows(&a, 1013, 0, 3); /* the end of a short history */
     read_rows(&a, 1200, 50, BK_PLAN_DEFAULT);
     is_absent(&a, 1201, 0);
     refused(&a, 1202, 0);
@@ -290,7 +291,7 @@ static void test_deadline_is_the_earliest_of_those_asleep(void **state)
     tick(&a, 1006);
     tick(&a, 1007);
     refused(&a, 1007, second);
-    tick(&a, 1100); /* both at once, in the order of their numbers */
+    tick(&a, 1100); /* both together, in the order of their numbers */
     applied(&a, 1101, first);
     applied(&a, 1101, second);
     tick(&a, 1102);

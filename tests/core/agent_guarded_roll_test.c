@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: guarded counts each bucket by itself, and rolls a full one where its grant ends, whatever becomes of
- * the update (docs/guarded.md). Method: one situation a test; the host's events are given by hand, and the
- * trace of events and actions is asserted as text (agent_trace.h). */
+/* Aim: guarded counts each bucket separately, and rolls a full bucket where its grant ends, whatever the
+ * outcome of the update (docs/guarded.md). Method: one situation per test; the host's events are given by
+ * hand, and the trace of events and actions is asserted as text (agent_trace.h). */
 #include "agent_guarded_trace.h"
 
 static void test_full_bucket_is_rolled_where_its_grant_ends(void **state)
@@ -16,11 +16,11 @@ static void test_full_bucket_is_rolled_where_its_grant_ends(void **state)
     is_total(&a, 123, 0, 2);
     fill(&a, 130);
     applied(&a, 131, 0);
-    write_row(&a, 140, 7, true); /* of the old bucket still: counted there, and that is all */
+    write_row(&a, 140, 7, true); /* a row of the old bucket is only counted there */
     applied(&a, 141, 0);
     applied(&a, 142, 0);
     fill(&a, 155);
-    applied(&a, 158, 0); /* bucket 0 starts with time itself: nothing to be stored */
+    applied(&a, 158, 0); /* bucket 0 starts with time itself: no start to store */
     fill(&a, 250);
     applied(&a, 258, 0);
     applied(&a, 259, 0);
@@ -52,7 +52,7 @@ static void test_full_bucket_is_rolled_where_its_grant_ends(void **state)
              "259 A0 applied: done ok fired counted\n");
 }
 
-/* The clock is past the grant by the time the count is full: the next grant counts from now. */
+/* When the count is full the clock is past the grant: the next grant begins now. */
 static void test_roll_after_the_grant_has_run_out_grants_from_now(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_roll_that_finds_a_longer_grant_takes_that(void **state)
     fill(&a, 520);
     applied(&a, 530, 0);
     but_state(&a, 540, 0, 5, 400, 500, 650);
-    but_state(&a, 550, 0, 6, 500, 650, 750); /* and somebody has rolled */
+    but_state(&a, 550, 0, 6, 500, 650, 750); /* and another agent has rolled */
     write_row(&a, 660, 7, false);
     applied(&a, 661, 0);
     ends(&a, "520 A0 fires 7: put 7.5\n"
@@ -96,7 +96,7 @@ static void test_roll_that_finds_a_longer_grant_takes_that(void **state)
              "661 A0 applied: ack 6, done ok\n");
 }
 
-/* Whatever became of it: the state tells. */
+/* After an unknown outcome the state shows what happened. */
 static void test_roll_of_unknown_outcome_looks_and_goes_on_from_there(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void test_roll_of_unknown_outcome_looks_and_goes_on_from_there(void **sta
     fill(&a, 520);
     applied(&a, 521, 0);
     unknown(&a, 530, 0);
-    is_state(&a, 540, 0, 5, 400, 500, 600); /* not yet, or never: the same once more */
+    is_state(&a, 540, 0, 5, 400, 500, 600); /* not yet, or never: the same update once more */
     unknown(&a, 550, 0);
     is_state(&a, 560, 0, 6, 500, 600, 700);
     write_row(&a, 599, 7, true);
@@ -127,7 +127,7 @@ static void test_roll_of_unknown_outcome_looks_and_goes_on_from_there(void **sta
              "601 A0 applied: done ok fired counted\n");
 }
 
-/* The row is stored; only the roll is left to the next one that fires. Each action has its own tries. */
+/* The row is stored, and the roll is left to the next row that fires. Each action has its own tries. */
 static void test_tries_of_a_roll_are_bounded_and_the_row_stays(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void test_tries_of_a_roll_are_bounded_and_the_row_stays(void **state)
              "543 A0 unknown: done ok fired counted\n");
 }
 
-/* Counting fails; what is known of the key stays true. */
+/* Counting fails; the knowledge about the key stays valid. */
 static void test_count_that_fails_leaves_the_row_stored_and_the_grant_known(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void test_roll_that_loses_for_ever_is_given_up(void **state)
     ends(&a, "3003 A0 not applied, bucket=5 before=400 start=500 until=800: done ok fired counted\n");
 }
 
-/* Its copy has made room for other keys; the row keeps what it was placed by. */
+/* The copy has been evicted for other keys; the row keeps the state by which it was placed. */
 static void test_roll_goes_on_when_the_copy_is_no_longer_in_the_cache(void **state)
 {
     (void)state;

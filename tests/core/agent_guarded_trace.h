@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the traces of guarded share. Grants reach 100 beyond the row, clocks are right to within 10, three
- * rows that fire fill a bucket. */
+/* Shared by the traces of guarded. Grants extend 100 beyond the row, clocks are accurate to within 10, and
+ * three rows that fire fill a bucket. */
 #ifndef TESTS_CORE_AGENT_GUARDED_TRACE_H
 #define TESTS_CORE_AGENT_GUARDED_TRACE_H
 
@@ -12,13 +12,13 @@ static inline struct actor guarded(struct trace *trace)
 {
     struct bk_agent_config config = small_config(BK_GUARDED, BK_COUNTER_COLUMN);
     config.operations = 4;
-    config.cache_ttl_ns = 0; /* not looked at */
+    config.cache_ttl_ns = 0; /* not used */
     config.retry_backoff_ns = 0;
     trace->is_guarded = true;
     return actor_of(trace, "A", &config);
 }
 
-/* Its agent knows bucket 5 from 500, bucket 4 from 400, granted until 600. */
+/* An agent that knows bucket 5 from 500, bucket 4 from 400, granted until 600. */
 static inline struct actor knowing(struct trace *trace)
 {
     struct actor a = guarded(trace);
@@ -38,7 +38,7 @@ static inline void no_start(const struct actor *actor, int64_t now_ns, uint32_t 
     tell_columns(actor, now_ns, operation, BK_OUTCOME_APPLIED, names, 0, (int64_t[4]){0});
 }
 
-/* Fires a row that is stored, counted, and told of a count of three. */
+/* Fires a row that is stored and counted; the total is three. */
 static inline uint32_t fill(const struct actor *actor, int64_t now_ns)
 {
     uint32_t operation = write_row(actor, now_ns, 7, true);

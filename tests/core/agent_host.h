@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of the agent share: a small setting, an agent in memory of its own, rows that fire or not.
- */
+/* Shared by the tests of the agent: small settings, an agent in its own memory, rows that fire or do not. */
 #ifndef TESTS_CORE_AGENT_HOST_H
 #define TESTS_CORE_AGENT_HOST_H
 
@@ -16,7 +15,7 @@
 #include "bucketing/agent.h"
 
 #define THRESHOLD 3
-/* What a row of a weighted strategy adds at most, in these tests. */
+/* The largest weight of a row of a weighted strategy in these tests. */
 #define WEIGHT_MOST 3
 
 /* One bit: a row whose id is odd fires. */
@@ -53,7 +52,7 @@ static inline struct bk_agent *make_agent(const struct bk_agent_config *config)
     return agent;
 }
 
-/* The same agent at another address; the old one is scratched out first. */
+/* Moves the agent to another address; the old memory is overwritten first. */
 static inline struct bk_agent *move_agent(struct bk_agent *agent, size_t size)
 {
     void *memory = malloc(size);
@@ -64,7 +63,8 @@ static inline struct bk_agent *move_agent(struct bk_agent *agent, size_t size)
     return memory;
 }
 
-/* The same agent from its checkpoint; nothing else of the old one is left. What is loaded saves alike. */
+/* Restores the agent from its checkpoint; nothing else of the old agent remains. The restored agent must save
+ * the same bytes. */
 static inline struct bk_agent *reload_agent(struct bk_agent *agent, const struct bk_agent_config *config)
 {
     size_t size = bk_agent_size(config), state_size = bk_agent_state_size(agent);

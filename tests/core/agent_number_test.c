@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: where a row's number comes from when the row has none: a counter column, a conditional update for each
- * row, or one for a lease of many. Method: one situation a test; the host's events are given by hand, and the
+/* Aim: the source of a row's number if the row has none: a counter column, a conditional update for each row,
+ * or one for a lease of many. Method: one situation per test; the host's events are given by hand, and the
  * trace of events and actions is asserted as text (agent_trace.h). Partitions have three rows. */
 #include "agent_source_trace.h"
 
@@ -31,7 +31,7 @@ static void test_counter_numbers_a_row_by_the_total_after_its_own_increment(void
              "1080 A0 applied: ack 1, done ok fired counted\n");
 }
 
-/* Neither 0 after an increment, nor a total below, nor one that no number can follow. */
+/* Impossible totals: 0 after an increment, a negative total, and a total that no number can follow. */
 static void test_counter_tells_a_total_that_cannot_be_and_the_row_has_a_place(void **state)
 {
     (void)state;
@@ -73,7 +73,7 @@ static void test_counter_increment_of_unknown_outcome_is_left_alone(void **state
              "1030 A0 applied: ack 2, done ok fired\n");
 }
 
-/* As often as counter_retries says, whatever retries says of the rest. */
+/* As often as counter_retries says, whatever retries says for other actions. */
 static void test_counter_increment_of_unknown_outcome_is_repeated_when_it_may(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_counter_increment_refused_to_the_last_refuses_the_row(void **st
     write_row(&a, 1000, 7, false);
     refused(&a, 1010, 0);
     tick(&a, 1015);
-    but_state(&a, 1020, 0, 0, 0, 0, 0); /* no condition was named: as good as refused */
+    but_state(&a, 1020, 0, 0, 0, 0, 0); /* the action had no condition: treated as a refusal */
     tick(&a, 1030);
     refused(&a, 1040, 0);
     ends(&a, "1000 A0 writes 7: add 1\n"
@@ -173,7 +173,7 @@ static void test_counter_total_tells_a_reader_the_newest_bucket(void **state)
              "1060 A0 found 0: done ok found 0 in 1\n");
 }
 
-/* The second row's copy of the state has run out long ago; its condition tells whether it holds. */
+/* The second row's copy of the state expired long ago; the condition shows whether it still holds. */
 static void test_lwt_takes_one_number_for_each_row(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_lwt_that_loses_without_end_refuses_the_row(void **state)
     ends(&a, "1100 A0 not applied, bucket=21 counter=64 last=0 next=0: done refused\n");
 }
 
-/* The number may be taken, now or later: another one is. */
+/* The number may be taken, now or later, so the agent takes another one. */
 static void test_lwt_of_unknown_outcome_looks_before_it_takes_another(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void test_lwt_state_that_nobody_can_have_stored_refuses_the_row(void **st
              "1090 A0 applied: ack 0, done ok\n");
 }
 
-/* A reader has no need of the count and takes any; a number below 0 must not come of it. */
+/* A reader does not need the count and accepts any; it must not lead to a negative number. */
 static void test_lwt_takes_no_number_from_a_count_that_a_reader_left(void **state)
 {
     (void)state;

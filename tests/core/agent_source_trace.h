@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the traces of count's sources share: partitions of three rows, leases of four, a count after every
- * second row. */
+/* Shared by the traces of the sources of `count`: partitions of three rows, leases of four, a count after
+ * every second row. */
 #ifndef TESTS_CORE_AGENT_SOURCE_TRACE_H
 #define TESTS_CORE_AGENT_SOURCE_TRACE_H
 
@@ -13,7 +13,7 @@ static inline struct bk_agent_config source_config(enum bk_source source)
     config.source = source;
     config.lease_rows = 4;
     config.every_rows = 2;
-    config.cache_entries = 4; /* one set, so that the fifth key takes the place of the first */
+    config.cache_entries = 4; /* one set, so that the fifth key replaces the first */
     config.operations = 4;
     return config;
 }
@@ -40,7 +40,7 @@ static inline void fill_cache(const struct actor *actor, int64_t now_ns)
     }
 }
 
-/* Stored by hand up to the count that follows it. */
+/* A row that is stored by hand, up to the count that follows it. */
 static inline void put_one(const struct actor *actor, int64_t now_ns)
 {
     write_row(actor, now_ns, 7, false);
@@ -53,7 +53,7 @@ static inline void put_two(const struct actor *actor, int64_t now_ns)
     put_one(actor, now_ns + 10);
 }
 
-/* Told the state first, so that the trace may begin at its point. */
+/* The agent learns the state first, so that the trace may begin at its main event. */
 static inline void knows_state(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
                                int64_t last_ns, int64_t last_id)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a checkpoint is exact, small, the same on every machine, and taken for no other agent's.
- * Method: agents and clients of identifiers that know a little; each wrong call that the headers name; a
- * checkpoint compared with bytes that stand here. That an agent goes on alike, whatever it is at, the model
- * tests show, in which agents are replaced by their checkpoints all the time; what altered bytes do,
- * agent_hostile_test. */
+/* Aim: a checkpoint is exact, small, the same on every machine, and never accepted by another agent.
+ * Method: agents and clients of identifiers with little knowledge; each wrong call that the headers list;
+ * a checkpoint compared with bytes in this file. The model tests show that an agent continues identically
+ * from any state, since they replace agents by their checkpoints all the time; agent_hostile_test shows
+ * the effect of altered bytes. */
 #include "agent_host.h"
 #include "bucketing/idgen.h"
 
-/* Where a client's state has the number of its identifiers in hand. */
+/* The offset of the number of identifiers in hand in a client's state. */
 #define IN_HAND (4 + 6 * 8 + 8)
 
 static void put_row(struct bk_agent *agent, uint64_t key)
@@ -69,7 +69,7 @@ static void test_misuse_is_refused(void **state)
     free(agent);
 }
 
-/* It holds what the agent knows, not what it has room for. */
+/* A checkpoint holds what the agent knows, not what it has room for. */
 static void test_size_follows_what_is_known(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void test_size_follows_what_is_known(void **state)
     free(agent);
 }
 
-/* Of the settings the first eight bytes are the kind: 3, least byte first. */
+/* The first eight bytes of the settings are the kind: 3, least significant byte first. */
 static void test_bytes_are_the_same_on_every_machine(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void test_bytes_are_the_same_on_every_machine(void **state)
     assert_int_equal(bk_agent_save(agent, bytes, sizeof bytes), BK_OK);
     const unsigned char head[] = {0x03, 0x61, 0x6b, 0x62, 3, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_memory_equal(bytes, head, sizeof head);
-    /* The last entry of the cache: key, mask, bucket and counter; then nothing remembered of windows. */
+    /* The last entry of the cache: key, mask, bucket and counter; then no remembered windows. */
     const unsigned char tail[] = {5, 0, 0, 0, 0, 0, 0, 0, 15, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1};
     assert_memory_equal(bytes + size - 8 - 4 * 8 - 12 - 8, tail, sizeof tail);
     free(agent);
@@ -116,7 +116,7 @@ static void test_an_era_stays_as_it_was_changed(void **state)
     assert_int_equal(bk_history_change(&history, 500, &next), BK_OK);
     assert_int_equal(bk_agent_change(agent, &history), BK_OK);
     agent = reload_agent(agent, &config);
-    /* A row of the second era fires with its two bits, and not with one. */
+    /* A row of the second era fires with two bits, and not with one. */
     struct bk_row row = {.time_ns = 1000, .id = 1};
     uint32_t operation;
     struct bk_action action;
@@ -168,7 +168,7 @@ static void test_clients_of_identifiers_are_kept_likewise(void **state)
     for (size_t cut = 0; cut < size; cut++)
         assert_int_equal(bk_idgen_load(&config, bytes, cut, &loaded), BK_ERROR_CHECKPOINT);
     assert_int_equal(bk_idgen_load(&config, bytes, size, &loaded), BK_OK);
-    /* Numbers as far out as they go, wherever they stand: for a build that watches arithmetic. */
+    /* Numbers at the limits of their range, at every position: for a build that checks arithmetic. */
     for (size_t at = 4; at + 8 <= size; at += 4) {
         static const unsigned char sides[] = {0x7f, 0x80};
         for (size_t side = 0; side < sizeof sides; side++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Traces: each event that an agent is told, with its time, is a line of text, and what the agent then asks
- * for ends the line. A0 is operation 0 of agent A. */
+/* Traces: each event that an agent receives, with its time, is a line of text that ends with the agent's next
+ * actions. A0 is operation 0 of agent A. */
 #ifndef TESTS_CORE_AGENT_TRACE_H
 #define TESTS_CORE_AGENT_TRACE_H
 
@@ -9,7 +9,7 @@
 #include "agent_host.h"
 
 struct trace {
-    bool is_guarded; /* the names of columns are those of guarded */
+    bool is_guarded; /* columns have the names of guarded */
     char text[16384];
     size_t length;
 };
@@ -131,7 +131,8 @@ static inline void say_action(struct trace *trace, const struct bk_action *actio
     say(trace, "%s", action->is_retry ? " again" : "");
 }
 
-/* Ends the event's line. `about`: the operation that the event speaks of; actions of others are named. */
+/* Ends the event's line. `about`: the operation that the event concerns; actions of other operations are
+ * named. */
 static inline void say_actions(const struct actor *actor, int64_t about)
 {
     struct bk_action action;
@@ -155,7 +156,7 @@ static inline uint32_t write_row(const struct actor *actor, int64_t now_ns, uint
     return operation;
 }
 
-/* A row of another time than the agent's clock shows. */
+/* Writes a row of another time than the agent's clock shows. */
 static inline uint32_t write_at(const struct actor *actor, int64_t now_ns, int64_t time_ns, bool fires)
 {
     struct bk_row row = row_at(time_ns, fires);
@@ -177,7 +178,7 @@ static inline uint32_t read_rows(const struct actor *actor, int64_t now_ns, uint
     return operation;
 }
 
-/* Tells an outcome as it stands in `words`. */
+/* Passes an outcome, with the text `words`. */
 static inline void tell(const struct actor *actor, int64_t now_ns, uint32_t operation, const char *words,
                         const struct bk_outcome *outcome)
 {
@@ -212,7 +213,7 @@ static inline void tell_columns(const struct actor *actor, int64_t now_ns, uint3
         say(&words, " absent");
     say_columns(&words, names, mask, columns);
     for (unsigned i = 0; i < BK_COLUMN_COUNT; i++)
-        outcome.columns[i] = mask & 1u << i ? columns[i] : 77; /* what has no value must not be looked at */
+        outcome.columns[i] = mask & 1u << i ? columns[i] : 77; /* columns without a value must not be used */
     tell(actor, now_ns, operation, words.text, &outcome);
 }
 
@@ -256,7 +257,7 @@ static inline void found_rows(const struct actor *actor, int64_t now_ns, uint32_
     tell(actor, now_ns, operation, words, &(struct bk_outcome){.kind = BK_OUTCOME_APPLIED, .rows = rows});
 }
 
-/* Counted, and the place of the last of them. */
+/* The number of rows counted, and the place of the last of them. */
 static inline void counts(const struct actor *actor, int64_t now_ns, uint32_t operation, uint64_t rows,
                           int64_t last_ns, int64_t last_id)
 {
@@ -279,7 +280,7 @@ static inline void tick(const struct actor *actor, int64_t now_ns)
     say_actions(actor, -1);
 }
 
-/* The whole trace, word for word; and the agent has nothing left to do. */
+/* Compares the whole trace word for word, and asserts that the agent has nothing left to do. */
 static inline void ends(const struct actor *actor, const char *expected)
 {
     assert_string_equal(actor->trace->text, expected);
@@ -294,7 +295,7 @@ static inline struct actor lone(struct trace *trace, enum bk_coordination coordi
     return actor_of(trace, "A", &config);
 }
 
-/* Fills the cache, so that a trace may begin at its point. */
+/* Fills the cache, so that a trace may begin at its main event. */
 static inline void knows(const struct actor *actor, int64_t now_ns, int64_t bucket, int64_t counter,
                          int64_t last_ns, int64_t next_ns)
 {

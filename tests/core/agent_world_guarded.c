@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The world's oracle for guarded: it knows which grants were committed, and holds every action against them.
+/* The world's oracle for guarded: it knows which grants were committed, and checks every action against them.
  */
 #include "agent_world.h"
 
 #define LATE_NS_MAX  3000
 #define AHEAD_NS_MAX 400
 
-/* What a reader that begins now has to meet, and the latest row that may be admitted now. */
+/* Notes the rows that a reader that begins now must find, and the latest row time that may be admitted now.
+ */
 void guarded_begun(struct world *world, int agent, uint64_t key_number, uint32_t number)
 {
     struct under_way *operation = &world->agents[agent].operations[number];
@@ -19,7 +20,7 @@ void guarded_begun(struct world *world, int agent, uint64_t key_number, uint32_t
     }
 }
 
-/* Mostly the agent's clock; at times long ago, up to the bound ahead, or beyond it. */
+/* Mostly the agent's clock; sometimes long ago, up to the bound ahead, or further ahead. */
 void guarded_draw_time(struct world *world, struct bk_row *row)
 {
     uint64_t kind = draw_below(&world->draw, 16);
@@ -62,7 +63,7 @@ void guarded_asked(struct world *world, int agent, const struct bk_action *actio
     assert_true(operation->is_read || operation->row.time_ns <= operation->latest_ns);
     assert_true(action->kind != BK_ACT_READ_STATE || action->serial);
     assert_true(action->kind != BK_ACT_CAS_STATE || action->mask == 15);
-    /* One operation alone asks for a key. */
+    /* Only one operation at a time asks for a key. */
     for (uint32_t i = 0; asks_for_key(action->kind) && i < world->config.operations; i++) {
         const struct pending *other = &own->operations[i].pending;
         assert_true(i == action->operation || !other->is_used || other->action.key != action->key ||
@@ -102,7 +103,8 @@ void guarded_acknowledged(struct world *world, int agent, const struct bk_action
         operation->placed->is_acknowledged = true;
 }
 
-/* At a line, by a row beyond it that has not been put; before it, by a full count. */
+/* A roll at a line is caused by a row beyond the line that has not been put; a roll before the line is caused
+ * by a full count. */
 static void check_roll(struct world *world, const struct bk_action *action, const int64_t *before)
 {
     struct world_key *key = &world->keys[action->key];
@@ -148,7 +150,7 @@ void guarded_stored(struct world *world, const struct bk_action *action, const i
     assert_true(after[BK_GUARDED_BEFORE] == before[BK_GUARDED_START]);
     check_roll(world, action, before);
     key->committed[closed + 1] = after[BK_GUARDED_START];
-    /* What drops out of the state can be looked up. */
+    /* A start that drops out of the state can be looked up. */
     assert_true(closed < 2 || key->has_start[closed - 1]);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a time falls into the right window or calendar unit, with the right bounds, over the whole int64 line.
- * Method: a naive reference beside it: windows by 128-bit floor division, and by walking window for window
- * near the epoch; months by counting days month for month from 1970; and Discord's published buckets. */
+ * Method: a naive reference: windows by 128-bit floor division, and by walking window by window near the
+ * epoch; months by counting days month by month from 1970; and Discord's published buckets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ __extension__ typedef __int128 wide;
 
 struct unit {
     int64_t bucket;
-    wide from, until; /* before they are cut at the ends of int64 */
+    wide from, until; /* before they are clamped to int64 */
 };
 
 static void assert_unit(const struct bk_strategy *strategy, int64_t time_ns, struct unit wanted)
@@ -60,7 +60,7 @@ static void test_window_anywhere_is_that_of_floor_division(void **state)
         int64_t time_ns = draw_time(&draw);
         struct unit unit = window_at(time_ns, window_ns, epoch_ns);
         assert_unit(&strategy, time_ns, unit);
-        /* And at both edges, where the next window begins. */
+        /* The same at both edges, where the next window begins. */
         for (int side = 0; side < 4; side++) {
             wide at = (side < 2 ? unit.from : unit.until) - (side & 1);
             if (at >= INT64_MIN && at <= INT64_MAX)
@@ -84,7 +84,7 @@ static void test_window_ends_of_the_time_line_are_cut(void **state)
     }
 }
 
-/* The rule said without a division: the window that is met when one walks from the epoch. */
+/* The rule without a division: the window that a walk from the epoch reaches. */
 static void test_window_near_the_epoch_is_met_by_walking(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_calendar_hours_days_weeks_are_utc(void **state)
         assert_unit(&hour, time_ns, window_at(time_ns, HOUR_NS, 0));
         struct unit today = window_at(time_ns, DAY_NS, 0);
         assert_unit(&day, time_ns, today);
-        /* Thursday was day 0: weekday 0 is a Monday. */
+        /* Day 0 was a Thursday: weekday 0 is a Monday. */
         int64_t weekday = ((today.bucket + 3) % 7 + 7) % 7, monday = today.bucket - weekday;
         assert_unit(&week, time_ns,
                     (struct unit){(monday + 3) / 7, (wide)monday * DAY_NS, (wide)(monday + 7) * DAY_NS});
@@ -157,7 +157,7 @@ static void test_calendar_every_month_of_the_time_line_is_counted_out(void **sta
     (void)state;
     struct bk_strategy strategy;
     assert_int_equal(bk_strategy_calendar(BK_CALENDAR_MONTH, &strategy), BK_OK);
-    /* The line reaches from 1677-09-21 to 2262-04-11. */
+    /* The line extends from 1677-09-21 to 2262-04-11. */
     int64_t month = 0, day = 0;
     for (int64_t year = 1970; year <= 2262; year++) {
         for (int m = 0; m < 12 && day * (wide)DAY_NS <= INT64_MAX; m++, month++) {
@@ -213,7 +213,7 @@ static void test_window_of_ten_days_gives_discords_buckets(void **state)
         assert_int_equal(id >> 22, since_ms);
         struct bk_row row = {.time_ns = (epoch_ms + since_ms) * 1000000};
         struct bk_route route;
-        /* The largest snowflakes lie beyond 2262. */
+        /* The largest snowflakes are after 2262. */
         if (since_ms > INT64_MAX / 1000000 - epoch_ms)
             continue;
         assert_int_equal(bk_route(&strategy, NULL, &row, &route), BK_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Draws for the property tests of this folder: splitmix64 from a fixed seed, and numbers that like the edges.
- */
+/* Draws for the property tests of this folder: splitmix64 from a fixed seed, and numbers that are often at
+ * the edges. */
 #ifndef TESTS_CORE_DRAW_H
 #define TESTS_CORE_DRAW_H
 
@@ -23,14 +23,14 @@ static inline uint64_t draw_below(struct draw *draw, uint64_t n)
     return draw_bits(draw) % n;
 }
 
-/* Of any size, small ones as often as large ones. */
+/* Numbers of any size, small ones as often as large ones. */
 static inline uint64_t draw_size(struct draw *draw)
 {
     uint64_t bits = draw_bits(draw); /* compilers differ in the order of draws in one expression */
     return bits >> draw_below(draw, 64);
 }
 
-/* A whole number of int64: its ends, near 0, near the days of calendars, or anywhere. */
+/* An int64 number: its ends, near 0, near the days of calendars, or anywhere. */
 static inline int64_t draw_time(struct draw *draw)
 {
     uint64_t where = draw_below(draw, 6), bits = draw_bits(draw);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the example in each public header compiles and does what it says. Method: each stands here, word for
- * word, in a function that is run; the header's lines below "Example" are looked for in this file. */
+/* Aim: the example in each public header compiles and does what it says. Method: each example is in this
+ * file, word for word, in a function that is run; the header's lines below "Example" are looked for in this
+ * file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -260,7 +261,7 @@ static const char *code_of(const char *line)
     return strncmp(line, " *     ", 7) == 0 ? without_indent(line + 2) : NULL;
 }
 
-/* How many lines of the example, from its first on, stand in the text one below the other. */
+/* The number of lines of the example, from its first line on, that are in the text one below another. */
 static unsigned found_lines(const char *example, const char *text)
 {
     unsigned found = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: the consistent hash puts an input into the same bucket whatever registers a processor has. Method: the
- * source is included, and the walks of each width that this processor can take are compared with those taken
- * one by one: of random inputs, and of inputs whose first quotient is nearly a whole number, or nearly ends
- * the walk. */
+ * source is included, and the walks of each width that this processor supports are compared with single
+ * walks: of random inputs, and of inputs whose first quotient is nearly a whole number, or nearly ends the
+ * walk. */
 #include "consistent.c"
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static uint64_t draw_bits(void)
     return drawn ^ drawn >> 29;
 }
 
-/* An input that draws this first. */
+/* An input whose first draw is this one. */
 static uint64_t input_of(uint64_t draw)
 {
     uint64_t back = 1, state = (draw - 1) << 33 | draw_bits() >> 31;
@@ -32,7 +32,7 @@ static uint64_t input_of(uint64_t draw)
 static void check(walk_lanes *walks, const uint64_t *inputs, size_t count, uint32_t buckets)
 {
     int32_t out[WALKS_AT_ONCE + 1];
-    out[count] = -7; /* nothing is written behind the last */
+    out[count] = -7; /* nothing is written after the last element */
     walks(inputs, count, buckets, out);
     assert_int_equal(out[count], -7);
     for (size_t i = 0; i < count; i++)
@@ -71,7 +71,7 @@ static void test_walks_of_each_width_equal_those_one_by_one(void **state)
 
 #endif
 
-/* In 64 bits a quotient that is nearly whole is as it should be. */
+/* In double precision a quotient that is nearly whole is correct. */
 static void test_walks_in_double_precision_equal_those_one_by_one(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: bk_id_bits() takes the same bits as an independent murmur3 (Python's mmh3), and the random bits of a
- * UUID v4 as they are; two ids that differ in one random bit never give the same bits.
- * Method: known answers; each bit of a UUID v4 turned over. Misuse stands in misuse_test.c, and bits of real
- * ids in tests/ids. */
+ * UUID v4 unchanged; two ids that differ in one random bit never give the same bits.
+ * Method: known answers; each bit of a UUID v4 is flipped. Misuse is tested in misuse_test.c, and bits of
+ * real ids in tests/ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static void test_bits_of_a_uuid4_are_its_random_ones(void **state)
         else if (other != bits)
             seen |= other ^ bits;
     }
-    assert_true(seen == UINT64_MAX); /* each of the 64 is one of the id's */
+    assert_true(seen == UINT64_MAX); /* each of the 64 bits comes from the id */
 }
 
 static void test_kinds_have_names(void **state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: bk_route_batch() places rows, and leaves the key's state, as bk_route() and bk_advance() of one row
- * after the other do. Method: strategies of all kinds, with numbers so small that windows, thresholds and
- * ages meet often; rows whose times and sequences go on, lag, repeat or jump to an end of their range;
- * batches of any length, one after the other with one state. Each bucket and the whole state are compared. */
+/* Aim: bk_route_batch() places rows, and leaves the key's state, exactly like bk_route() and bk_advance() row
+ * by row. Method: strategies of all kinds, with numbers so small that windows, thresholds and ages meet
+ * often; rows whose times and sequences advance, lag, repeat or jump to an end of their range; batches of any
+ * length, one after another with one state. Each bucket and the whole state are compared. */
 #include "agent_host.h"
 #include "bucketing/route.h"
 #include "draw.h"
@@ -53,7 +53,7 @@ static struct bk_strategy draw_strategy(struct draw *draw)
     return strategy;
 }
 
-/* Mostly in order, by small steps; some rows late, some far away. */
+/* Mostly in order, in small steps; some rows are late, some far away. */
 static void draw_rows(struct draw *draw, struct columns *columns, int64_t *time_ns, uint64_t *sequence)
 {
     int64_t step = 1 + (int64_t)draw_below(draw, 300);
@@ -97,7 +97,7 @@ static void assert_states_equal(const struct bk_key_state *a, const struct bk_ke
                 a->until_ns == b->until_ns && a->first_sequence == b->first_sequence);
 }
 
-/* Without the columns that the strategy need not have, now and then. */
+/* Sometimes without the columns that the strategy does not need. */
 static struct bk_rows rows_of(struct draw *draw, const struct bk_strategy *strategy,
                               const struct columns *columns)
 {
@@ -164,7 +164,8 @@ static void test_batch_without_a_state_places_rows_of_kinds_that_have_none(void 
     assert_int_equal(bk_route_batch(&unbucketed, NULL, &(struct bk_rows){0}, 0, NULL), BK_OK);
 }
 
-/* The first row rolls into the last bucket that a state may name, the second into none. */
+/* The first row rolls into the last bucket that a state may name; the second row has no bucket to roll into.
+ */
 static void test_batch_that_runs_out_of_buckets_leaves_the_state(void **unused)
 {
     (void)unused;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a setting of every kind is written and read back as it was; whatever else a text holds is refused with
- * its line, a text that was cut off at any byte too.
- * Method: known texts; settings drawn at random; a table of faults, a line each; every prefix of every text;
- * texts with random bytes altered, which either are refused or are written and read back alike. */
+/* Aim: a setting of every kind is written and read back unchanged; any other content of a text is refused
+ * with its line, and so is a text that was cut off at any byte.
+ * Method: known texts; settings drawn at random; a table of faults, one per line; every prefix of every
+ * text; texts with random bytes altered, which are either refused or written and read back unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 #define HEAD      "bucketing-setting 1\nscenario_digest = 0123456789abcdef\n"
 #define FUZZ      300000
 
-/* A text, and what it sets. */
+/* A text and its settings. */
 static const struct known {
     const char *text;
     struct bk_setting setting;
@@ -96,7 +96,7 @@ static void assert_zero(const struct bk_setting *setting)
         assert_int_equal(((const unsigned char *)setting)[i], 0);
 }
 
-/* Its unions whole, as a reader zeroes them. */
+/* Copies the unions whole, as a reader zeroes them. */
 static struct bk_setting setting_of(const struct known *one)
 {
     struct bk_setting setting;
@@ -459,7 +459,7 @@ static void test_setting_that_could_not_be_read_back_is_not_written(void **state
     assert_int_equal(bk_strategy_print(&unsound, text, sizeof text, NULL), BK_ERROR_KIND);
 }
 
-/* Whatever was read makes an agent, except for a greatest age with a count. */
+/* Any parsed setting makes an agent, except for a greatest age with a count. */
 static void test_setting_gives_an_agent_its_config(void **state)
 {
     (void)state;

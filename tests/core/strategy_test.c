@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a strategy is made from sound settings alone. Method: each constructor at the edges of its settings;
+/* Aim: a strategy is made only from valid settings. Method: each constructor at the edges of its settings;
  * each misuse that the header names must give its own error and a zeroed struct; the check of a struct that
  * was filled by hand must agree with the constructors. */
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void assert_zeroed(const struct bk_strategy *strategy)
     assert_memory_equal(strategy, &zero, sizeof zero);
 }
 
-/* Runs a constructor on a soiled struct and expects its error. */
+/* Runs a constructor on a struct full of garbage and expects its error. */
 #define ASSERT_REFUSED(error, constructor, ...)                                                              \
     do {                                                                                                     \
         struct bk_strategy refused = soiled();                                                               \
@@ -169,7 +169,7 @@ static void test_strategy_filled_by_hand_is_checked_as_constructed(void **state)
             wanted = bk_strategy_probabilistic((uint32_t)(a % 64), c, &made);
             break;
         case 3:
-            b += b == 0; /* without a denominator the bits hold, by hand alone */
+            b += b == 0; /* without a denominator the bits apply */
             filled.kind = BK_PROBABILISTIC;
             filled.of.probabilistic.chance_numerator = a;
             filled.of.probabilistic.chance_denominator = b;

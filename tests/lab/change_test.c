@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run whose settings change in its middle is what the changes say. Method: the same rows one by one
- * through a model that knows no histories: a partition is named by era and plain bucket where old settings
- * are kept, and by the plain bucket alone where they are forgotten; reads walk over these. Every figure must
- * be equal. A change to the same settings must change nothing at all where the key's state goes on. */
+/* Aim: a run whose settings change does what the changes say. Method: the same rows pass one by one through a
+ * model without histories: a partition is named by era and plain bucket if old settings are kept, and by the
+ * plain bucket only if they are forgotten; reads walk over these partitions. Every figure must be equal. A
+ * change to the same settings must change nothing at all if the key's state continues. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const char head[] = "name: change-test\n"
                            "reads: {latest: {rows: 12, rate: 400/h}}\n"
                            "strategies:\n";
 
-/* Partitions of one key in the model: newest last. */
+/* The model's partitions of one key, newest last. */
 struct model_partition {
     int era;
     int64_t bucket;
@@ -43,7 +43,8 @@ struct model {
     int64_t change_ns;
     struct model_partition partitions[PARTITIONS];
     size_t count;
-    uint64_t starts_at; /* of a count that keeps: the first number of the second era; UINT64_MAX: not begun */
+    /* For a count that keeps the old settings: the first number of the second era; UINT64_MAX: not begun. */
+    uint64_t starts_at;
     uint64_t partitions_total, most_rows, bytes, asked, empties, incomplete, reads;
 };
 
@@ -92,7 +93,7 @@ static void place(struct model *model, const struct bk_row *row)
     partition->bytes += row->bytes;
 }
 
-/* The buckets of one era from high down to low, `width` at once, until there are rows enough. */
+/* The buckets of one era from high down to low, `width` at a time, until there are enough rows. */
 static void walk(struct model *model, int era, int64_t high, int64_t low, int64_t width, uint64_t *found)
 {
     for (int64_t bucket = high; bucket >= low && *found < 12; bucket -= width) {
@@ -225,7 +226,7 @@ static void a_run_is_what_the_changes_say(void **unused)
             assert_int_equal(model.incomplete, 0);
         lost += model.incomplete;
     }
-    assert_true(lost > 0); /* forgetting is seen */
+    assert_true(lost > 0); /* the effect of forgetting is visible */
     lab_result_destroy(result);
     lab_scenario_destroy(scenario);
 }

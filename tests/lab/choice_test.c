@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the strategy that a run speaks for is the cheapest that nothing stands against. Method: results made
- * by hand, a thing that stands against a strategy at a time, and ties in each figure that decides. */
+/* Aim: the strategy that a run recommends is the cheapest without disqualifiers. Method: results made by
+ * hand, with one disqualifier at a time, and ties in each figure that decides. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static void set(struct fixture *fixture, size_t index, const char *name, double 
     assert_true(lab_metrics_add(&fixture->strategies[index].metrics, name, value));
 }
 
-/* All alike, within limits: 1000 rows, 10 operations, sizes of 100 +- 20 rows. */
+/* All strategies are alike and within limits: 1000 rows, 10 operations, sizes of 100 +- 20 rows. */
 static void begin(struct fixture *fixture)
 {
     memset(fixture, 0, sizeof *fixture);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cluster_load SCENARIO: the load of tests/cassandra5/latency.py on the mock that a scenario's `cluster`
- * describes.
- *
- * Keeps a number of requests in flight at node 0, as one client does, each sent when another was answered.
- * Reads lines "KIND IN_FLIGHT" and prints for each "KIND IN_FLIGHT PER_SECOND P50_US P99_US BUSY_US ...",
- * with the service time that each node spent on an operation. Exit code: 0, or 2 for bad input. */
+ * describes. Keeps a number of requests in flight at node 0, as one client does; each answer triggers the
+ * next request. Reads lines "KIND IN_FLIGHT" and prints for each "KIND IN_FLIGHT PER_SECOND P50_US P99_US
+ * BUSY_US ...", with the service time that each node spent on an operation. Exit code: 0, or 2 for bad
+ * input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +29,10 @@ struct load {
     enum cass_consistency level;
     uint64_t row_id, done, failed;
     int64_t sent_ns[IN_FLIGHT_MAX], latencies[OPERATIONS_MAX];
-    int64_t turns[IN_FLIGHT_MAX]; /* conditional updates that a place in flight has made */
+    int64_t turns[IN_FLIGHT_MAX]; /* conditional updates made by each slot */
 };
 
-/* The next operation of a kind; `slot` is its place among those in flight. */
+/* The next operation of a kind; `slot` is the operation's place among those in flight. */
 typedef void maker(struct load *load, uint32_t slot, struct cass_statement *out);
 
 static int64_t below(struct load *load, uint64_t limit)
@@ -144,7 +143,7 @@ static void make_counter_read(struct load *load, uint32_t slot, struct cass_stat
     out->kind = CASS_READ_COUNTER;
 }
 
-/* Twenty registers of its own for each place in flight, so that none contends with another. */
+/* Each slot has twenty registers of its own, so that none contends with another. */
 static void make_lwt(struct load *load, uint32_t slot, struct cass_statement *out)
 {
     int64_t turn = load->turns[slot]++;
@@ -183,7 +182,7 @@ static void send(struct load *load, maker *make, uint32_t slot)
     cass_request(load->cluster, 0, 0, slot, &statement);
 }
 
-/* Keeps in_flight requests under way until `count` were answered; returns how long that took. */
+/* Keeps in_flight requests under way until `count` are answered. Returns the time that this took. */
 static int64_t keep_busy(struct load *load, maker *make, uint32_t in_flight, uint64_t count)
 {
     int64_t begin = sim_queue_now(&load->queue), now = begin;
@@ -208,7 +207,7 @@ static int64_t keep_busy(struct load *load, maker *make, uint32_t in_flight, uin
     return now - begin;
 }
 
-/* What the tables hold before the first load: as in latency.py. */
+/* The contents of the tables before the first load, as in latency.py. */
 static uint64_t fill_number;
 
 static void fill_state(struct load *load, uint32_t slot, struct cass_statement *out)

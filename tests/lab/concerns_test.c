@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an oracle that is told only of what concerns it finds the same as one that is told of everything, and
- * nothing else of the run changes. Method: drawn scenarios are run both ways, and their digests, violations,
- * conditions and rare paths compared. */
+/* Aim: an oracle that receives only the events that concern it finds the same as an oracle that receives all
+ * events, and nothing else of the run changes. Method: drawn scenarios are run both ways, and their digests,
+ * violations, conditions and rare paths are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ static void test_oracles_told_of_what_concerns_them_judge_as_those_told_of_all(v
         lab_result_destroy(some);
         lab_scenario_destroy(scenario);
     }
-    assert_true(violations > 100); /* excused ones: there was something to find */
+    assert_true(violations > 100); /* including excused ones: there was something to find */
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever the number of threads, jobs are handed over in order and each once, nothing is lost or freed
- * twice, and the error is that of the first job that fails.
+/* Aim: for any number of threads, jobs are delivered in order and each once, nothing is lost or freed twice,
+ * and the error is that of the first job that fails.
  * Method: jobs of unequal length on 1 to 8 threads; every job's product is counted when made, taken and
  * dropped. */
 #define _POSIX_C_SOURCE 200809L
@@ -30,7 +30,7 @@ static bool work(void *context, uint64_t job, struct lab_progress *progress, voi
 {
     struct stand *stand = context;
     stand->begun++;
-    /* Every seventh takes its time, so that others overtake it. */
+    /* Every seventh job is slow, so that others overtake it. */
     const struct timespec pause = {.tv_nsec = job % 7 == 0 ? 300000 : 1000};
     nanosleep(&pause, NULL);
     if (job == stand->stop_at)
@@ -117,7 +117,7 @@ static void test_the_first_error_in_order_is_told(void **state)
     (void)state;
     for (uint32_t threads = 1; threads <= 8; threads++) {
         struct stand stand = stand_new(NULL);
-        stand.fails_at = 84; /* a slow one */
+        stand.fails_at = 84; /* a slow job */
         stand.fails_too_at = 85;
         struct sim_error error;
         uint64_t taken;

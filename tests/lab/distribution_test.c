@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: a stationary stream under the probabilistic strategy makes partitions of the exact distribution.
  * Method: 40 keys of half a million rows each, 20 million in all; of each key the first m closed partitions,
- * m so small that the end of the stream cuts none of them (what closes before a fixed end would lean towards
- * small sizes). Mean, standard deviation and quantiles lie within 4 standard errors; Kolmogorov and Smirnov's
- * distance stays below the bound that chance passes once in 10^9 (Massart: 2 exp(-2 n d^2)). Seeds are fixed,
- * so the test passes always or never. */
+ * where m is so small that the end of the stream cuts none of them (partitions that close before a fixed end
+ * are biased towards small sizes). Mean, standard deviation and quantiles are within 4 standard errors;
+ * Kolmogorov and Smirnov's distance stays below the bound that chance exceeds once in 10^9 (Massart: 2 exp(-2
+ * n d^2)). Seeds are fixed, so the test passes always or never. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static int compare_u64(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Rows of the key's first m closed partitions. */
+/* The rows of the key's first m closed partitions. */
 static void first_partitions(const struct wl_workload *workload, const struct bk_strategy *strategy,
                              uint64_t key_index, size_t m, uint64_t *sizes)
 {
@@ -135,7 +135,7 @@ static void test_distribution_of_a_chance_of_1_in_300_holds(void **state)
     assert_distribution(&strategy, 1.0 / 300, 40, 30);
 }
 
-/* The test itself is tested: the distribution of a threshold one lower is refused. */
+/* This checks the test: the distribution of a threshold one lower is rejected. */
 static void test_distribution_of_another_threshold_is_told_apart(void **state)
 {
     (void)state;

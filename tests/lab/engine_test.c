@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the stream engine's batches, runs and forgotten partitions change nothing. Method: the same workload
- * through a naive engine that keeps everything and does one row at a time; every figure must be equal, to the
- * last bit. */
+/* Aim: the stream engine's batches, runs and forgotten partitions do not change its results. Method: the same
+ * workload passes through a naive engine that keeps everything and processes one row at a time; every figure
+ * must be equal, to the last bit. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -129,7 +129,8 @@ static void test_engine_with_reads_of_one_row_equals_naive(void **state)
     compare_with_naive("reads: {latest: {rows: 1, rate: 0.02/s}}\n");
 }
 
-/* Rows out of order, equal times by the hundred and a history from its newest row back, at once. */
+/* Rows out of order, hundreds of equal times, and a history that goes back from its newest row, all combined.
+ */
 static void compare_with_naive_out_of_order(const char *reads, const char *order)
 {
     char backfill[96];
@@ -268,7 +269,7 @@ static void test_engine_other_seed_gives_other_digest(void **state)
     lab_scenario_destroy(scenario);
 }
 
-/* The strategies meet the same rows, whoever else runs beside them. */
+/* A strategy gets the same rows, whichever other strategies run with it. */
 static void test_engine_strategy_alone_places_as_in_company(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the gap of two histograms is the largest difference of their distribution functions, wherever it lies.
- * Method: known answers at the corners; random sizes against the shares counted one size after the other; and
- * histograms that round against the same sizes rounded by hand. */
+/* Aim: the gap between two histograms is the largest difference of their distribution functions, wherever it
+ * is.
+ * Method: known answers at the corners; random sizes compared with the shares counted size by size; and
+ * histograms that round compared with the same sizes rounded by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ static void test_equal_distributions_have_no_gap(void **state)
     lab_histogram_init(&other);
     for (uint64_t size = 0; size < 30; size += 7) {
         lab_histogram_add(&one, size, 2, 1);
-        lab_histogram_add(&other, size, 6, 5); /* the same shares of another number */
+        lab_histogram_add(&other, size, 6, 5); /* the same shares of a different total */
     }
     struct lab_gap gap = gap_of(&one, &other);
     assert_true(gap.distance == 0 && gap.size == 0 && gap.one == 0 && gap.other == 0);
@@ -85,7 +86,7 @@ static void test_random_sizes_agree_with_counting(void **state)
     }
 }
 
-/* The same sizes, of which one histogram has so many besides that it rounds: no gap comes of that. */
+/* The same sizes, but one histogram has so many further sizes that it rounds: rounding adds no gap. */
 static void test_rounding_makes_no_gap(void **state)
 {
     (void)state;

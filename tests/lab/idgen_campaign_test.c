@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: no identifier is given twice, whatever fails, as long as what the guarantee excepts does not happen.
- * Method: each seed is a scenario of a few clients under drawn settings and drawn faults; the oracle's count
- * is compared with the table of guarantees. 200 seeds, or as many as the first argument says, from the second
- * on. Runs in which the guarantee is excused must break it now and then, or the campaign would be too tame to
- * see anything. */
+/* Aim: no identifier is given twice, whatever fails, unless the exceptions of the guarantee occur.
+ * Method: each seed is a scenario of a few clients under drawn settings and drawn faults; the oracle's
+ * count is compared with the table of guarantees. There are 200 seeds, or as many as the first argument
+ * says, beginning with the second argument. Runs in which the guarantee is excused must sometimes break
+ * it; otherwise the campaign would be too weak to detect anything. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void draw(uint64_t seed, struct text *text)
     uint64_t agents = whole(&random, 2, 8), nodes = whole(&random, 1, 5);
     uint64_t lock_ms = whole(&random, 50, 2000), stripes = whole(&random, 1, 3);
     bool is_weak = nodes >= 3 && whole(&random, 0, 7) == 0;
-    /* Three of four times the lease leaves what the clocks may differ by. */
+    /* In three cases of four the lease allows for the differences of the clocks. */
     uint64_t bound_ms = whole(&random, 0, lock_ms / 5);
     uint64_t lease_ms = whole(&random, 0, 3) > 0 ? lock_ms - 2 * bound_ms - 1 : lock_ms - 1;
     text->length = 0;
@@ -119,7 +119,7 @@ static uint64_t figure(const struct lab_strategy_result *strategy, const char *n
     return (uint64_t)metric->value;
 }
 
-/* Whether the guarantee held. */
+/* Returns whether the guarantee held. */
 static bool judge(uint64_t seed, const struct lab_result *result, struct sum *sum)
 {
     const struct lab_strategy_result *strategy = &result->strategies[0];
@@ -132,7 +132,7 @@ static bool judge(uint64_t seed, const struct lab_result *result, struct sum *su
     sum->stale += figure(strategy, "locks.stale");
     sum->excused += is_excused;
     sum->broken_excused += is_excused && twice > 0;
-    /* What was leased is somewhere: given, in a hand, or lost. */
+    /* Every leased identifier is accounted for: given, in hand, or lost. */
     uint64_t accounted = figure(strategy, "ids.given") - twice + figure(strategy, "ids.in_hand") +
                          figure(strategy, "ids.lost");
     if (!is_excused && accounted != figure(strategy, "ids.leased"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a read among the rows of a key sees those of its own nanosecond and none that come later, wherever a
- * batch ends; none is at the run's end or later. Method: a key with rows at given times and its next read put
- * at a given time; what the read met shows in the tally. */
+/* Aim: a read among the rows of a key sees the rows of its own nanosecond and no later rows, wherever a batch
+ * ends; no read is at the run's end or later. Method: a key has rows at given times, and its next read is set
+ * to a given time; the tally shows what the read met. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct fixture {
 
 static const struct lab_key_name name = {"key-0", 5, 0};
 
-/* Nobody watches. */
+/* No observer. */
 static const struct lab_run_context alone;
 
 static struct fixture begin_with(const char *strategy, uint64_t rows)
@@ -47,8 +47,7 @@ static struct fixture begin_with(const char *strategy, uint64_t rows)
     return fixture;
 }
 
-/* One row per partition, and a read of up to `rows`: the partitions that it asks are the rows that it sees.
- */
+/* One row per partition, and a read of up to `rows` rows: it asks as many partitions as it sees rows. */
 static struct fixture begin(uint64_t rows)
 {
     return begin_with("count: {rows: 1, counter: external}", rows);
@@ -69,7 +68,7 @@ static void write_rows(struct fixture *fixture, const int64_t *times_ns, size_t 
     lab_key_rows(&fixture->key, &fixture->lane, fixture->worker, &name, count, 1);
 }
 
-/* The reads so far, and how many partitions with rows they met together. */
+/* The number of reads so far, and of partitions with rows that they met together. */
 static void assert_seen(struct fixture *fixture, uint64_t reads, uint64_t rows)
 {
     const struct lab_tally *tally = &fixture->worker->tallies[0];
@@ -95,7 +94,7 @@ static void test_read_sees_the_rows_of_its_own_nanosecond(void **state)
     }
 }
 
-/* Further rows of the nanosecond may come with the next batch: until then the read has to wait. */
+/* Further rows of the same nanosecond may come with the next batch: until then the read has to wait. */
 static void test_read_at_the_end_of_a_batch_waits_for_the_next(void **state)
 {
     (void)state;
@@ -146,7 +145,7 @@ static void test_read_at_the_end_of_the_run_is_none(void **state)
     }
 }
 
-/* It has no birth to walk back to: one partition is asked, and found empty. */
+/* The key has no birth to walk back to: one partition is asked, and found empty. */
 static void test_read_of_a_key_without_rows_asks_once(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a look at a scenario names each risk that it has, its column and its cure, and is silent when the cure
- * has been applied. Method: pairs of scenarios, one with the risk and one cured; the four tables of a log;
- * and figures of a warning against the run that it estimates. */
+/* Aim: lint names each risk of a scenario, its column and its cure, and is silent when the cure has been
+ * applied. Method: pairs of scenarios, one with the risk and one cured; the four tables of a log; and a
+ * warning's figures compared with the run that it estimates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,9 +39,9 @@ static const struct lab_warning *find(const struct lab_warnings *warnings, enum 
 
 struct pair {
     enum lab_risk risk;
-    bool is_certain, is_common; /* common: of the table, not of a strategy */
+    bool is_certain, is_common; /* common: the risk belongs to the table, not to a strategy */
     const char *column;
-    const char *text, *cure; /* pieces */
+    const char *text, *cure; /* parts of the message */
     const char *with, *cured;
 };
 
@@ -186,7 +186,7 @@ static void test_the_tables_of_a_log_have_their_own_warnings(void **state)
     assert_int_equal(risks_of("server-logs-5-every-line"), skew);
 }
 
-/* "has about N rows" of the busiest key's windows, and the run's largest partition. */
+/* "has about N rows" of the busiest key's windows, compared with the run's largest partition. */
 static void test_what_is_estimated_comes_true(void **state)
 {
     (void)state;

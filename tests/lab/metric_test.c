@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: the table of metrics has every figure that a run can have and no other, docs/metrics.md says what it
- * says, and protocols are named as scenarios name them. Method: runs of all kinds are made, and their figures
- * are looked for in the table, and its names among the figures. With UPDATE_DOCS set the rows are written
- * into the reference. */
+/* Aim: the table of metrics has exactly the figures that a run can have, docs/metrics.md agrees with it, and
+ * protocols are named as scenarios name them. Method: runs of all kinds are made; their figures are looked up
+ * in the table, and the table's names among the figures. With UPDATE_DOCS set the rows are written into the
+ * reference. */
 #define _DEFAULT_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "reference.h"
 
 #define ROWS_SIZE 32768
-/* A family of more members is told by a star. */
+/* A family of more members is shown with a star. */
 #define MEMBERS_TOLD 6
 
 struct cell {
@@ -96,7 +96,7 @@ static void test_the_reference_has_the_rows_of_the_table(void **state)
     "lead: 10s}\n  - probabilistic: {label: b, bits: 2, threshold: 4, counter: lwt}\n"                       \
     "  - probabilistic: {label: d, bits: 2, threshold: 4, coordination: guarded, max_age: 1h}\n"             \
     "  - count: {rows: 20, counter: incremental, every_rows: 4}\n"
-/* Together they have every figure that there is. */
+/* Together these runs have every figure. */
 static const char *const runs[] = {
     "duration: 6h\nkeys: {count: 5}\narrivals: {rate: 10/m, late: {share: 10%, by: 1m}}\n"
     "row: {ttl: 1h, compression: 0.5}\n" LIMITS "strategies: [{count: {rows: 20, counter: external}}]\n",
@@ -163,7 +163,7 @@ static void test_every_figure_has_a_row(void **state)
     assert_ptr_equal(lab_metric_row_of("reads.range.count"), lab_metric_row_of("reads.count"));
 }
 
-/* Of all runs, those in which a strategy has the figure. */
+/* The number of runs in which a strategy has the figure. */
 static unsigned count_runs(const char *name)
 {
     unsigned count = 0;
@@ -176,14 +176,16 @@ static unsigned count_runs(const char *name)
     return count;
 }
 
-/* Whatever the strategy: the rows of the key that has most are the largest partition of unbucketed. */
+/* For every strategy the rows of the largest key are the largest partition of unbucketed. */
 static void test_the_largest_key_is_that_of_unbucketed(void **state)
 {
 #define BOTH "strategies: [unbucketed: {}, time: {window: 1h}]\n"
 #define KEYS "keys: {count: 5, popularity: {zipf: 1}}\n"
     static const struct {
         const char *text;
-        double tolerance; /* of a key's thinned rows those with a time of so many bytes are expected ones */
+        /* In the thinned mode the number of a key's rows with a write time of each size is an expected
+         * number. */
+        double tolerance;
     } cases[] = {
         {"duration: 1d\n" KEYS
          "arrivals: {rate: 10/m}\nrow: {bytes: {lognormal: {mean: 300, sigma: 1}}}\n" BOTH,
@@ -215,8 +217,8 @@ static void test_the_largest_key_is_that_of_unbucketed(void **state)
 
 static void look_for(void *context, const char *name)
 {
-    /* Of files that were observed or watched, of the commands run and check, of a table, and of faults that
-     * end: tests of their own have them. */
+    /* Figures of observed or watched files, of the commands run and check, of a table, and of faults that
+     * end: other tests cover these. */
     static const char *const elsewhere[] = {"drift.run",
                                             "drift.look",
                                             "drift.distance",

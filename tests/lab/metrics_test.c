@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a strategy's figures are those of its tally, also where sums meet their bounds. Method: tallies made
- * by hand, small enough for their figures to be counted on paper. */
+/* Aim: a strategy's figures are those of its tally, even if sums reach their bounds. Method: tallies made by
+ * hand, small enough for their figures to be counted on paper. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static void test_metrics_of_nothing_are_zero_or_absent(void **state)
     end(&fixture);
 }
 
-/* 1000 closed partitions of 1, 2 ... 1000 rows: the p-quantile is 1000 p itself, and not one more. */
+/* 1000 closed partitions of 1, 2 ... 1000 rows: the p-quantile is exactly 1000 p, and not one more. */
 static void test_metrics_quantile_is_the_least_size_that_suffices(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_metrics_quantile_is_the_least_size_that_suffices(void **state)
     assert_metric(&fixture, "partitions.closed.bytes.p999", 9990);
     assert_metric(&fixture, "partitions.closed.rows.mean", 500.5);
     assert_metric(&fixture, "partitions.closed.rows.stddev", sqrt((1e6 - 1) / 12));
-    /* Of 500500 rows, 250278 lie in the partitions of up to 707, and 249571 in those of up to 706. */
+    /* Of 500500 rows, 250278 are in the partitions of up to 707 rows, and 249571 in those of up to 706. */
     assert_metric(&fixture, "partitions.row_weighted.rows.p50", 707);
     assert_metric(&fixture, "partitions.row_weighted.rows.mean", 667);
     assert_metric(&fixture, "partitions.row_weighted.bytes.p50", 7070);
@@ -201,7 +201,7 @@ static void test_metrics_reads_are_counted_by_partitions(void **state)
     end(&fixture);
 }
 
-/* A bin that was rounded up may lie beyond the largest partition; no figure does. */
+/* A bin that was rounded up may be above the largest partition; no figure is. */
 static void test_metrics_rounded_quantiles_stay_within_the_largest(void **state)
 {
     (void)state;
@@ -217,8 +217,7 @@ static void test_metrics_rounded_quantiles_stay_within_the_largest(void **state)
     end(&fixture);
 }
 
-/* Large sizes that differ by little: a difference of sums of squares in binary64 would tell 0, or nonsense.
- */
+/* Large sizes that differ slightly: a difference of sums of squares in binary64 would give 0, or nonsense. */
 static void test_metrics_cv_of_large_sizes_does_not_cancel(void **state)
 {
     (void)state;
@@ -232,8 +231,8 @@ static void test_metrics_cv_of_large_sizes_does_not_cancel(void **state)
     end(&fixture);
 }
 
-/* Two partitions of 2^59 +- 2^49 bytes with 2^20 rows each: the squares of the rows' sizes sum up to 2^139.
- */
+/* Two partitions of 2^59 +- 2^49 bytes with 2^20 rows each: the sum of the squares of the rows' sizes is
+ * 2^139. */
 static void test_metrics_spread_survives_squares_beyond_their_bound(void **state)
 {
     (void)state;

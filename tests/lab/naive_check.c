@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The engine's result beside the naive one: every metric by name and bits, digests, the largest partitions,
- * the timeline's counts and sizes, and what each node holds. */
+/* Compares the engine's result with the naive one: every metric by name and bits, digests, the largest
+ * partitions, the timeline's counts and sizes, and the contents of each node. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool check_metrics(const struct check *check, const struct lab_metrics *w
            differs(check, "%zu metrics, and %zu with the naive engine", found->count, wanted->count);
 }
 
-/* Of several of one size, the first key's, and its first bucket. */
+/* Of several partitions of one size, the first key's, and its first bucket. */
 static bool check_largest(const struct check *check)
 {
     for (int unit = 0; unit < LAB_SIZE_UNITS; unit++) {
@@ -81,7 +81,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Least and most as they are, a quantile within an eighth above. */
+/* Least and most must be exact, and a quantile within an eighth above. */
 static bool check_slice_sizes(const struct check *check, const struct lab_slice_sizes *told,
                               const uint64_t *sorted, size_t count)
 {
@@ -95,7 +95,7 @@ static bool check_slice_sizes(const struct check *check, const struct lab_slice_
     return ok || differs(check, "sizes of a slice of the timeline differ");
 }
 
-/* Each partition is in the slice of its first row, and no slice is without one. */
+/* Each partition is in the slice of its first row, and no slice is without a partition. */
 static bool check_timeline(const struct check *check)
 {
     const struct naive_result *naive = check->naive;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sizes are sorted lists, sums are whole numbers of 128 bits, and each figure is rounded once, as
- * docs/metrics.md says it. */
+/* Sizes are sorted lists, sums are integers of 128 bits, and each figure is rounded once, as docs/metrics.md
+ * describes. */
 #include "naive_metrics.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "cassandra/token.h"
 #include "workload/rows.h"
 
-/* A size, and how often it counts. */
+/* A size, and its weight. */
 struct sized {
     uint64_t size, weight;
 };
@@ -36,7 +36,7 @@ static double mean_of(lab_wide sum, lab_wide n)
     return (double)(uint64_t)(sum / n) + (double)(uint64_t)(sum % n) / (double)(uint64_t)n;
 }
 
-/* The smallest size that so many of 1000 do not exceed. */
+/* The smallest size that at least per_mille of 1000 do not exceed. */
 static uint64_t quantile(const struct sized *sizes, size_t count, lab_wide n, uint64_t per_mille)
 {
     lab_wide upto = 0;
@@ -62,7 +62,7 @@ static void add_sizes(struct lab_metrics *out, const char *prefix, struct sized 
     }
     if (n == 0)
         return;
-    /* Around the whole part of the mean, so that the squares are whole. */
+    /* The squares are taken about the integer part of the mean, so that they are integers. */
     uint64_t centre = (uint64_t)(sum / n);
     for (size_t i = 0; i < count; i++) {
         uint64_t size = sizes[i].size, distance = size > centre ? size - centre : centre - size;
@@ -154,7 +154,7 @@ static void add_partitions(struct lab_metrics *out, const struct lab_limits *lim
     add_repair(out, naive);
 }
 
-/* All rows of the largest key as one partition. */
+/* The rows of the largest key as a single partition. */
 static void add_keys(struct lab_metrics *out, const struct naive_input *input,
                      const struct lab_scenario *scenario)
 {
@@ -200,8 +200,8 @@ static void add_writes(struct lab_metrics *out, const struct naive_input *input,
     add(out, 0, "writes", "misrouted");
 }
 
-/* An expired row is a tombstone for each of its cells; where rows are deleted too, each that is gone is one.
- */
+/* An expired row is a tombstone for each of its cells; if rows are deleted too, each expired or deleted row
+ * is one tombstone. */
 static void add_left(struct lab_metrics *out, const struct lab_scenario *scenario,
                      const struct naive_result *naive)
 {
@@ -235,7 +235,7 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* kind: LAB_READ_KINDS for all together. */
+/* kind: LAB_READ_KINDS means all kinds together. */
 static void add_read_kind(struct lab_metrics *out, const struct lab_scenario *scenario,
                           const struct naive_result *naive, const char *prefix, int kind)
 {

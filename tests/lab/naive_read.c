@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine's reads, as docs/scenario.md says them: all rows of the key are looked at, each bucket is
- * asked by itself, and what a reader remembers is a plain list. Where settings change, the core's reader says
- * which buckets to ask. */
+/* The naive engine's reads, as docs/scenario.md describes them: all rows of the key are looked at, each
+ * bucket is asked separately, and a reader's memory is a plain list. If settings change, the core's reader
+ * determines which buckets to ask. */
 #include <stdlib.h>
 
 #include "bucketing/history.h"
@@ -13,7 +13,7 @@ struct question {
     enum lab_read_kind kind;
     int64_t newest, oldest, width;
     int64_t from_ns, until_ns;
-    uint64_t wanted, most; /* rows; partitions that may be asked */
+    uint64_t wanted, most; /* rows; the maximum of partitions to ask */
     bool asks_all, walks_to_older;
 };
 
@@ -64,7 +64,7 @@ static struct question question_of(const struct naive_sight *sight, enum lab_rea
     return question;
 }
 
-/* Cassandra's times to live count whole seconds. */
+/* Cassandra's times to live are counted in whole seconds. */
 static bool is_gone(const struct naive_sight *sight, const struct naive_row *row)
 {
     int64_t ttl_ns = sight->scenario->row_ttl_ns;
@@ -72,7 +72,7 @@ static bool is_gone(const struct naive_sight *sight, const struct naive_row *row
                              (ttl_ns + SIM_SECOND - 1) / SIM_SECOND;
 }
 
-/* Of each bucket that may be asked, the rows of the question's times, and those that are older. */
+/* For each bucket that may be asked, the number of rows in the query's times, and of older rows. */
 struct answers {
     uint64_t *wanted, *older, due;
 };
@@ -97,7 +97,7 @@ static struct answers answer(const struct question *question, const struct naive
     return answers;
 }
 
-/* What the reader remembers of the windows is a plain list of them. */
+/* A reader's memory of the windows is a plain list of them. */
 static bool is_remembered(const struct naive_result *result, int64_t bucket)
 {
     for (size_t i = 0; i < result->empty_count; i++) {
@@ -107,7 +107,8 @@ static bool is_remembered(const struct naive_result *result, int64_t bucket)
     return false;
 }
 
-/* A window that a range covers in part may hold other rows, and one that ended lately may get some. */
+/* A window that a range covers in part may hold other rows, and a window that ended recently may still get
+ * rows. */
 static void remember(struct naive_result *result, const struct naive_sight *sight,
                      const struct question *question, int64_t bucket)
 {
@@ -131,7 +132,7 @@ static void add_read(struct naive_result *result, struct naive_read read)
     result->reads[result->read_count++] = read;
 }
 
-/* The core's reader over the eras, a step at a time. */
+/* The core's reader over the eras, one step at a time. */
 static void read_history(const struct naive_sight *sight, struct naive_result *result)
 {
     const struct lab_read *latest = &sight->scenario->reads.kinds[LAB_READ_LATEST];
@@ -171,7 +172,7 @@ static void read_history(const struct naive_sight *sight, struct naive_result *r
     read.is_cut = reader.reader.status == BK_ERROR_WALK_TOO_LONG;
     read.is_out_of_order =
         reader.reader.order == BK_ORDER_NONE && (filled > 1 || reader.reader.next >= reader.reader.floor);
-    /* Rows enough, but not the newest: one of these stands in a bucket that forgotten settings made. */
+    /* Enough rows, but not the newest: one of these is in a bucket that forgotten settings made. */
     bool is_ordered = !wl_has_own_times(&sight->scenario->workload);
     for (size_t i = sight->count - due; !read.is_incomplete && sight->regime > 0 && i < sight->count; i++)
         read.is_out_of_order = read.is_out_of_order || (is_ordered && !is_asked[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The naive engine's tables: all rows are listed with the columns of their keys, and sorted, once by
- * partition and once by primary key, of which the latest row stays. */
+/* The naive engine's tables: all rows are listed with the columns of their keys, and sorted by partition and
+ * by primary key; of equal primary keys the latest row is kept. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static int by_primary_alone(const struct stored_row *a, const struct stored_row 
     return 0;
 }
 
-/* Of one primary key the latest row comes last: of equal times that of the higher key, and its later one. */
+/* Within a primary key the latest row is last; of equal times the row of the higher key, and of one key the
+ * later row. */
 static int by_primary(const void *left, const void *right)
 {
     const struct stored_row *a = left, *b = right;
@@ -133,7 +134,7 @@ static int64_t token_of(const struct table *table, const struct naive_input *inp
     return cass_token(bytes, cass_key_size(parts, design->partition_count));
 }
 
-/* The rows of one partition, in order of time. */
+/* Returns the most rows of one partition within a unit of time; the rows are in order of time. */
 static uint64_t most_in(const struct stored_row *rows, size_t count, int64_t unit_ns)
 {
     uint64_t most = 0, here = 0;
@@ -158,7 +159,7 @@ static bool is_closed(const struct naive_input *input, const struct table *table
     return table->has_bucket && row->bucket < current;
 }
 
-/* In each minute, the partition that takes the most rows. */
+/* The largest number of rows of one partition in each minute. */
 static void sum_minutes(const struct stored_row *rows, size_t count, struct naive_result *result)
 {
     struct minute {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* available and filled. Method: on the oracles' stand operations end by hand, before, within and after a
- * fault and its grace, and partitions close with one row that fires too few. */
+/* available and filled. Method: on the oracles' test stand operations end by hand, before, within and after a
+ * fault and its grace, and partitions close with one firing row too few. */
 #include "cluster_view.h"
 #include "evidence.h"
 #include "oracle_stand.h"
@@ -36,14 +36,14 @@ static void test_available_row_that_is_refused_while_all_is_well(void **state)
         stand_wait_until(&stand, cases[i].ended_s * SECOND);
         lab_available_ended(&stand.run, &operation, true);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
-        operation.is_acknowledged = true; /* only its counting was given up */
+        operation.is_acknowledged = true; /* only the counting was given up */
         lab_available_ended(&stand.run, &operation, false);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, cases[i].expected);
         stand_close(&stand);
     }
 }
 
-/* Faults excuse a refusal, and no retry that was left out. */
+/* Faults excuse a refusal, but not an omitted retry. */
 static void test_available_row_that_is_given_up_before_its_last_try(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void test_available_row_that_is_acknowledged_too_late(void **state)
     }
 }
 
-/* 4 steps alone, 12 where others contend; a row of lwt contends with those of its own agent. */
+/* 4 steps alone, 12 where others contend; with lwt, rows of one agent contend with each other. */
 static void test_available_row_that_contends_has_a_longer_bound(void **state)
 {
     (void)state;
@@ -111,12 +111,12 @@ static void test_available_row_that_contends_has_a_longer_bound(void **state)
         stand_wait_until(&stand, 20 * SECOND + bound_ns + is_late);
         lab_available_acknowledged(&stand.run, &operation);
         assert_violations(&stand, LAB_ORACLE_AVAILABLE, is_late);
-        stand.run.agent_count = 0; /* there are none to free */
+        stand.run.agent_count = 0; /* there are no agents to free */
         stand_close(&stand);
     }
 }
 
-/* Faults do not excuse it. */
+/* Faults do not excuse an operation that never ends. */
 static void test_available_operation_that_never_ends(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_filled_partition_that_closes_too_early(void **state)
     }
 }
 
-/* An increment that was made twice stands for a row of its own key, of guarded of its own bucket. */
+/* An increment that was made twice replaces a row of its own key; with guarded, a row of its own bucket. */
 static void test_filled_doubled_increment_counts_for_its_own_key(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static uint64_t met(const struct stand *stand, enum lab_probe probe)
     return stand->run.oracles.verdict.probes[probe];
 }
 
-/* --- of the settings */
+/* --- conditions of the settings */
 
 static void test_conditions_of_agents_and_leads_are_noted(void **state)
 {
@@ -188,7 +188,7 @@ static void test_conditions_rows_that_expire_or_are_deleted_are_noted_at_the_end
     }
 }
 
-/* --- of writes of the state */
+/* --- conditions of state writes */
 
 #define ROLL   (1u << BK_BUCKET | 1u << BK_COUNTER | 1u << BK_LAST_CHANGE | 1u << BK_NEXT_CHANGE)
 #define COUNT  (1u << BK_COUNTER)

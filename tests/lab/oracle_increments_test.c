@@ -148,7 +148,7 @@ static void test_increments_that_no_row_explains_are_a_difference(void **state)
     stand_close(&stand);
 }
 
-/* --- the table of increments against a plain list */
+/* --- the table of increments compared with a plain list */
 
 #define TRIES 20000u
 

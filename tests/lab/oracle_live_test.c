@@ -12,7 +12,7 @@ static void open_coordinated(struct stand *stand, enum bk_coordination coordinat
     stand_open(stand);
 }
 
-/* --- health: the client's patience is 1 s. */
+/* --- health: the client's timeout is 1 s. */
 
 static void assert_health(const struct stand *stand, int64_t unhealthy_ns, int64_t well_ns)
 {

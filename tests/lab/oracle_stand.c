@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A stand on which the oracles are tried. */
+/* A test stand for the oracles. */
 #include "oracle_stand.h"
 #include "cluster_view.h"
 #include "evidence.h"
@@ -27,7 +27,7 @@ void stand_prepare(struct stand *stand, const struct bk_strategy *strategy, enum
     scenario->agents.count = 1;
     scenario->agents.timeout_ns = SIM_SECOND;
     stand->strategy.settings.strategy = stand->run.config.strategy = *strategy;
-    static const struct lab_run_context alone; /* nobody watches */
+    static const struct lab_run_context alone; /* no observer */
     stand->run.strategy = &stand->strategy;
     stand->run.context = &alone;
     assert_true(lab_regimes_make(&stand->strategy, 0, &stand->run.regimes));
@@ -85,8 +85,8 @@ void stand_close(struct stand *stand)
     sim_queue_destroy(&run->queue);
 }
 
-/* What the cluster does until then is done; of what falls due at that very moment, all that follows from what
- * was asked before. */
+/* Processes all events of the cluster before that time. Of the events at exactly that time it processes those
+ * that follow from earlier requests. */
 void stand_wait_until(struct stand *stand, int64_t time_ns)
 {
     struct sim_queue *queue = &stand->run.queue;

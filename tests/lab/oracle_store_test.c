@@ -13,7 +13,7 @@ static void open_stand(struct stand *stand)
     stand_open(stand);
 }
 
-/* --- conserved: what became of a row, as its host tells it. */
+/* --- conserved: the outcome of a row's write, as its host reports it. */
 
 enum ending { ACKNOWLEDGED, UNKNOWN, REFUSED };
 
@@ -229,7 +229,7 @@ static void test_conserved_replicas_on_other_nodes_or_racks_are_differences(void
     }
 }
 
-/* --- no_duplicates: a row that is put into one bucket after the other, as a host tells of it. */
+/* --- no_duplicates: a row that is put into one bucket after another, as a host reports it. */
 
 static void move(struct stand *stand, struct lab_host_operation *operation, int64_t bucket, bool is_stored)
 {

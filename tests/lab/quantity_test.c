@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: quantities are read exactly, and what is none is refused with the units that fit. Method: tables of
- * texts with their values, and of texts with a piece of the error that each must give. */
+/* Aim: quantities are parsed exactly, and other texts are refused with the units that fit. Method: tables of
+ * texts with their values, and of texts with a part of the error that each must give. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>

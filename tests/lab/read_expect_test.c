@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: reads that are expected ask as many partitions as reads that are drawn. Method: in the exact mode both
- * meet the same rows, and a hundred thousand drawn reads, so that the means differ by the chance of the
- * reads alone: by six standard errors with a chance of 2e-9, of all comparisons together below 1e-7; the seed
- * is fixed. Reads that follow each other see nearly the same, but are a Poisson process, so each is weighed
- * by itself. In the thinned mode rows differ, so the mean over seeds is compared by Welch's test. */
+/* Aim: expected reads ask as many partitions as drawn reads. Method: in the exact mode both meet the same
+ * rows, and there are a hundred thousand drawn reads, so that the means differ only by the chance of the
+ * reads: by six standard errors with a chance of 2e-9, over all comparisons together below 1e-7; the seed is
+ * fixed. Successive reads see nearly the same rows but are a Poisson process, so each is weighed separately.
+ * In the thinned mode the rows differ, so the mean over seeds is compared by Welch's test. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ static void compare_exact(const char *arrivals, const char *text)
         const double count = figure(drawn, i, "reads.count"),
                      most = figure(drawn, i, "reads.partitions_per_read.max");
         const double one = figure(drawn, i, mean), other = figure(expected, i, mean);
-        /* Of values in [1, most] with this mean none vary more. */
+        /* Of all distributions on [1, most] with this mean none varies more. */
         const double error = sqrt((most - one) * (one - 1) / count);
         if (fabs(one - other) > 6 * error + 1e-9)
             fail_msg("%s: drawn %g, expected %g, standard error %g", drawn->strategies[i].label, one, other,
@@ -106,7 +106,7 @@ static void test_expected_reads_of_thinned_rows_ask_the_same(void **state)
     struct lab_scenario *scenario = scenario_with("engine: thinned\narrivals: {rate: 400/h}\n", strategies);
     struct tune_sample samples[2][16] = {0};
     assert_in_range(scenario->strategy_count, 1, 16);
-    scenario->reads.kinds[LAB_READ_LATEST].rate_per_s /= 10; /* each that is drawn ends a stretch of rows */
+    scenario->reads.kinds[LAB_READ_LATEST].rate_per_s /= 10; /* each drawn read ends a stretch of rows */
     for (uint32_t seed = 1; seed <= SEEDS; seed++) {
         for (int is_expected = 0; is_expected < 2; is_expected++) {
             struct lab_result *result =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A document of docs/ whose tables are the rows of a table in the code: reference_begin() reads it,
- * reference_table() holds the table below a heading against the rows that it should have, and reference_end()
- * is the end of it. With UPDATE_DOCS in the environment a table that differs is written again. */
+/* A document of docs/ whose tables are the rows of a table in the code: reference_begin() reads the document,
+ * reference_table() compares the table under a heading with the rows that it should have, and reference_end()
+ * finishes. With UPDATE_DOCS in the environment a table that differs is written again. */
 #ifndef TESTS_LAB_REFERENCE_H
 #define TESTS_LAB_REFERENCE_H
 
@@ -18,8 +18,8 @@
 
 struct reference {
     const char *name;    /* below docs/ */
-    const char *table;   /* of the code */
-    const char *program; /* that writes it */
+    const char *table;   /* in the code */
+    const char *program; /* that writes the document */
     char path[512], text[REFERENCE_SIZE];
     bool is_to_write;
 };
@@ -36,7 +36,7 @@ static inline void reference_begin(struct reference *reference)
     reference->is_to_write = getenv("UPDATE_DOCS") != NULL;
 }
 
-/* heading: its whole line; head: the end of what comes before the first row. */
+/* heading: its whole line; head: the end of the text before the first row. */
 static inline void reference_table(struct reference *reference, const char *heading, const char *head,
                                    const char *rows)
 {

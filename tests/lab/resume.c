@@ -67,7 +67,7 @@ bool resume_attempt(struct resume_keeper *keeper, const struct lab_scenario *sce
                     uint64_t puts, struct lab_result **out)
 {
     struct sim_error error = {SIM_ERROR_NONE, ""};
-    /* What the run goes on from stays while it puts others in its place. */
+    /* The states that the run resumes from stay valid while it replaces them. */
     struct lab_kept before[RESUME_PARTS_MAX];
     size_t count = keeper->snapshots.kept_count;
     for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static bool is_same_metrics(const struct lab_metrics *one, const struct lab_metr
 {
     bool is_same = one->count == other->count;
     for (size_t i = 0; is_same && i < one->count; i++) {
-        /* All bits: a NaN is the same as itself. */
+        /* All bits are compared: a NaN equals itself. */
         is_same = strcmp(one->items[i].name, other->items[i].name) == 0 &&
                   memcmp(&one->items[i].value, &other->items[i].value, sizeof one->items[i].value) == 0;
         if (!is_same)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run that gets no memory while its state is made or loaded fails as the environment's error,
- * or goes on without a state, and leaks nothing. Method: allocation 1, 2, 3 ... fails, in runs that keep
- * their states, and in runs that go on from one, until a run succeeds by itself; it then has the digest of
- * one that was never refused. */
+/* Aim: a run without enough memory to make or load its state fails with the environment's error, or continues
+ * without a state, and leaks nothing. Method: allocation 1, 2, 3 ... fails, in runs that keep their states
+ * and in runs that resume from one, until a run succeeds by itself; its digest is then that of an undisturbed
+ * run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "lab/run.h"
 #include "lab/snapshot.h"
 
-/* Something of all that grows: hints, locks, increments, deletes, faults, rows of unknown outcome. */
+/* Everything that grows occurs: hints, locks, increments, deletes, faults, rows of unknown outcome. */
 static const char rows[] =
     "name: memory\n"
     "duration: 3s\n"
@@ -97,7 +97,7 @@ struct keeper {
     unsigned char data[1 << 20];
     size_t size;
     uint64_t puts, failed, stop_after;
-    bool is_spent; /* the refusal was met */
+    bool is_spent; /* the allocation was refused */
     struct lab_progress progress;
     struct lab_snapshots snapshots;
 };
@@ -114,12 +114,12 @@ static void put(void *context, uint32_t part, uint32_t parts, const unsigned cha
     }
     if (++keeper.puts == keeper.stop_after)
         atomic_store(&keeper.progress.stop, true);
-    /* The stream engine has a safe point after each batch of rows; a few of them show all there is. */
+    /* The stream engine has a safe point after each batch of rows; a few of these are enough. */
     if (keeper.puts < PUTS_MOST)
         atomic_fetch_add(&keeper.snapshots.wish, 1);
 }
 
-/* From a state, when there is one, with the nth allocation refused. */
+/* Resumes from a state, if there is one, with the nth allocation refused. */
 static bool attempt(const struct lab_scenario *scenario, const struct lab_kept *kept, uint64_t events_each,
                     long nth, struct lab_result **out, struct sim_error *error)
 {
@@ -153,7 +153,7 @@ static void run_with_refusals(const char *text)
     memcpy(state, keeper.data, keeper.size);
     const struct lab_kept kept = {0, state, keeper.size};
     keeper.stop_after = 0;
-    /* From the state on, and from the start. */
+    /* Once from the state, and once from the start. */
     for (int is_new = 0; is_new < 2; is_new++) {
         long nth = 0;
         uint64_t without_state = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a run of either engine that gets no memory fails as the environment's error, gives no result and leaks
- * nothing. Method: allocation 1, 2, 3 ... fails until the run succeeds by itself, and then has the digest of
- * one that was never refused. */
+/* Aim: a run of either engine that runs out of memory fails with the environment's error, gives no result and
+ * leaks nothing. Method: allocation 1, 2, 3 ... fails until the run succeeds by itself; its digest is then
+ * that of an undisturbed run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,7 +15,8 @@
 #include "../share.h"
 #include "lab/run.h"
 
-/* Few operations and a small cache, but more pending events than the queue begins with, so that it grows. */
+/* Few operations and a small cache, but more pending events than the queue's first capacity, so that it
+ * grows. */
 static const char cluster[] =
     "name: memory\n"
     "duration: 1s\n"
@@ -39,7 +40,7 @@ static const char cluster_traced[] = "name: memory\n"
                                      "agents: {count: 1, cache_entries: 8}\n"
                                      "strategies: [unbucketed: {}]\n";
 
-/* Partitions enough for the lists of a reader, the cells of a hash and the slots of a histogram to grow. */
+/* Enough partitions for the lists of a reader, the cells of a hash and the slots of a histogram to grow. */
 #define STRATEGIES                                                                                           \
     "reads: {latest: {rows: 40, rate: 0.05/s}}\n"                                                            \
     "strategies:\n"                                                                                          \
@@ -57,7 +58,7 @@ static const char stream_traced[] =
     "duration: 1h\n"
     "trace: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/traces/small.csv}\n" STRATEGIES;
 
-/* Tables: keys apart, and keys together; the distributions of their values. */
+/* Tables: partitions of separate keys, and of shared keys; the distributions of their values. */
 #define TABLE                                                                                                \
     "name: memory\n"                                                                                         \
     "duration: 10m\n"                                                                                        \
@@ -68,7 +69,7 @@ static const char stream_traced[] =
 static const char table_apart[] = TABLE "  partition_key: [k, b]\n  clustering: [v, at]\n";
 static const char table_together[] = TABLE "  partition_key: [b, v]\n  clustering: [at]\n";
 
-/* Beside a strategy, and alone. */
+/* An observed strategy next to another one, and by itself. */
 #define OBSERVED                                                                                             \
     "  - observed: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/observed/messages.csv}\n"                       \
     "  - observed: {file: " BUCKETLAB_SOURCE_DIR "/scenarios/observed/messages.txt, label: o}\n"
@@ -94,7 +95,8 @@ static void run_with_refusals(const char *text, uint32_t jobs, long least)
     uint64_t digest = result->digest;
     lab_result_destroy(result);
     long refused = 0;
-    size_t borne = 0; /* the calendar of an event queue, three arrays, is done without */
+    /* The calendar of an event queue, three arrays, is optional. */
+    size_t borne = 0;
     for (bool is_spent = true; is_spent; refused = test_next_fault(refused)) {
         result = (struct lab_result *)&error;
         error = (struct sim_error){SIM_ERROR_NONE, ""};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: every malformed scenario ends in one line that names place and cure, class SIM_ERROR_INPUT, and
- * nothing is made. Method: the corpora scenario_bad.txt and cluster_bad.txt with the line for each; files
- * that are none; sizes and depths that only a program writes; and a sound scenario cut and altered at every
- * byte, which must be read or refused, never crash (the tests run under the sanitizers). */
+/* Aim: every malformed scenario ends with one line that names the place and the cure, class SIM_ERROR_INPUT,
+ * and creates nothing. Method: the corpora scenario_bad.txt and cluster_bad.txt with the expected line of
+ * each case; files that cannot be read; sizes and depths that only a program writes; and a sound scenario
+ * that is cut and altered at every byte, which must be parsed or refused and never crash (the tests run under
+ * the sanitizers). */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <setjmp.h>
@@ -52,7 +53,7 @@ static void assert_one_line(const struct sim_error *error)
     assert_null(strchr(error->text, '\n'));
 }
 
-/* Appends what a line of the corpus says, <hh> being a byte. */
+/* Appends the text of a line of the corpus, in which <hh> is a byte. */
 static size_t unescape(const char *line, char *out)
 {
     size_t size = 0;
@@ -97,13 +98,13 @@ static void check_case(const struct corpus_case *one, const char *wanted, bool i
         fail_msg("%s:%d: '%s' in place of '%s'", corpus, line, error.text, wanted);
 }
 
-/* cases_min: at least so many, lest a fault of the reader pass for a sound corpus. */
+/* cases_min: the least number of cases, so that a fault of the reader cannot pass for a sound corpus. */
 static void check_corpus(const char *path, int cases_min)
 {
     static struct corpus_case one;
     static char line[4096], bytes[4096];
     int number = 0, cases = 0;
-    memset(&one, 0, sizeof one); /* a corpus that failed before leaves its case here */
+    memset(&one, 0, sizeof one); /* a corpus that failed leaves its case here */
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL) {
@@ -151,7 +152,7 @@ static void test_file_that_is_none_is_refused(void **state)
     snprintf(loop, sizeof loop, "%s/loop.yaml", folder);
     snprintf(absent, sizeof absent, "%s/absent.yaml", folder);
     snprintf(large, sizeof large, "%s/large.yaml", folder);
-    /* A link to itself cannot be read by root either. */
+    /* Even root cannot read a link to itself. */
     assert_int_equal(symlink("loop.yaml", loop), 0);
     FILE *file = fopen(large, "w");
     assert_non_null(file);
@@ -179,7 +180,7 @@ static void test_file_that_is_none_is_refused(void **state)
     rmdir(folder);
 }
 
-/* A text made of one piece again and again. */
+/* The text repeats one piece. */
 static void expect_refused(const char *before, const char *piece, size_t count, const char *after,
                            const char *wanted)
 {
@@ -243,7 +244,7 @@ static char *read_example(const char *name, size_t *size)
 
 static void check_any(const char *text, size_t size)
 {
-    /* A block of its own, so that a read beyond its end is seen. */
+    /* The text has its own block of memory, so that a read beyond its end is detected. */
     char *copy = malloc(size + 1);
     assert_non_null(copy);
     memcpy(copy, text, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: cluster, agents, faults and the strategies that need them become the structs that they describe, and
- * what is left out has its default. Method: texts with every field, checked member by member; the shortest
- * text for the defaults; bounds that are still taken; the ring that the stream engine makes of datacenters;
- * and the engine that each mixture chooses. */
+ * omitted fields have their defaults. Method: texts with every field, checked member by member; the shortest
+ * text for the defaults; bounds that are still accepted; the ring that the stream engine makes of
+ * datacenters; and the engine that each mixture selects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define HEAD "duration: 1d\nkeys: {count: 10}\narrivals: {rate: 1/s}\n"
 #define TAIL "strategies: [unbucketed: {}]\n"
 
-/* The faults' own field order, and places before the cluster that they lie in. */
+/* The faults have a field order of their own, and come before the cluster that they refer to. */
 static const char everything[] = HEAD
     "seed: 7\n"
     "faults:\n"
@@ -286,7 +286,7 @@ static void test_network_without_options_has_the_defaults(void **state)
     assert_true(network->timeout_write_ns == 2 * SIM_SECOND && network->timeout_read_ns == 5 * SIM_SECOND);
     assert_true(network->timeout_counter_ns == 5 * SIM_SECOND && network->timeout_cas_ns == SIM_SECOND);
     assert_true(network->paxos == CASS_PAXOS_V1 && network->num_tokens == 16);
-    /* What no field sets, the mock does. */
+    /* The mock sets what no field sets. */
     assert_true(network->detect_ns > 0 && network->hint_window_ns > 0 && network->tombstone_fail > 0);
     lab_scenario_destroy(s);
 }
@@ -350,7 +350,7 @@ static void test_faults_without_figures_have_the_defaults(void **state)
     assert_true(fault[4].lasts_ns == 30 * SIM_SECOND && fault[4].until_ns == INT64_MAX);
     assert_true(fault[4].by_ns == 2 * SIM_SECOND && fault[4].factor == 10.0);
     assert_true(fault[5].lasts_ns == 5 * SIM_SECOND);
-    /* Virtual time itself ends before. */
+    /* Virtual time itself ends earlier. */
     assert_true(fault[6].lasts_ns == INT64_MAX);
     assert_true(fault[7].by_ns == 1 && fault[7].kinds == 1u << LAB_FAULT_CLOCK_JUMP);
     assert_true(fault[8].factor == 0.01 && fault[8].by_ns == SIM_MINUTE);
@@ -383,7 +383,7 @@ static void test_latency_in_every_spelling_is_one_distribution(void **state)
         struct lab_scenario *s = scenario_of("", text);
         check_distribution(&s->network.latency_ns, cases[i].distribution.kind, cases[i].distribution.a,
                            cases[i].distribution.b);
-        /* Another datacenter is as far away as it was. */
+        /* The latency to another datacenter is unchanged. */
         assert_true(s->network.latency_between_ns.a == 40e6 && s->network.latency_between_ns.b == 0.1);
         lab_scenario_destroy(s);
         snprintf(text, sizeof text, "%scluster: {network: {between: %s}}\n", HEAD TAIL, cases[i].text);
@@ -428,11 +428,11 @@ static void test_bounds_themselves_are_taken(void **state)
         "agents: {count: 1, retries: 1000, restart: 1ns, operations: 4096}\ncluster: {nodes: 1, consistency: "
         "{write: ALL}}\n"
         "faults: [{node_down: {node: 0, at: 86399s}}, {random: {rate: 1000/s, until: 24h}}]\n",
-        /* Agent 0 alone stands in a datacenter, and that one has replicas. */
+        /* Agent 0 is the only agent, in the only datacenter with replicas. */
         "agents: {count: 1}\ncluster: {datacenters: {a: {nodes: 1}, b: {nodes: 1, replication_factor: 0}}}\n",
         "agents: {count: 2}\ncluster: {datacenters: {a: {nodes: 2}, b: {nodes: 1, replication_factor: 0}}, "
         "consistency: {write: TWO, read: QUORUM, state: ONE, serial: SERIAL}}\n",
-        /* Without agents the ring alone counts. */
+        /* Without agents only the ring matters. */
         "cluster: {nodes: 65535, replication_factor: 64, num_tokens: 1}\n",
         "cluster: {datacenters: {a: {nodes: 3}, b: {nodes: 1, racks: 1, replication_factor: 0}}}\n",
         "cluster: {network: {loss: 60%, duplicate: 40%}, node: {gc: {every: 0s, lasts: 0s}, write: 0s}}\n",
@@ -445,7 +445,7 @@ static void test_bounds_themselves_are_taken(void **state)
         snprintf(text, sizeof text, "%s%s", HEAD TAIL, texts[i]);
         lab_scenario_destroy(scenario_of("", text));
     }
-    /* How long a trace is, its file alone knows. */
+    /* Only the file of a trace knows the trace's length. */
     lab_scenario_destroy(scenario_of("", TAIL
                                      "trace: {file: a.csv}\nagents: {count: 1}\n"
                                      "faults: [{delay: {at: 90d}}, {random: {rate: 1/h, until: 100d}}]\n"));
@@ -459,8 +459,8 @@ static double metric_of(const struct lab_result *result, const char *name)
     return metric->value;
 }
 
-/* hash with a bucket: the same rows on one datacenter, on the same one spelt out, and on two of which one has
- * no replica: then its nodes have nothing to do. */
+/* hash with a bucket: the same rows in one datacenter, in the same datacenter spelt out, and in two
+ * datacenters of which one has no replica: the nodes of that one have nothing to do. */
 static void test_datacenters_are_the_ring_of_the_stream_engine(void **state)
 {
     static const char *const clusters[] = {

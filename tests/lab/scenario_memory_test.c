@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a scenario that gets no memory fails as the environment's error, makes nothing and leaks nothing.
- * Method: allocation 1, 2, 3 ... fails until reading succeeds by itself. The YAML library's own allocations
- * are its own. */
+/* Aim: parsing a scenario when out of memory fails with the environment's error, creates nothing and leaks
+ * nothing.
+ * Method: allocation 1, 2, 3 ... fails until parsing succeeds by itself. The YAML library's internal
+ * allocations are not refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@
 #include "lab/scenario.h"
 #include "lab/sweep.h"
 
-#define ALLOCATIONS_MIN 10 /* a scenario takes at least so many, or the linker's switch is missing */
+#define ALLOCATIONS_MIN 10 /* fewer allocations mean that the linker's switch is missing */
 #define ALLOCATIONS_MAX 1000
 
 static void fail_each_allocation(bool (*load)(struct lab_scenario **out, struct sim_error *error))
@@ -73,7 +74,7 @@ static bool draw_seed(struct lab_scenario **out, struct sim_error *error)
     return lab_fuzz_scenario(&base, 3, out, error);
 }
 
-/* Something is to be cut, and something to be left. */
+/* Part of the text must be removed, and part must remain. */
 static bool is_long(void *context, const char *text)
 {
     (void)context;

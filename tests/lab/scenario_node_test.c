@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: `cluster.node: {like: FILE}` takes the settings of a measured file, what the scenario says itself goes
- * before them, and each mistake in either is told with its place and cure. Method: files written here, one
- * that tests/cassandra5/latency.py recorded, and what a kept run remembers of the file. */
+/* Aim: `cluster.node: {like: FILE}` takes the settings of a measured file, the scenario's own settings take
+ * precedence, and each mistake in either is reported with its place and cure. Method: files written here, one
+ * that tests/cassandra5/latency.py recorded, and the settings of the file that a kept run remembers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ static void test_a_measured_file_gives_the_settings(void **state)
     assert_int_equal(s->network.coordinate_ns, 207 * SIM_US);
     assert_int_equal(s->network.write_ns, 68233);
     assert_int_equal(s->network.read_ns, 115 * SIM_US);
-    /* Of what it does not say the defaults stay. */
+    /* Settings that the file does not contain keep their defaults. */
     assert_int_equal(s->network.scan_row_ns, SIM_US);
     assert_string_equal(s->like_path, FILE_NAME);
     lab_scenario_destroy(s);
@@ -126,7 +126,7 @@ static void test_mistakes_are_told_with_place_and_cure(void **state)
                ":2:3: 'write: 80': a duration needs a unit; add ns us ms s m h d w or y, as in 90d");
     assert_bad("{\"node\": {\"writes\": \"80us\"}}\n", "{like: " FILE_NAME "}",
                FILE_NAME ":1:11: unknown field 'writes' under 'node'; did you mean 'write'?");
-    /* One file does not send the reader to the next. */
+    /* One file does not refer the reader to another. */
     assert_bad(
         "{\"node\": {\"like\": \"other.json\"}}\n", "{like: " FILE_NAME "}",
         FILE_NAME

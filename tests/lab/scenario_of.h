@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scenario that a text gives, for tests: one that it does not give fails the test with the parser's line.
- */
+/* Parses a scenario for tests: a text that does not parse fails the test with the parser's line. */
 #ifndef TESTS_LAB_SCENARIO_OF_H
 #define TESTS_LAB_SCENARIO_OF_H
 
@@ -15,7 +14,7 @@
 
 #include "lab/scenario.h"
 
-/* base: what stands before the text, or "". The caller destroys the scenario. */
+/* base: a text that precedes `text`, or "". The caller destroys the scenario. */
 static inline struct lab_scenario *scenario_of(const char *base, const char *text)
 {
     char whole[8192];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what is plain in YAML is read as libfyaml reads it, to the last place. Method: each text is read once
- * as it is, and once with a comment behind it that is not plain, so that the library reads all of it; the
- * trees are equal. The texts are the scenarios that are shipped, those of drawn seeds, values of --set, and
- * what lies at the edges of the plain part. */
+/* Aim: plain YAML is read as libfyaml reads it, down to each position. Method: each text is read once as it
+ * is, and once followed by a comment that is not plain, so that the library reads all of it; the trees must
+ * be equal. The texts are the shipped scenarios, those of drawn seeds, values of --set, and texts at the
+ * edges of the plain part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,7 +214,7 @@ static void test_plain_edges_are_read_as_by_the_library(void **state)
         assert_alike(NULL, texts[i]);
 }
 
-/* Collections in one another, and too many fields. */
+/* Nested collections, and too many fields. */
 static void test_plain_limits_are_those_of_the_library(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a sound scenario becomes the struct that it describes, defaults and overrides included. Method: a text
- * with every field checked member by member; the shortest text for the defaults; tables of values in their
- * several spellings; --set arguments against the same figures; the shipped scenarios; and docs/scenario.md
- * against the fields that the parser itself lists. */
+/* Aim: a sound scenario becomes the struct that it describes, with defaults and overrides. Method: a text
+ * with every field, checked member by member; the shortest text for the defaults; tables of values in their
+ * several spellings; --set arguments compared with the same figures; the shipped scenarios; and
+ * docs/scenario.md compared with the fields that the parser itself lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -309,8 +309,8 @@ static void test_name_without_a_name_is_the_files_stem(void **state)
 static void test_null_and_other_spellings_are_taken(void **state)
 {
     static const char *const texts[] = {
-        /* All of it in braces, as JSON; quoted figures; Windows' line ends; a byte-order mark; a directive.
-         */
+        /* The whole text in braces, as JSON; quoted figures; Windows' line ends; a byte-order mark; a
+         * directive. */
         "{\"duration\": \"1d\", \"keys\": {\"count\": \"10\"}, \"arrivals\": {\"rate\": \"1/s\"}, "
         "\"strategies\": [{\"unbucketed\": {}}]}",
         "duration: 1d\r\nkeys: {count: 10}\r\narrivals: {rate: 1/s}\r\nstrategies:\r\n  - unbucketed: {}\r\n",
@@ -403,7 +403,7 @@ static void test_override_changes_adds_and_removes_fields(void **state)
     lab_scenario_destroy(s);
 }
 
-/* As what was stored of a run is run again, with a change on top. */
+/* The stored scenario of a run is run again, with a further change. */
 static void test_scenario_again_keeps_overrides_and_takes_more(void **state)
 {
     (void)state;
@@ -459,7 +459,7 @@ static void test_shipped_scenarios_are_sound(void **state)
     }
 }
 
-/* The part of the manual under the heading of a mapping, cut out of it. */
+/* Cuts out the part of the manual under the heading of a mapping. */
 static char *section_of(const char *manual, const char *heading)
 {
     const char *begin = strstr(manual, heading);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: docs/scenario.md says of each setting what the table of settings says, and what is written of a
- * strategy is read as the same. Method: the reference's rows are made of the table and looked for under the
- * heading of their kind; settings are written and parsed again. With UPDATE_DOCS set the rows are written
- * into the reference in place of those that stand there. */
+/* Aim: docs/scenario.md describes each setting as the table of settings does, and the written settings of a
+ * strategy parse to the same settings. Method: the rows of the reference are generated from the table and
+ * looked for under the heading of their kind; settings are written and parsed again. With UPDATE_DOCS set the
+ * rows replace those in the reference. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 struct section {
     const char *heading;
     enum bk_kind kind;
-    const char *group; /* NULL: those in none */
+    const char *group; /* NULL: the settings in no group */
     uint32_t scope;
 };
 
@@ -43,7 +43,7 @@ static const struct section sections[] = {
 };
 #define SECTION_COUNT (sizeof sections / sizeof *sections)
 
-/* What it takes: the words of a choice, or the range without its article. */
+/* The accepted values: the words of a choice, or the range without its article. */
 static void takes(const struct lab_setting *setting, char *out, size_t size)
 {
     size_t used = 0;
@@ -87,7 +87,7 @@ static void rows_of(const struct section *section, char *out, size_t size)
         bool is_in = setting->path != NULL &&
                      (length == 0 ? point == NULL
                                   : point != NULL && strncmp(setting->path, section->group, length) == 0);
-        /* Of a change its own alone: the others are those of its strategy. */
+        /* Only the change's own settings: the others are those of its strategy. */
         bool is_of_scope = section->scope == LAB_OF_CHANGE ? setting->scopes == LAB_OF_CHANGE
                                                            : setting->scopes != LAB_OF_CHANGE;
         if (!is_in || !is_of_scope || (setting->kinds >> section->kind & 1) == 0)
@@ -154,7 +154,7 @@ static void test_what_is_written_is_what_was_read(void **state)
     }
 }
 
-/* Whether the core's text says each setting as a scenario does. */
+/* Checks that the core's text has each setting as a scenario has it. */
 static void check_core_text(const struct lab_settings *settings, const char *text)
 {
     for (size_t i = 0; i < lab_setting_count; i++) {
@@ -172,7 +172,7 @@ static void check_core_text(const struct lab_settings *settings, const char *tex
     }
 }
 
-/* Of each setting of the core's kinds, each word of a choice: the core knows it. */
+/* The core knows each setting of its kinds, and each word of a choice. */
 static void test_the_core_knows_every_name_and_word(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a timeline tells of each slice what a list of its partitions tells, and does not depend on how its
- * parts were put together. Method: sizes over all octaves go into slices and into plain lists; least and most
- * must be those of the list, quantiles at most an eighth above. */
+/* Aim: a timeline reports for each slice what a list of its partitions gives, and does not depend on how its
+ * parts were combined. Method: sizes over all octaves go into slices and into plain lists; least and most
+ * must equal those of the list, and quantiles may be at most an eighth above. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ struct drawn {
     struct cass_partition size;
 };
 
-/* Rows over all of 64 bits, bytes above them; most of each early on, so that some slices have few. */
+/* Rows over the full 64 bits, and bytes above them; most rows of each are early, so that some slices have
+ * few. */
 static struct drawn *draw(int64_t span_ns)
 {
     struct drawn *all = malloc(COUNT * sizeof *all);
@@ -99,7 +100,7 @@ static void test_slices_tell_what_a_list_tells(void **state)
     free(all);
 }
 
-/* Three workers, one of which met nothing, merged in both orders. */
+/* Three workers, one of which has no partitions, merged in both orders. */
 static void test_slices_merge_to_the_same_whatever_the_split(void **state)
 {
     (void)state;
@@ -168,11 +169,12 @@ static void test_slices_are_round_and_at_most_96(void **state)
         struct lab_slices slices = {0};
         lab_slices_begin(&slices, INT64_MIN / 2, INT64_MIN / 2 + span_ns);
         assert_in_range(slices.count, 1, 96);
-        assert_true(span_ns < 96 || slices.count >= 38); /* of 2 and 5 the farthest */
+        /* The worst case of steps of 2 and 5. */
+        assert_true(span_ns < 96 || slices.count >= 38);
     }
 }
 
-/* What comes after the end, of a cluster that still answers, is of the last slice, which is cut there. */
+/* Partitions after the end, of a cluster that still answers, belong to the last slice, which ends there. */
 static void test_slices_take_what_lies_outside_to_the_nearest_end(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a seed of the stream fuzzer is: a scenario of the stream engine, as YAML, and the trace that it
- * names. Each part of a scenario has a random stream of its own, so that a part that learns to draw more
- * leaves the others as they were. */
+/* The meaning of a seed of the stream fuzzer: a scenario of the stream engine, as YAML, and the trace that it
+ * names. Each part of a scenario has its own random stream, so that a part that draws more in future leaves
+ * the others unchanged. */
 #ifndef TESTS_LAB_STREAM_DRAW_H
 #define TESTS_LAB_STREAM_DRAW_H
 
@@ -11,16 +11,16 @@
 
 #define STREAM_TEXT_SIZE 16384u
 
-/* For the naive engine: everything that an exact run may have. The trace's file name is `trace`; *csv is its
+/* For the naive engine: everything that an exact run may have. `trace` is the trace's file name; *csv is its
  * content, malloc'ed, or NULL. `text` holds STREAM_TEXT_SIZE. */
 void stream_draw(uint64_t seed, const char *trace, char *text, char **csv);
-/* For the comparison of distributions: a small scenario that the thinned mode takes, without `engine` and
+/* For the comparison of distributions: a small scenario that the thinned mode supports, without `engine` and
  * `seed`; with `many` times the keys and rows of a small one. */
 void stream_draw_distribution(uint64_t seed, uint64_t many, char *text);
-/* For reads that are expected: an exact run with many reads of the newest rows. */
+/* For expected reads: an exact run with many reads of the newest rows. */
 void stream_draw_expected(uint64_t seed, char *text);
-/* For the distribution of one strategy's partitions: about `wanted` of these from one key, of at most so many
- * rows. */
+/* For the distribution of one strategy's partitions: about `wanted` partitions of one key, from a bounded
+ * number of rows. */
 struct stream_single {
     bool is_weighted;
     double chance; /* of probabilistic */

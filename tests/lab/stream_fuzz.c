@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The stream engine's fuzzer: a seed is a scenario. Each seed's exact run must equal the naive engine's in
- * every metric and digest, to the last bit; every 16th seed also holds the thinned mode against the exact
- * one, every 16th, eight further on, the sizes of partitions against their exact distribution, and every
- * 16th, four further on, the thinned mode of many keys by one thread against that by several.
+ * every metric and digest, to the last bit. Every 16th seed also compares the thinned mode with the exact
+ * one; every 16th, at an offset of eight, the sizes of partitions with their exact distribution; and every
+ * 16th, at an offset of four, the thinned mode of many keys by one thread with that by several threads.
  *
  *     lab_stream_fuzz [--seeds A..B] [--jobs N] [--keep-going] [--work DIR]
- *     lab_stream_fuzz --print SEED     the scenario; its trace, where it has one, is left in DIR
+ *     lab_stream_fuzz --print SEED     the scenario; its trace, if it has one, is left in DIR
  *     lab_stream_fuzz --shrink SEED    a smaller scenario that differs from the naive engine as well
  *
- * A seed that fails is replayed by --seeds SEED. It is a test program, and not a command of bucketlab,
- * because the naive engine is a test's: a program that carries a second engine would have to keep it working
- * for users.
- */
+ * A seed that fails is replayed by --seeds SEED. This is a test program and not a command of bucketlab,
+ * because the naive engine belongs to the tests: a program that contained a second engine would have to
+ * maintain it for users. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +64,7 @@ static bool write_file(const char *path, const char *text)
     return ok;
 }
 
-/* True when both engines find the same. */
+/* True when both engines give the same result. */
 static bool check_naive(const char *text, uint32_t jobs, char *message)
 {
     struct lab_scenario *scenario;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: a sweep is the jobs that its section says, in the order that the manual says, each the scenario that
- * the same --set arguments make; its identity moves with what a job runs, and with nothing else; what is
- * wrong is told with the point and its place. Method: small sections, compared with lists written out here.
- */
+/* Aim: a sweep consists of the jobs of its section, in the order that the manual describes, each with the
+ * scenario that the same --set arguments make; its identity changes exactly when the work of a job changes;
+ * mistakes are reported with the point and its place. Method: small sections, compared with lists in this
+ * file. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

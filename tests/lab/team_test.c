@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: what other ranks do of a run comes to the same as when nobody helps, to the last bit; a rank that
- * fails, an answer or a request that is damaged, a stop and a lack of memory on either side end the run in
- * one line, and nothing leaks. Method: ranks that are threads of this process, in the place of sim/ranks, so
- * that the linker's refusals of memory (tests/no_memory.h) meet both sides of a call. */
+/* Aim: work that other ranks do for a run gives the same result as without helpers, to the last bit; a rank
+ * that fails, a damaged answer or request, a stop, and a lack of memory on either side end the run with one
+ * line, and nothing leaks. Method: the ranks are threads of this process and replace sim/ranks, so that the
+ * linker's refusals of memory (tests/no_memory.h) reach both sides of a call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "lab/team.h"
 #include "resume.h"
 
-/* What becomes of a call. */
+/* The outcome of a call. */
 enum fate { SERVED, FAILED, CUT_REQUEST, CUT_ANSWER, LONG_ANSWER };
 
 struct ranks {
@@ -46,7 +46,7 @@ uint32_t ranks_threads(const struct ranks *ranks, uint32_t rank)
     return rank;
 }
 
-/* As archives are cut by whoever knows how to sum them up: the sum fits, a field is missing or too many. */
+/* Damages an archive and computes a correct checksum: a field is missing, or there is one too many. */
 static void reseal(struct ranks_bytes *bytes, enum fate fate)
 {
     struct sim_archive archive;
@@ -93,7 +93,7 @@ bool ranks_share(struct ranks_task *task, uint64_t *begin, uint64_t *end)
     return *begin < *end;
 }
 
-/* Once when it begins, and once when it ends. */
+/* Called when the task begins, and when it ends. */
 void ranks_watch(struct ranks_task *task, ranks_watch_function *watch, void *context)
 {
     uint64_t done = 0, rows = 0;
@@ -204,7 +204,7 @@ static void test_run_as_a_whole_and_strategy_alone_come_back_as_they_are(void **
     }
 }
 
-/* A strategy may be taken by this rank before another asks for one, so those calls are made by hand. */
+/* This rank may take a strategy before another rank asks for one, so these calls are made by hand. */
 static void test_what_goes_wrong_on_another_rank_ends_in_its_line(void **state)
 {
     static const struct {
@@ -253,7 +253,7 @@ static void test_stop_reaches_other_ranks(void **state)
     }
 }
 
-/* A helper that cannot be asked for want of memory is none: the run may end well. */
+/* A helper that cannot be asked for lack of memory does not help: the run may end well. */
 static void test_ranks_without_memory_fail_clean(void **state)
 {
     (void)state;
@@ -289,7 +289,8 @@ static void test_calls_without_memory_fail_clean(void **state)
     (void)state;
     struct lab_scenario *scenario = resume_scenario(cluster);
     const struct lab_order order = lab_order_of(scenario);
-    unsigned failed = 0, borne = 0; /* the calendar of the event queue, three arrays, is done without */
+    /* The calendar of the event queue, three arrays, is optional. */
+    unsigned failed = 0, borne = 0;
     bool is_spent = true;
     for (long nth = 0; is_spent; nth++) {
         struct ranks ranks = {.count = 2};

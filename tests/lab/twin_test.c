@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: an agent's twin, which goes on from its own checkpoint, is told of as soon as it asks for something
- * else, and changes nothing of a run. Method: runs of every protocol with twins and without; and an agent on
- * the oracles' stand whose twin is not told what it is told. */
+/* Aim: an agent's twin, which resumes from the agent's own checkpoint, is reported as soon as it requests
+ * something else, and changes nothing of a run. Method: runs of every protocol with twins and without; and an
+ * agent on the oracles' test stand whose twin misses an event. */
 #include "cluster_agents.h"
 #include "lab/run.h"
 #include "oracle_stand.h"
@@ -75,7 +75,7 @@ static void test_twins_of_every_protocol_change_nothing(void **state)
 
 enum deafness { DEAF_TO_NOTHING, DEAF_TO_ROW, DEAF_TO_OUTCOME, DEAF_COUNT };
 
-/* One row, of which the twin is not told, or of whose outcome it is not. */
+/* One row, whose start or outcome the twin does not receive. */
 static uint64_t differences(enum deafness deafness)
 {
     struct stand stand;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What share of its rows each protocol keeps while a fault lasts; docs/oracles.md has the table.
+"""Measures the share of its rows that each protocol keeps during a fault; docs/oracles.md has the table.
 
     kept.py BUCKETLAB ORACLES.md [--update]
 
-Method: a fault lasts for a whole run, so every row comes under it; a row is kept when its client was told that it is
-stored. Three nodes hold three replicas, levels are QUORUM, three agents write two keys. Each cell is the share over
-five seeds. Runs are deterministic, so the table is compared with the one that stands in the document, cell by cell: a
-protocol that keeps less, or more, than it says there is seen. --update writes it.
+Method: a fault lasts for a whole run, so it affects every row; a row is kept if its client received an
+acknowledgement. Three nodes hold three replicas, levels are QUORUM, and three agents write two keys. Each cell is the
+share over five seeds. Runs are deterministic, so the table is compared with the table in the document, cell by cell,
+which detects a protocol that keeps fewer or more rows than the document says. --update writes the table.
 """
 import argparse
 import json

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many seeds `fuzz --baseline` takes to see a share that has doubled; docs/fuzz.md has the table.
+"""How many seeds `fuzz --baseline` takes to detect that a share has doubled; docs/fuzz.md has the table.
 
     power.py [--shares N] [--baseline SEEDS]
 
-Method: Fisher's exact test at 1e-6 / shares against a baseline that has the old share exactly; the new campaign's
-number is binomial with twice that share, and in nine cases of ten not below the least one that the test calls worse.
+Method: Fisher's exact test at 1e-6 / shares compares the campaign with a baseline that has exactly the old share. The
+new campaign's number of hits is binomial with twice that share, and in nine cases of ten it must reach the least
+number that the test calls worse.
 """
 import argparse
 from math import exp, lgamma, log
@@ -16,7 +17,7 @@ def choose(n, k):
 
 
 def chance(hits, seeds, before, seeds_before):
-    """Of so many hits or more, if nothing has changed."""
+    """The chance of this many hits or more, if nothing has changed."""
     total, both = seeds + seeds_before, hits + before
     return sum(exp(choose(both, k) + choose(total - both, seeds - k) - choose(total, seeds))
                for k in range(hits, min(both, seeds) + 1))

@@ -2,27 +2,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Seeds bugs and has `bucketlab fuzz` find them.
 
-Aim: a campaign that finds nothing must be worth something. Method: each patch of this folder is one small
+Aim: to show that a campaign without findings means something. Method: each patch of this folder is one small
 mistake in the core or the mock. The sources are copied, the patch is applied to the copy, the program is built
 and `fuzz --seeds 1..N` must end with a broken guarantee; without any patch it must not.
 
     run.py SOURCE_DIR BUILD_DIR [--seeds N] [--jobs N] [--timeout SECONDS] [--table] [--quick | --only NAME...]
 
-Mutants of the stream engine, stream-*, and of the mock's Paxos, hints and answers, model-*, are sought by the
-test program that PROGRAMS names; the others by `fuzz`. Those whose name begins with count- are tried on
-protocols.yaml, which has every protocol, those with key- on crash.yaml, whose rows are routed by key and
-whose agents crash, those with evict- on evict.yaml, whose keys outnumber the cache's entries, those with
-change- on changes.yaml, whose settings change, those with lock- on lock.yaml, those with lines- on lines.yaml
-and spans- on spans.yaml, whose buckets have a greatest age, those with loss- on paxos.yaml, whose replicas
-lose Paxos state all the time, those with power- on protocols.yaml under the same once a second, those with
-range- with reads of a range, and those with idgen- on seeds of identifiers. --quick takes the six that QUICK
-names. The copy and its build stay in BUILD_DIR, so a second run is quick.
+Mutants of the stream engine (stream-*) and of the mock's Paxos, hints and answers (model-*) are run by the
+test program that PROGRAMS names, and the others by `fuzz`. The first word of a mutant's name selects the
+scenario:
+    count-   protocols.yaml, which has every protocol
+    key-     crash.yaml, whose rows are routed by key and whose agents crash
+    evict-   evict.yaml, whose keys outnumber the cache's entries
+    change-  changes.yaml, whose settings change
+    lock-    lock.yaml, whose protocols use locks
+    lines-, spans-  lines.yaml and spans.yaml, whose buckets have a greatest age
+    loss-    paxos.yaml, whose replicas lose Paxos state all the time
+    power-   protocols.yaml, where replicas lose Paxos state once a second
+    range-   seeds with reads of a range
+    idgen-   seeds of identifiers
+--quick takes the six mutants of QUICK. The copy and its build stay in BUILD_DIR, so a second run is quick.
 
-A patch begins with one sentence that says what is wrong. A line "class: NAME" names its class, else the first
-word of the file's name does. A mutant that runs longer than --timeout hangs: it counts as found if its patch
-has a line "hang: found", and as not found otherwise. One that an assertion ends is found. --table writes what
-was measured into README.md beside the patches: the rows of these mutants, those of others stay as they are,
-and rows without a patch go.
+A patch begins with one sentence that describes the mistake. A line "class: NAME" names its class; without such
+a line the first word of the file's name is the class. A mutant that runs longer than --timeout hangs: it counts
+as found if its patch has a line "hang: found", and as not found otherwise. A mutant that ends with an assertion
+counts as found. --table writes the results into README.md next to the patches: it replaces the rows of these
+mutants, leaves the rows of others, and removes rows without a patch.
 """
 import argparse
 import json
@@ -33,11 +38,11 @@ import subprocess
 import sys
 import time
 
-# One each of: a state not looked at, an outcome misjudged, a rule left out, a debt forgotten, a wrong count, a
-# number given twice.
+# One mutant for each kind of mistake: a state not read, an outcome misjudged, a rule left out, a hint forgotten, a
+# wrong count, a number given twice.
 QUICK = ["core-roll-while-waiting", "core-unknown-put-refused", "guarded-until-ignored", "mock-hint-dropped",
          "mock-quorum-one-short", "count-unknown-is-won"]
-# What `fuzz` is given beside the seeds, by the first word of a mutant's name.
+# The arguments of `fuzz` besides the seeds, by the first word of a mutant's name.
 BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evict.yaml"],
          "lock": ["lock.yaml"], "lines": ["lines.yaml"], "spans": ["spans.yaml"], "loss": ["paxos.yaml"],
          "key": ["crash.yaml"],
@@ -45,12 +50,13 @@ BASES = {"count": ["protocols.yaml"], "change": ["changes.yaml"], "evict": ["evi
          "idgen": ["--set", "identifiers={think: 5ms}"],
          "range": ["--set", "reads={range: {span: 10s, age: 1s, rate: 2/s}}"]}
 SOURCES = ["CMakeLists.txt", "cmake", "core", "sim", "reports", "docs"]
-# Of these prefixes the finder is a test program, by target. It prints "seed N: CHECK: ..." and ends with 1.
+# The targets of the test programs that find mutants with these prefixes. A program that finds the mutant prints
+# "seed N: CHECK: ..." and ends with exit code 1.
 PROGRAMS = {"stream-": "lab_stream_fuzz", "model-paxos-": "cassandra_paxos_model_test",
             "model-hint-": "cassandra_hints_model_test", "model-answer-": "cassandra_answers_model_test"}
 
 
-HANGS = 124  # the exit code of what ran too long
+HANGS = 124  # the exit code of a program that ran too long
 TABLE = ("<!-- mutants -->", "<!-- /mutants -->")
 HEAD = ["| fault | class | what is wrong | found by | oracle or check | seed |", "|---|---|---|---|---|---|"]
 
@@ -69,12 +75,12 @@ def fail(text, output=""):
 
 
 def program_of(name):
-    """The target of the test program that seeks the mutant; None: the program bucketlab does."""
+    """The target of the test program that must find the mutant; None: the program bucketlab."""
     return next((target for prefix, target in PROGRAMS.items() if name.startswith(prefix)), None)
 
 
 def copy_sources(source, copy, has_tests):
-    """Only what differs, so that the build resumes where it was."""
+    """Copies only files that differ, so that the build is incremental."""
     wanted = set()
     for name in SOURCES + (["tests"] if has_tests else []):
         root = source / name
@@ -105,14 +111,14 @@ def build(folder, target="bucketlab"):
 
 
 def about(patch):
-    """What the patch says of itself: the sentence, the class, and whether a hang is what it does."""
+    """The patch's sentence and class, and whether a hang counts as found."""
     lines = patch.read_text().split("\n--- ")[0].splitlines()
     named = next((line[7:].strip() for line in lines if line.startswith("class: ")), patch.stem.split("-")[0])
     return lines[0], named, "hang: found" in lines
 
 
 def finder(name):
-    """As the table says it."""
+    """The command as the table shows it."""
     return f"`{program_of(name) or ' '.join(['fuzz', *BASES.get(name.split('-')[0], [])])}`"
 
 
@@ -130,8 +136,8 @@ def write_table(readme, here, found):
 
 
 def fuzz(program, base, seeds, jobs, work, timeout=None):
-    """The campaign's summary: exit code, and the first failure or None. In pieces that grow, each tried to its end, so
-    that nothing is shrunk."""
+    """The campaign's summary: exit code, and the first failure or None. The campaign runs in growing pieces, each to
+    its end, so that nothing is shrunk."""
     out, first, size = work / "out", 1, 10
     shutil.rmtree(out, ignore_errors=True)
     while first <= seeds:
@@ -146,7 +152,7 @@ def fuzz(program, base, seeds, jobs, work, timeout=None):
 
 
 def seek(target, folder, seeds, jobs, work, timeout=None):
-    """The same by a test program."""
+    """The same summary from a test program."""
     result = run([folder / "tests" / target, "--seeds", f"1..{seeds}", "--jobs", str(jobs)], timeout,
                  cwd=work)
     found = re.search(r"seed (\d+): ([\w-]+):", result.stdout + result.stderr)
@@ -212,7 +218,7 @@ def main():
             code, failure, text = fuzz(program, base, args.seeds, args.jobs, work, args.timeout)
         if code == HANGS and about(patch)[2]:
             failure = {"oracle": "hangs", "seed": "-"}
-        if code < 0:  # an assertion of the program's own
+        if code < 0:  # an assertion of the program
             failure = {"oracle": "asserts", "seed": "-"}
         spent = time.monotonic() - begin
         if failure is not None:

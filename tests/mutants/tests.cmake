@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Seeded bugs, built from a copy of the sources; one build is enough. The campaign that must find nothing is
-# the first thing that each of them runs.
+# Seeded bugs, built from a copy of the sources; one build is enough. Each test first runs the campaign that must
+# find nothing.
 if(Python3_FOUND)
   set(mutants ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/run.py ${PROJECT_SOURCE_DIR})
   add_test(NAME mutants/quick COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants_quick --quick)
   set_tests_properties(mutants/quick PROPERTIES TIMEOUT 600 LABELS "slow;repository")
   add_test(NAME mutants/all COMMAND ${mutants} ${CMAKE_CURRENT_BINARY_DIR}/mutants)
   set_tests_properties(mutants/all PROPERTIES TIMEOUT 3600 LABELS "slow;repository")
-  # All protocols, one next to the other: rows go to any agent, and a key's to one.
+  # All protocols together: the rows of a run go to any agent, or those of a key to one agent.
   foreach(routing any key)
     set(protocols bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.yaml --set agents.routing=${routing} --quiet)
     add_test(NAME mutants/protocols_${routing} COMMAND ${protocols} --seeds 1..40 --out mutants_protocols_${routing})
@@ -21,19 +21,19 @@ if(Python3_FOUND)
   add_test(NAME mutants/evict_campaign COMMAND ${evict} --seeds 1..2000)
   set_tests_properties(mutants/evict PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/evict_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
-  # Rows by key, and agents that crash all the time.
+  # Rows are routed by key, and agents crash all the time.
   set(crash bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/crash.yaml --quiet --out mutants_crash)
   add_test(NAME mutants/crash COMMAND ${crash} --seeds 1..40)
   add_test(NAME mutants/crash_campaign COMMAND ${crash} --seeds 1..4000)
   set_tests_properties(mutants/crash PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/crash_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
-  # Locks that last short and long, and each counter under them.
+  # Short and long locks, with each counter under a lock.
   set(lock bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/lock.yaml --quiet --out mutants_lock)
   add_test(NAME mutants/lock COMMAND ${lock} --seeds 1..40)
   add_test(NAME mutants/lock_campaign COMMAND ${lock} --seeds 1..4000)
   set_tests_properties(mutants/lock PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/lock_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
-  # Lines in time at which buckets end.
+  # Buckets with a greatest age.
   set(lines bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/lines.yaml --quiet --out mutants_lines)
   add_test(NAME mutants/lines COMMAND ${lines} --seeds 1..40)
   add_test(NAME mutants/lines_campaign COMMAND ${lines} --seeds 1..20000)
@@ -44,17 +44,17 @@ if(Python3_FOUND)
   add_test(NAME mutants/spans_campaign COMMAND ${spans} --seeds 1..20000)
   set_tests_properties(mutants/spans PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/spans_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
-  # Paxos state is lost all the time: what that breaks is excused, and nothing else.
+  # Paxos state is lost all the time: violations are excused if the loss explains them, and not otherwise.
   set(paxos bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/paxos.yaml --quiet --out mutants_paxos)
   add_test(NAME mutants/paxos COMMAND ${paxos} --seeds 1..40)
   add_test(NAME mutants/paxos_campaign COMMAND ${paxos} --seeds 1..4000)
   set_tests_properties(mutants/paxos PROPERTIES TIMEOUT 600 LABELS repository)
   set_tests_properties(mutants/paxos_campaign PROPERTIES TIMEOUT 7200 LABELS "slow;repository")
-  # The rows that each protocol keeps while a fault lasts, as the document tells them.
+  # The rows that each protocol keeps during a fault, as the document states.
   add_test(NAME mutants/kept COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/mutants/kept.py
            $<TARGET_FILE:bucketlab> ${PROJECT_SOURCE_DIR}/docs/oracles.md)
   set_tests_properties(mutants/kept PROPERTIES TIMEOUT 300 LABELS repository)
-  # What no guarantee covers, beside the shares of 2,000 seeds.
+  # Violations that no guarantee covers, compared with the shares of 2,000 seeds.
   set(shares bucketlab fuzz ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.yaml --quiet
       --baseline ${CMAKE_CURRENT_SOURCE_DIR}/mutants/protocols.json)
   add_test(NAME mutants/protocols_shares COMMAND ${shares} --seeds 1..60 --out mutants_protocols_shares)
