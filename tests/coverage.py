@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many branches of the code the tests take: builds the preset `coverage`, runs the tests in it, and has gcovr
-count.
+"""Measures the branch coverage of the tests: builds the preset `coverage`, runs the tests in it, and counts
+by gcovr.
 
   coverage.py [--report] [--jobs N] [--missing FOLDER] [arguments for ctest]
-                     --report: counts again what ran before; --missing: also each file of FOLDER and its lines
+                     --report: evaluates the former run again; --missing: also lists each file of FOLDER and its lines
 
-An assertion's other branch is no branch of the program's, and a line that says GCOVR_EXCL_BR_LINE says why. The table
-has a line a folder. Exit codes: 0 the bounds below are kept, 1 they are not or a test failed, 3 it does not build, 77
-gcovr is missing.
+The failing branch of an assertion does not count, and a line with GCOVR_EXCL_BR_LINE gives a reason. The
+table has a line per folder. Exit codes: 0 the bounds below are kept, 1 they are not or a test failed, 3 it
+does not build, 77 gcovr is missing.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def build_and_test(jobs, words):
             if subprocess.run(step, cwd=ROOT, stdout=file, stderr=file, check=False).returncode != 0:
                 print(f"it does not build; see {log}", file=sys.stderr)
                 return 3
-    # Counts of an older build would be added to, or would not fit.
+    # Counts of an older build would be added, or would not fit.
     for counts in BUILD.rglob("*.gcda"):
         counts.unlink()
     done = subprocess.run(["ctest", "--test-dir", BUILD, "-LE", EXCLUDED, "-j", jobs, "--output-on-failure", *words],
@@ -44,8 +44,8 @@ def build_and_test(jobs, words):
 
 def count():
     """File -> (branches, taken)."""
-    # The manual's generator is a tool of the build. A count that gcov derives may come out negative where a test
-    # was made to end in the midst of a function; such a line is left out.
+    # The manual's generator is a tool of the build. A count that gcov derives may be negative where a test
+    # ends the program in the middle of a function; such a line is left out.
     done = subprocess.run(["gcovr", "--root", ROOT, "--filter", "core/src/", "--filter", "sim/",
                            "--exclude", "sim/cli/manual/", "--exclude-branches-by-pattern", ASSERTION,
                            "--gcov-ignore-parse-errors", "--json", "-", "--object-directory", BUILD, BUILD],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much of what it could try a test tries, as in share.h: all of it, or one part in BUCKETLAB_TEST_SHARE, which
-./test.sh sets."""
+"""The share of its cases that a test tries, as in share.h: all, or one part in BUCKETLAB_TEST_SHARE, which
+./test.sh sets.
+"""
 import os
 import unittest
 
@@ -8,10 +9,10 @@ SHARE = int(os.environ.get("BUCKETLAB_TEST_SHARE", "1"))
 
 
 def part(items):
-    """Of these the first, and one in SHARE in turn."""
+    """The first of these, and one in SHARE in turn."""
     return list(items)[::SHARE]
 
 
 def in_full(test):
-    """For a test that is left to `./test.sh --slow`: another one tries most of what it does, in less time."""
+    """For a test that only `./test.sh --slow` runs: another one covers most of it in less time."""
     return unittest.skipIf(SHARE > 1, "with --slow")(test)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """core/java passes the vectors through the shared library: java_test.py BUILD.
 
-Ends with 77 where there is no JDK, no Maven, or no way to what Maven needs."""
+Exits with 77 when there is no JDK, no Maven, or no access to the artifacts that Maven needs.
+"""
 import pathlib
 import shutil
 import subprocess

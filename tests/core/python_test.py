@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Python package core/python: builds it in the build folder, runs its tests, and has mypy check it.
+"""The Python package core/python: builds it in the build folder, runs its tests, and checks it with mypy.
 
-  python_test.py BUILD           its extension alone, by this interpreter when it has cffi and pytest, or in an
-                                 environment that is kept for the next time; mypy where there is one
-  python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in an environment of its own,
-                                 where the README's walk draws its histogram
+  python_test.py BUILD           only its extension, with this interpreter if it has cffi and pytest, otherwise in an
+                                 environment that is kept for the next time; mypy if it is installed
+  python_test.py BUILD --wheel   a wheel from the tree and one from an sdist, each in a separate environment,
+                                 where the README's example draws its histogram
 
-Ends with 77 where the environment cannot be made: no pip, no network, no compiler for Python."""
+Exits with 77 when the environment cannot be made: no pip, no network, no compiler for Python.
+"""
 import os
 import pathlib
 import re
@@ -29,7 +30,7 @@ def call(*command, **options):
 
 
 def environment(folder):
-    """The interpreter of an environment with all that the package needs; made once."""
+    """The interpreter of an environment with everything that the package needs; created once."""
     python = folder / "bin/python"
     if not (folder / "is_whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
@@ -48,7 +49,7 @@ def can(python, code):
 
 
 def copy_of_core(folder):
-    """Where a build may write; files keep their times, so that nothing is built twice."""
+    """A copy that a build may write into; files keep their times, so that nothing is built twice."""
     for name in ("src", "include", "python", "vectors"):
         shutil.rmtree(folder / name / "src" if name == "python" else folder / name, ignore_errors=True)
         shutil.copytree(CORE / name, folder / name, dirs_exist_ok=True,
@@ -62,7 +63,7 @@ def judge(python, package, **options):
 
 
 def walk(python, build):
-    """The README's walk from a run database to a histogram, over a short run."""
+    """Runs the README's example, from a run database to a histogram, on a short run."""
     readme = (CORE / "python/README.md").read_text(encoding="utf-8")
     section = re.search(r"## A run as a histogram\n(.*?)\n## ", readme, re.S)
     code = "\n".join(re.findall(r"```python\n(.*?)```", section[1], re.S)).replace("46_000_000", "460_000")

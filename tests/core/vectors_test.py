@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The vectors of core/vectors: they are what the core makes today, and they take its branches.
+"""The vectors of core/vectors agree with the present core, and cover its branches.
 
   vectors_test.py GENERATOR              regenerates them and compares; UPDATE_VECTORS=1 writes them
-  vectors_test.py --coverage [--print]   builds the core for gcov, runs the vectors' cases alone, and holds what they do
-                                         not take against vectors/uncovered.txt; --print shows a table and such lines
+  vectors_test.py --coverage [--print]   builds the core for gcov, runs only the vectors' cases, and compares the
+                                         branches that they miss with vectors/uncovered.txt; --print shows a table
+                                         and such lines
 
-Ends with 77 where gcc and gcov are missing."""
+Exits with 77 when gcc or gcov is missing.
+"""
 import collections
 import json
 import os
@@ -47,7 +49,7 @@ def compare(generator):
 
 
 def measure():
-    """File -> {number of a line: (function, branches taken, branches)}, of the core when it runs the cases alone."""
+    """File -> {line number: (function, branches taken, branches)}, for a core that runs only the cases."""
     with tempfile.TemporaryDirectory() as folder:
         flags = ["gcc", "-std=c17", "-O0", f"-I{ROOT / 'core/include'}"]
         subprocess.run([*flags, "--coverage", "-c", *SOURCES], cwd=folder, check=True)
@@ -69,7 +71,7 @@ def measure():
 
 
 def read_uncovered():
-    """(file, pattern) -> its reason, in the order of the list. See its head."""
+    """(file, pattern) -> its reason, in the order of the list. The list's header describes its format."""
     reasons, reason = {}, None
     for line in (ROOT / "tests/core/vectors/uncovered.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):

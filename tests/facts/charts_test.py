@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the pages of docs/charts show what the program draws today. Method: the runs behind the charts are made
-again, except for the search of tune, and compared with what was kept of them; then charts and notes that are wrong,
-which must be noticed; links, commands and metrics of the pages are looked up."""
+"""Aim: the pages of docs/charts show the program's present charts. Method: the runs of the charts are
+repeated, except for tune's search, and compared with the stored ones; then charts and notes that are wrong,
+which must be detected; and links, commands and metrics on the pages must exist.
+"""
 import json
 import os
 import re

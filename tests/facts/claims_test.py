@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: every claim that docs/findings.md lists has the figure beside it that the lab gives today. Method: all
-scenarios of scenarios/facts/ are run as they are shipped, their expectations hold, each of them is named by a claim,
-and the page's tables are those that docs/facts.py makes."""
+"""Aim: every claim in docs/findings.md has the lab's present figure. Method: all scenarios of
+scenarios/facts/ are run as they are shipped, and their expectations hold; a claim names each of them; and the
+page's tables equal those that docs/facts.py makes.
+"""
 import glob
 import os
 import sys

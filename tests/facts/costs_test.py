@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the table of costs in README.md is what the program prints today, and says what the metrics say. Method: it is
-made again, compared, and each of its figures is worked out once more from `show --json`."""
+"""Aim: the table of costs in README.md equals the program's present output, and agrees with the metrics.
+Method: the table is made again and compared, and each of its figures is computed from `show --json`.
+"""
 import json
 import os
 import subprocess

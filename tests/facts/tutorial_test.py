@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: whoever follows docs/tutorial.md sees what it shows. Method: its files are written and its commands run, and
-what they print is compared, times apart; then a page with wrong figures, which must be noticed."""
+"""Aim: a reader who follows docs/tutorial.md sees the output that it shows. Method: its files are written,
+its commands are run, and their output is compared, except for times; then a page with wrong figures, which
+must be detected.
+"""
 import contextlib
 import io
 import os

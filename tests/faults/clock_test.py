@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: no clock reaches a result, and none that jumps ends, delays or garbles a command.
-Method: every command again, while all clocks jump forth and back at every Nth reading, by hours and beyond 1970."""
+"""Aim: no clock affects a result, and a clock that jumps does not end, delay or garble a command. Method:
+every command is repeated while all clocks jump forward and back at every Nth reading, by hours and to before
+1970.
+"""
 import unittest
 
 from faults import COMMANDS, FaultsTest, IS_SHARED, IS_SLOW
@@ -8,7 +10,7 @@ from faults import COMMANDS, FaultsTest, IS_SHARED, IS_SLOW
 HOUR, YEARS = 3600, 60 * 365 * 86400
 
 
-# Long enough for some readings while it is under way; with its progress.
+# Long enough for several clock readings during the run, including those for its progress.
 LONG = ["run", "tiny.yaml", "--no-charts", "--set", "arrivals.rate=400/s", "--jobs", "1"]
 
 

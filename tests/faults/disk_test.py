@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a disk that is full or broken, at whatever moment, costs no earlier run, leaves no half file, and is told in
-one line.
-Method: every command again and again; call N of those that change a file or a folder fails for want of room, with an
-error of the disk, or half way, alone or with all that follow, for N = 1, 2, 3 ... until the command gets by with
-fewer. By call: at least one N on the way of each call in the program that leads to one of these."""
+"""Aim: a disk that is full or broken, at any moment, destroys no earlier run, leaves no partial file, and is
+reported in one line. Method: every command is repeated; call N of those that change a file or a folder fails
+with a full disk, with an I/O error, or half way, alone or with all later ones, for N = 1, 2, 3 ... until the
+command makes fewer calls. With `calls`: at least one N for each call in the program that leads to such a
+call.
+"""
 import re
 import unittest
 

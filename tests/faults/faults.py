@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every command in a small form, run with faulty.c in front of it, and compared with the same command undisturbed.
-A test script is given the program, one that guarantees too much, the library, and `slow` for every N in place of a
-sample, or `calls` for one N on the way of each call in the program, which is what a build that counts branches
-wants."""
+"""Every command in a small form, run with faulty.c preloaded, and compared with the same command undisturbed.
+The arguments of a test script are the program, one that guarantees too much, the library, and optionally
+`slow` for every N instead of a sample, or `calls` for one N per call in the program, which is used with
+branch coverage.
+"""
 import atexit
 import concurrent.futures
 import functools
@@ -62,7 +63,8 @@ HELD = TINY + "expect:\n  - time.partitions.total > 0\n"
 MISSED = TINY.replace("name: tiny", "name: missed") + "expect:\n  - time.partitions.total < 0\n"
 SIZES = os.path.join(SOURCE, "scenarios", "observed", "messages.csv")
 
-# name: arguments. {made}: a folder of the test's, {made}/bucketlab.db has two runs; a script may add to it.
+# name: arguments. {made}: a folder of the test, whose {made}/bucketlab.db has two runs; a script may add to
+# it.
 COMMANDS = {
     "init": ["init", "chat"],
     "run": ["run", "tiny.yaml", "--no-charts"],
@@ -114,22 +116,22 @@ COMMANDS = {
     "token": ["token", "--type", "text,bigint", "channel-17", "42"],
     "bucket-of": ["bucket-of", "--buckets", "256", "user1", "user2", "--json"],
 }
-# Of this one the time tells how many states it keeps, so it may be over before the Nth call.
+# The time decides how many states this command stores, so it may end before the Nth call.
 TIMED = "run with snapshots"
-# These have no --jobs.
+# These commands have no --jobs.
 SINGLE = {"init", "report", "runs", "show", "export", "import", "watch", "cql", "merge", "odds", "ids", "token",
           "bucket-of"}
-# These store a run as soon as it is done.
+# These commands store a run as soon as it is done.
 GRADUAL = {"sweep", "diff", "tune", "check", "run"}
 DATABASES = {"bucketlab.db", "left.db", "other.db", "all.db", "new.db", "baseline.db"}
-# What a clock tells, and how fast a machine is.
+# Texts that depend on a clock or on the machine's speed.
 TIMES = [(rb"/[^ ]*/bucketlab-faults-[^/]*", b""), (rb", \d+\.\d s\n", b"\n"),
          (rb" +\d+\.\d( +[0-9a-f]{16}\n)", rb"\1"), (rb"\d{4}-\d\d-\d\d \d\d:\d\d", b""),
          (rb", [\d,]+ seeds/s", b""), (rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", b""),
          (rb"(_timestamp_seconds.*}) \d+\n", rb"\1\n"),
          (rb'"(seeds_per_second|elapsed_ms|seconds)":[^,}]*', b""), (rb'(time|timestamp)="[^"]*"', b"")]
 PLACE = re.compile(r"/[^ ]*/bucketlab-faults-[^/]*")
-# Of a run under way: what a command that failed may leave, so that it can be resumed.
+# The tables of an unfinished run, which a failed command may leave so that it can be resumed.
 UNFINISHED = {"unfinished", "snapshot", "tune_outcome"}
 TIMED_COLUMNS = {"created_unix_s", "elapsed_ms", "updated_unix_s", "started_unix_s"}
 
@@ -146,7 +148,7 @@ def words_of(name):
 
 @functools.lru_cache(maxsize=300)
 def plain(content):
-    """Most files stay as they are, and are the same each time."""
+    """The content in a comparable form; most files are compared unchanged."""
     for pattern, put in TIMES:
         content = re.sub(pattern, put, content)
     return content
@@ -158,8 +160,8 @@ def read(path):
 
 
 class Outcome:
-    """What a command left: exit code, what it printed, what stands in its folder."""
-    databases = {}  # digest of a database without a log -> what it holds
+    """The results of a command: its exit code, its output, and the contents of its folder."""
+    databases = {}  # digest of a database without a log -> its contents
 
     def __init__(self, folder, process, out, err, report, seconds):
         self.code, self.out, self.err, self.seconds = process.returncode, out, err.decode(), seconds
@@ -180,8 +182,8 @@ class Outcome:
 
     @classmethod
     def read_database(cls, path):
-        """Each table's rows, without what the clock says; what is unsound; how many runs are under way. Makes good what
-        a rollback or a log has left to do."""
+        """Each table's rows without clock times, the faults of its integrity, and the number of unfinished
+        runs. Opening the database completes a pending rollback or recovers a log."""
         if any(os.path.exists(path + ending) for ending in ("-wal", "-shm", "-journal")):
             return cls.read_tables(path)
         key = hashlib.sha256(read(path)).digest()
@@ -212,7 +214,7 @@ class Outcome:
 
 
 def is_between(now, before, after):
-    """Whether a database has all that it had, nothing that is not wanted, and of each run that it has all."""
+    """Whether a database has everything that it had, nothing unexpected, and all data of each of its runs."""
     if any(not before.get(name, set()) <= rows or not rows <= after.get(name, set()) for name, rows in now.items()):
         return False
     runs = {dict(row)["run"] for row in now.get("run", ())}
@@ -223,11 +225,11 @@ def is_between(now, before, after):
 
 
 class FaultsTest(unittest.TestCase):
-    right = None  # each command's outcome where nothing fails
+    right = None  # the outcome of each command without faults
 
     @classmethod
     def setUpClass(cls):
-        """Once for all classes of a process."""
+        """Runs once for all classes of a process."""
         if cls.right is None:
             FaultsTest.prepare()
 
@@ -259,9 +261,9 @@ class FaultsTest(unittest.TestCase):
 
     @classmethod
     def leave_unfinished(cls):
-        """A run in left.db that was stopped, with its state."""
+        """Leaves a stopped run in left.db, with its state."""
         path = os.path.join(cls.template, "left.db")
-        for rate in [60, 240, 960, 3840]:  # the first that is still under way when this process comes to stop it
+        for rate in [60, 240, 960, 3840]:  # the first at which the run is still under way
             command = [PROGRAM, "run", "tiny.yaml", "--no-charts", "--quiet", "--db", path, "--snapshot-every", "1m",
                        "--set", f"arrivals.rate={rate}/s", "--jobs", "1"]
             process = subprocess.Popen(command, cwd=cls.template, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -293,8 +295,8 @@ class FaultsTest(unittest.TestCase):
 
     @classmethod
     def run_command(cls, name, environment, timeout=60, first=None, under=()):
-        """Runs an entry of COMMANDS, or a command line, in a copy of the folder that all begin with.
-        first: a command line before it; under: a program that runs it, without the library in front."""
+        """Runs an entry of COMMANDS, or a command line, in a copy of the common initial folder. first: a
+        command line to run before it; under: a program that runs it without the preloaded library."""
         with tempfile.TemporaryDirectory(prefix="bucketlab-faults-") as place:
             folder, report, out = (os.path.join(place, part) for part in ("folder", "report", "out"))
             shutil.copytree(cls.template, folder)
@@ -324,13 +326,13 @@ class FaultsTest(unittest.TestCase):
 
     @staticmethod
     def run_again(name, folder, copy):
-        """The exit code where the disk is sound again, before anybody else has looked at what was left."""
+        """The exit code on a working disk, before any other program has opened the files."""
         shutil.copytree(folder, copy)
         return subprocess.run([program_of(name), *words_of(name)], cwd=copy, stdin=subprocess.DEVNULL, timeout=60,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
 
     def judge(self, name, outcome):
-        """What is wrong with a command on whose way something has failed; None when nothing is."""
+        """The fault of a command during which a call has failed; None when there is none."""
         right = self.right[name]
         if not outcome.report:
             return f"ended with {outcome.code}: {outcome.err}"
@@ -344,7 +346,7 @@ class FaultsTest(unittest.TestCase):
             return f"not one line with a cure: {outcome.err!r}"
         if re.search(r"SQL|bucketlab-faults", outcome.err):
             return f"says what a user cannot know: {outcome.err!r}"
-        # What these two have made is not made twice.
+        # A result that these two have already made is not made again.
         is_done = name == "init" or name == "resume" and outcome.tables == right.tables
         if outcome.again not in (None, right.code) and not is_done:
             return f"stands in the way of the next run, which ends with {outcome.again}"
@@ -383,7 +385,7 @@ class FaultsTest(unittest.TestCase):
         return None
 
     def numbers(self, total, most):
-        """Which N to try: all, or about `most`."""
+        """The values of N to try: all, or about `most`."""
         if IS_SLOW or total <= most:
             return list(range(1, total + 1))
         draw = random.Random(total)
@@ -392,7 +394,8 @@ class FaultsTest(unittest.TestCase):
         return sorted({1, 2, total, *(draw.randint(1, total) for _ in range(most - 3))})
 
     def sites(self, name, environment, variable="FAULTY_SITES"):
-        """Of each allocation of a command, or each call with files, where it stands and the calls that led there."""
+        """The call site of each allocation of a command, or of each file call, with the calls that led to it.
+        """
         with tempfile.NamedTemporaryFile() as file:
             self.run_command(name, {**environment, variable: file.name})
             words = [word for word, in struct.iter_unpack("=Q", file.read())]
@@ -404,8 +407,8 @@ class FaultsTest(unittest.TestCase):
 
     @staticmethod
     def first_of_each_call(sites, seen):
-        """Numbers from 1: for each call in the program that leads to one of the sites, and is not in `seen` yet, one
-        that it leads to."""
+        """Numbers from 1: one for each call in the program that leads to one of the sites and is not in
+        `seen` yet."""
         chosen = []
         for number, site in sorted(enumerate(sites, 1), key=lambda pair: -len(pair[1])):
             if not seen.issuperset(site):
@@ -414,7 +417,7 @@ class FaultsTest(unittest.TestCase):
         return sorted(chosen)
 
     def try_all(self, cases):
-        """(name of the command, environment) each; all run. Each fault is told when it is first seen."""
+        """Runs all (name of the command, environment); reports each fault when it first occurs."""
         faults, done, timed = {}, 0, []
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             outcomes = pool.map(lambda case: self.run_command(*case), cases)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a command for which memory runs out, wherever that is, says so in one line and leaves everything whole.
-Method: every command again and again; allocation N of the program, of SQLite and of Jansson returns NULL, alone or
-with all that follow. Slow: for N = 1, 2, 3 ... until the command gets by with fewer; of a command with thousands of
-allocations, and of the libraries, the first, the last and some others at each place in the code that allocates.
-By call: one N on the way of each call in the program that leads to an allocation."""
+"""Aim: a command that runs out of memory, at any allocation, reports it in one line and leaves all data
+complete. Method: every command is repeated; allocation N of the program, of SQLite and of Jansson returns
+NULL, alone or with all later ones. Slow: for N = 1, 2, 3 ... until the command makes fewer; for a command
+with thousands of allocations, and for the libraries, the first, the last and some others at each place in the
+code that allocates. With `calls`: one N for each call in the program that leads to an allocation.
+"""
 import random
 import unittest
 
@@ -24,7 +25,7 @@ class MemoryTest(FaultsTest):
                 for number in numbers:
                     chosen = {"FAULTY_CALLERS": callers, "FAULTY_MEMORY": str(number)}
                     cases.append((name, {**chosen, "FAULTY_LASTING": "1"} if number % 3 == 0 else chosen))
-                if IS_SHARED and numbers:  # of the three one in turn
+                if IS_SHARED and numbers:  # one of the three in turn
                     break
         self.try_all(cases)
 
@@ -40,7 +41,7 @@ class MemoryTest(FaultsTest):
         draw = random.Random(len(sites))
         if callers == "program" and len(sites) <= ALL_UP_TO:
             return range(1, len(sites) + 1)
-        # SQLite allocates at two places, for all its purposes.
+        # SQLite allocates at two places in its code, for all its purposes.
         places, each = {}, EACH_OF_SQLITE if callers == "libsqlite3" else EACH
         for number, site in enumerate(sites, 1):
             places.setdefault(site[0], []).append(number)

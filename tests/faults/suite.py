@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs what each of the three tests runs on its own, so that all commands run undisturbed once and not three times;
-the arguments are those of faults.py."""
+"""Runs the three tests in one process, so that each command runs undisturbed once instead of three times; the
+arguments are those of faults.py.
+"""
 import unittest
 
 from clock_test import ClockTest  # noqa: F401

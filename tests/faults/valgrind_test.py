@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: no command reads what it has not written, or loses memory.
-Method: every command once under valgrind; 77 without it."""
+"""Aim: no command reads uninitialised memory or leaks memory. Method: every command once under valgrind;
+exits with 77 when valgrind is missing.
+"""
 import os
 import shutil
 import sys

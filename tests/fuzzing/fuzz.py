@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fuzzes the readers of the program: scenarios, traces, what Cassandra prints, expectations.
+"""Fuzzes the program's readers: scenarios, traces, the output of Cassandra's tools, expectations.
 
     cmake --preset fuzz && cmake --build --preset fuzz
     tests/fuzzing/fuzz.py build/fuzz [TARGET...] [--runs 10000000] [--keep]
 
-What libFuzzer finds of new inputs stays in BUILD/fuzzing/TARGET and is gone on from; --keep merges what covers more
-into tests/fuzzing/corpus, the smallest inputs first. An input that breaks a target stays in BUILD/fuzzing, and its
-name is told: put it into the corpus with the mend.
+New inputs of libFuzzer stay in BUILD/fuzzing/TARGET, where the next call continues; --keep merges the inputs
+that add coverage into tests/fuzzing/corpus, the smallest first. An input that breaks a target stays in
+BUILD/fuzzing, and its name is printed: add it to the corpus together with the fix.
 """
 import argparse
 import os
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-# And the longest input of each.
+# The targets, and the longest input of each.
 TARGETS = {"scenario": 4096, "trace": 4096, "observed": 4096, "expect": 256, "snapshot": 260}
 SEEDS = {"scenario": [HERE.parents[1] / "scenarios"]}
 
@@ -45,7 +45,7 @@ def fuzz(build, target, runs, keep):
     cover = re.findall(r"cov: (\d+)", done.stderr)
     print(f"{target}: {int(number[1]):,} executions, {cover[-1] if cover else '?'} edges, clean", flush=True)
     if keep:
-        # Each new edge is worth a file, how often it is taken is not.
+        # Each new edge is worth a file, but not the number of times it is taken.
         subprocess.run([program, "-merge=1", "-use_counters=0", f"-max_len={TARGETS[target]}", kept, own], check=True,
                        capture_output=True)
     return True

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One seed, one digest: every line of digests.txt is run and must give the digest that stands there.
+"""One seed, one digest: every line of digests.txt is run and must give its digest.
 
 The same file is compared with gcc and clang, -O0, -O1 and -O3, one thread and two, so equal digests are equal
-everywhere; machines.py holds it against other machines. Every scenario must stand in shipped.txt, which that script
-runs. Each line runs with one thread or with two, in turn; with --both, and before it is written, with one and with two.
-Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--both] [--write]; --write puts down what this build gives: only for a
-change that means to move digests, and says so in CHANGELOG.md.
+everywhere; machines.py compares it on other machines. Every scenario must be listed in shipped.txt, which
+that script runs. The lines run with one thread and with two alternately; with --both, and before a digest is
+written, each line runs with both. Usage: digest_test.py BUCKETLAB SOURCE_FOLDER [--both] [--write]; --write
+stores the digests of this build: only for a change that is intended to move digests, and says so in
+CHANGELOG.md.
 """
 import json
 import os

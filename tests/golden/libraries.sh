@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fetches libfyaml, libjansson, zlib and libzstd of another architecture into a folder of their own; the system stays as it is.
+# Downloads libfyaml, libjansson, zlib and libzstd of another architecture into a separate folder, without
+# changing the system.
 #   libraries.sh ARCHITECTURE FOLDER      arm64, s390x, ... as dpkg names it; FOLDER then has usr/include and usr/lib
-# The packages come from the system's own sources, through apt with lists and a cache inside the folder: about 9 MB.
+# The packages come from the system's own sources, through apt with lists and a cache inside the folder: about
+# 9 MB.
 set -euo pipefail
 
 architecture=$1 folder=$2
@@ -19,7 +21,7 @@ work=$(cd "$work" && pwd)
 apt=(apt-get -q -o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture" -o APT::Sandbox::User=
      -o "Dir::State::Lists=$work/lists" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/cache"
      -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false)
-# A source without that architecture need not be the one that is wanted, so that only the download decides.
+# A source may lack this architecture without being needed, so only the download decides.
 if ! (cd "$work/packages" && { "${apt[@]}" update || true; "${apt[@]}" download libfyaml-dev libjansson-dev zlib1g-dev libzstd-dev; }) \
         >"$work/log" 2>&1; then
     tail -n 5 "$work/log" >&2

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One digest on every machine: builds the program `digest` for x86-64, arm64 and s390x (big-endian), with gcc and
-clang, without optimisation and with much, runs the others' under qemu, and holds all digests against those kept here.
+"""One digest on every machine: builds the program `digest` for x86-64, arm64 and s390x (big-endian), with gcc
+and clang, unoptimised and highly optimised, runs the foreign builds under qemu, and compares all digests with
+those stored here.
 
   machines.py [--few | --quick] [--jobs N] [--work FOLDER] [--only WORD]...   --only: rows with that word: arm64, O3
-  machines.py --write           puts down in shipped.txt what gcc -O2 gives here, for a change that means to move it
+  machines.py --write           stores the digests of gcc -O2 in shipped.txt, for a change that is intended to move them
 
-digests.txt has runs that were cut short, for every build; shipped.txt has every scenario at the size it is shipped
-with, with the digests of each strategy, for the builds with -O2. What comes out is a table with a line a build and
-condition, and a line below it for each run that differs: the first digest of it that does. --few: of all runs a
-dozen that take little time and are of every kind. --quick: these, with gcc -O0 here and -O2 on the foreign machines,
-and nothing is downloaded.
+digests.txt has shortened runs, for every build; shipped.txt has every scenario at its shipped size, with the
+digests of each strategy, for the builds with -O2. The output is a table with a line per build and condition,
+and a line below it for each run that differs: its first digest that differs. --few: a dozen short runs of
+every kind. --quick: these, with gcc -O0 here and -O2 on the foreign machines, without any download.
 
-Exit codes: 0 all equal; 1 some differ; 3 something could not be built or run; 77 the tools or libraries for some of the
-machines are missing, and the rest is equal.
+Exit codes: 0 all equal; 1 some differ; 3 something could not be built or run; 77 the tools or libraries for
+some of the machines are missing, and the rest is equal.
 """
 import argparse
 import collections
@@ -50,13 +50,14 @@ CONDITIONS = (
     Condition("other locale", [], {"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu", "COLUMNS": "7"}, 1),
 )
 REFERENCE = Build(X86, "gcc", "-O2")
-# Stops at what C leaves undefined, and where a conversion that nobody wrote down changes a value.
+# Stops at undefined behaviour, and at implicit conversions that change a value.
 SANITIZED = "sanitized"
 SANITIZERS = "-O1 -fsanitize=undefined,float-divide-by-zero,implicit-conversion -fno-sanitize-recover=all"
 
 
 class Run(collections.namedtuple("Run", "words digests")):
-    """A line of a golden file: the words of a command line, and the digests that it must give, the run's first."""
+    """A line of a golden file: the words of a command line, and the digests that it must give, the run's
+    first."""
 
     @property
     def command(self):
@@ -83,7 +84,7 @@ def builds():
             for flags in ("-O0", "-O2", "-O3"):
                 yield Build(machine, compiler, flags)
             if machine is X86:
-                # A compiler that has fused multiplications at hand must not use them.
+                # A compiler for a processor with fused multiplications must not use them.
                 yield Build(machine, compiler, "-O3 -march=x86-64-v3")
     yield Build(X86, "clang", SANITIZED)
 
@@ -102,7 +103,7 @@ def plan(quick):
 
 
 def missing(build, work, quick):
-    """Why the build cannot be made here, in a few words; '' when it can."""
+    """A short reason why the build cannot be made here; '' when it can."""
     machine = build.machine
     if machine is X86:
         if os.uname().machine != "x86_64":
@@ -135,7 +136,7 @@ def folder_of(build, work):
 
 
 def make(build, work, jobs):
-    """The path of the program, and the compiler's messages where it could not be built."""
+    """The path of the program, and the compiler's messages when it could not be built."""
     machine, folder = build.machine, folder_of(build, work)
     flags = SANITIZERS if build.flags == SANITIZED else build.flags
     options = [f"-DCMAKE_C_COMPILER={build.compiler}", f"-DCMAKE_C_FLAGS={flags}"]
@@ -160,7 +161,7 @@ def make(build, work, jobs):
 
 
 def run(program, build, condition, words):
-    """The digests that come out, and the strategies' labels; or the error's line in place of both."""
+    """The digests of the run, and the strategies' labels; or the line of error instead of both."""
     emulator = [build.machine.emulator] if build.machine.emulator else []
     command = [*condition.words, *emulator, program, "--jobs", str(condition.jobs), *words]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True,
@@ -173,8 +174,9 @@ def run(program, build, condition, words):
 
 
 def difference(one, digests, labels, reference):
-    """The first digest that differs, in words; '' when none does. The strategies' come first, as the run's has all.
-    What the golden line does not have (the strategies of a short run, the figures) is compared with the reference."""
+    """The first digest that differs, in words; '' when none does. The strategies' digests come first, since
+    the run's digest covers all of them. Digests that the golden line lacks (the strategies of a short run,
+    the figures) are compared with the reference."""
     expected = list(reference or digests)
     expected[: len(one.digests)] = one.digests
     for i in [*range(1, len(expected)), 0]:
@@ -185,7 +187,7 @@ def difference(one, digests, labels, reference):
 
 
 class Table:
-    """Prints its rows as they come."""
+    """Prints its rows as they arrive."""
 
     WIDTHS = (8, 9, 21, 17, 5)
 
@@ -212,7 +214,7 @@ def main():
         return write(options)
 
     table, worst = Table(), 0
-    seen = {}  # words -> what the reference gave
+    seen = {}  # words -> the results of the reference
     table.row("machine", "compiler", "flags", "run with", "runs", "digests")
     for build, condition, names in plan(options.quick):
         row = (build.machine.name, build.compiler, build.flags, condition.name)
@@ -223,7 +225,7 @@ def main():
 
 
 def merge(a, b):
-    """The graver of two exit codes."""
+    """The more serious of two exit codes."""
     order = (0, SKIPPED, 3, 1)
     return max(a, b, key=order.index)
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: `ids` calls the lowest bits of real ids biased where their makers leave them so, and the bits that the
-library takes random; it sees bias of a bit, a pair, a sequence and a process; random bits are not called biased;
-wrong input is refused with its place.
-Method: ids of real makers (make.py), and drawn ones with one flaw each."""
+"""Aim: `ids` calls the lowest bits of real ids biased where their generators make them so, and the bits that
+the library takes random; it detects bias of a bit, a pair, a sequence and a process; random bits are not
+called biased; wrong input is refused with its place. Method: ids of real generators (make.py), and random ids
+with one flaw each.
+"""
 import os
 import pathlib
 import random
@@ -16,7 +17,7 @@ import unittest  # noqa: E402
 
 from program import ProgramTest  # noqa: E402
 
-# Of each maker: the kind, and whether the nine lowest bits are random.
+# For each generator: the kind, and whether the nine lowest bits are random.
 MAKERS = {
     "cassandra-driver-java": ("timeuuid", False), "cassandra-driver-java4": ("timeuuid", False),
     "cassandra-driver-nodejs": ("timeuuid", True), "cassandra-driver-python": ("timeuuid", True),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records ids of real makers, 500 a file, next to this script: python-*.txt with Python's uuid and the packages
-uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the packages uuid,
-ulid and cassandra-driver; cassandra-driver-java.txt (3) and cassandra-driver-java4.txt with a JDK and the jars of that
-version of the driver in CLASSPATH;
-cassandra-now.txt from a node on 127.0.0.1 (tests/cassandra5/node/start.sh; NATIVE_PORT, when it is not 9042). What is
-missing here is left out, with a word.
+"""Records ids of real generators, 500 per file, in this folder: python-*.txt with Python's uuid and the
+packages uuid6, python-ulid and cassandra-driver; npm-*.txt and cassandra-driver-nodejs.txt with node and the
+packages uuid, ulid and cassandra-driver; cassandra-driver-java.txt (3) and cassandra-driver-java4.txt with a
+JDK and the jars of that version of the driver in CLASSPATH; cassandra-now.txt from a node on 127.0.0.1
+(tests/cassandra5/node/start.sh; NATIVE_PORT, unless it is 9042). A generator that is missing on this machine
+is skipped with a message.
 
-    make.py [NAME...]        all, or those whose file is so named
+    make.py [NAME...]        all, or only the files with these names
 """
 import os
 import pathlib
@@ -82,7 +82,7 @@ def main():
     for name in sys.argv[1:] or MAKERS:
         try:
             ids = MAKERS[name]()
-        except Exception as error:  # a maker that is not here
+        except Exception as error:  # a generator that is not installed
             print(f"{name}: left out: {error}", file=sys.stderr)
             continue
         (HERE / f"{name}.txt").write_text("".join(f"{one}\n" for one in ids), encoding="ascii")

@@ -24,7 +24,7 @@ def log_inputs():
     for k in (1, 2, 5, 10, 20, 30, 40, 50, 52):
         yield 1 + 2.0 ** -k
         yield 1 - 2.0 ** -k
-    # Where the reduction changes over: the square root of 2 and its neighbours.
+    # The edges of the range reduction: the square root of 2 and its neighbours.
     for bits in (0x3FF6A09E667F3BCB, 0x3FF6A09E667F3BCC, 0x3FF6A09E667F3BCD, 0x3FF6A09E667F3BCE):
         mantissa = (bits & (1 << 52) - 1) * 2.0 ** -52 + 1
         yield from (mantissa, mantissa / 2, mantissa * 2.0 ** 40)

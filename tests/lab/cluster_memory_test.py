@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A judged run's memory grows with keys and partitions, not with rows: ten times the rows in as many partitions, by
-a tenth of the chance to fire, need about as much.
+"""The memory of a judged run grows with keys and partitions, not with rows: ten times the rows in the same
+number of partitions, at a tenth of the chance to fire, need about the same memory.
 
 Usage: cluster_memory_test.py BUCKETLAB.
 """

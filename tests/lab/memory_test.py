@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memory does not grow with rows: 10^5 keys at 10^6 rows and at many more, below 300 MB and within a tenth and 16 MiB,
-which histograms of up to 4,096 sizes an octave take before all their sizes have occurred.
+"""Memory does not grow with rows: 10^5 keys at 10^6 rows and at many more need less than 300 MB, and differ
+by at most a tenth and 16 MiB. Histograms of up to 4,096 sizes per octave need the latter until all their
+sizes have occurred.
 
 Usage: memory_test.py BUCKETLAB ROWS (the larger number; 10^9 under the label slow).
 """

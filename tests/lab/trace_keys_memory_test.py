@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A trace of many keys fits into memory: with 100,000 keys of one or two rows, both engines need no more than so many
-bytes a key, and they see every key.
+"""A trace of many keys fits into memory: with 100,000 keys of one or two rows, both engines need at most a
+given number of bytes per key, and they see every key.
 
 Usage: trace_keys_memory_test.py BUCKETLAB.
 """
@@ -20,7 +20,7 @@ STRATEGIES = """strategies:
   - probabilistic: {bits: 5, threshold: 40}
   - hash: {buckets: 64}
 """
-# Per key, with all of it: names, shares, rows, and in the cluster what each strategy keeps. A little of it is to spare.
+# Bytes per key in total: names, shares, rows, and in the cluster each strategy's data; with a small reserve.
 CASES = [("stream", STRATEGIES, 280), ("cluster", "agents: {count: 4}\nstrategies: [unbucketed: {}]\n", 3000)]
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts the partitions of `time` and `count` on a trace by hand and holds `bucketlab run --json` against them.
+"""Counts the partitions of `time` and `count` on a trace independently, and compares `bucketlab run --json`
+with them.
 
-Usage: trace_partitions.py BUCKETLAB TRACE.csv WINDOW_SECONDS ROWS. Independent of the program: the dictionaries below
-are the whole algorithm.
+Usage: trace_partitions.py BUCKETLAB TRACE.csv WINDOW_SECONDS ROWS. Independent of the program: the
+dictionaries below are the whole algorithm.
 """
 import collections
 import csv

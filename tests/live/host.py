@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A process of a service over Cassandra that writes rows in bursts and reads them, several at a time, and logs what its
-agent is told as a history (docs/judge.md). It may be killed, stopped and started again at any time.
+"""A process of a service over Cassandra that writes rows in bursts and reads them, several operations at a
+time, and logs its agent's events as a history (docs/judge.md). It may be killed, stopped and started again at
+any time.
 
     host.py ADDRESSES LOG NUMBERS SETTING BEGAN START OFFSET AGENT KEYS ROWS BURST PAUSE_US [NAME=VALUE...]
 
-As host.c, except for ADDRESSES, of nodes, with the keyspace: 127.0.0.1,127.0.0.2/live. The driver of the run sorts LOG
-by time: an effect is logged with its outcome, and bears the time when it was asked for.
+The arguments are those of host.c, except for ADDRESSES: the nodes and the keyspace, as in
+127.0.0.1,127.0.0.2/live. The driver of the run sorts LOG by time, since an effect is logged with its outcome
+but carries the time of its request.
 """
 
 import fcntl
@@ -27,14 +29,14 @@ from cassandra.cluster import NoHostAvailable
 from cassandra_host import Store
 
 SECOND = 10**9
-AT_ONCE = 8  # actions
+AT_ONCE = 8  # concurrent actions
 READ_ROWS = 20
-READ_BURSTS = 8  # to one read
+READ_BURSTS = 8  # bursts per read
 INT64_MAX = (1 << 63) - 1
 
 
 class Log:
-    """A line is written at once: a kill loses none that was."""
+    """Each line is one write, so that a kill loses no line that was logged."""
 
     def __init__(self, path, began):
         self.file, self.began = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), began
@@ -49,7 +51,7 @@ class Log:
     def begin(self, world, agent, offset):
         is_back = os.fstat(self.file).st_size > 0
         if is_back:
-            os.write(self.file, b"\n")  # a line that a kill has cut off ends here
+            os.write(self.file, b"\n")  # terminates a line that a kill has truncated
         else:
             self.write((self.began, f"strategy live is observed from {world}"))
         now = time.monotonic_ns() if is_back else self.began
@@ -57,7 +59,7 @@ class Log:
 
 
 def effect_of(action, is_guarded):
-    """What an applied action has changed, as a line of a history; None: nothing that a history tells of."""
+    """The effect of an applied action as a line of a history; None when a history does not record it."""
     columns = " ".join(str(action.sets.get(i, 0)) for i in range(4))
     row, signed_id = action.row, (action.row.id ^ 1 << 63) - (1 << 63)
     match action.kind:
@@ -90,7 +92,7 @@ def outcome_text(action, outcome):
 
 
 class Numbers:
-    """Of rows, in all and of each key: a file that all processes share."""
+    """The number of rows, in all and for each key, in a file that all processes share."""
 
     def __init__(self, path):
         self.file = os.open(path, os.O_RDWR)
@@ -116,7 +118,7 @@ class Host:
         return now - self.options.began + self.options.world + self.options.offset
 
     def take_actions(self):
-        """What the agent wants by now, as soon as it was told something: whoever judges asks it then, too."""
+        """Takes the agent's actions immediately after each event, as the judge does."""
         for action in self.agent.actions():
             if action.kind is Act.DONE:
                 self.under_way -= 1
@@ -124,7 +126,8 @@ class Host:
                 self.pool.submit(self.carry_out, action)
 
     def carry_out(self, action):
-        """In a thread. Plain writes of the state go by the true clock, so that it is known which one stays."""
+        """Runs in a thread. Plain writes of the state carry the true time, so that it is known which one
+        wins."""
         sent = time.monotonic_ns()
         true_us = (sent - self.options.began + self.options.world) // 1000
         try:
@@ -146,7 +149,7 @@ class Host:
         self.take_actions()
 
     def work(self, until=1 << 62, most=0):
-        """Until then, or until no more operations than that are under way."""
+        """Works until that time, or until at most `most` operations are under way."""
         while self.under_way > most and (now := time.monotonic_ns()) < until:
             deadline = self.agent.deadline()
             wait = until - now if deadline is None else min(until - now, deadline - self.clock(now))
@@ -192,7 +195,8 @@ class Host:
         )
 
     def choose_key(self):
-        """Of two draws the lower key: some are busier than others. All processes write the same one for a while."""
+        """The lower of two random keys, so that some keys are busier than others. All processes choose the
+        same key during a period."""
         turn = (time.monotonic_ns() - self.options.began) // (2000 * self.options.pause_us + 1)
         draws = random.Random(f"{self.options.world} {turn}")
         return min(draws.randrange(self.options.keys), draws.randrange(self.options.keys))
@@ -215,7 +219,7 @@ class Host:
 
 
 def connect(*arguments):
-    """Nodes that are busy may not answer in time at first."""
+    """Busy nodes may not answer in time at first."""
     for _ in range(10):
         try:
             return Store(*arguments)

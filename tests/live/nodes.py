@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live runs on Cassandra nodes that run already: processes of host.py write rows in bursts through
-`cassandra-driver`, and are killed, stopped for longer than their leases, and started again with the same number.
-They are judged as those of sqlite.py.
+"""Live runs on Cassandra nodes that are already running: processes of host.py write rows in bursts through
+`cassandra-driver`, and are killed, stopped for longer than their leases, and started again with the same
+number. They are judged like those of sqlite.py.
 
     nodes.py ADDRESS[,ADDRESS...] BUCKETLAB [--protocols A,B] [--rows N] [--kills N] [--out DIR] [--json FILE]
 
-Python has the packages bucketing and cassandra-driver. Exit code 1: a guarantee was broken, or the unsafe lead does
-not break where the lab says that it does.
+Needs the Python packages bucketing and cassandra-driver. Exit code 1: a guarantee was broken, or the unsafe
+lead does not break where the lab says that it does.
 """
 
 import argparse
@@ -60,7 +60,8 @@ class Run(run.Run):
         yield self.session.execute(f"SELECT key, bucket, n FROM {self.keyspace}.counters")
 
     def logs(self):
-        """In order of time: an effect is logged with its outcome, and bears the time when it was asked for."""
+        """Sorts the logs by time, since an effect is logged with its outcome but carries the time of its
+        request."""
         self.puts_s = []
         for agent in range(self.agents):
             with open(self.path(f"agent-{agent}.log"), encoding="ascii") as stream:
@@ -75,20 +76,20 @@ class Run(run.Run):
         return super().logs()
 
     def latency(self, judged):
-        """Of the inserts, half of the time each way; through a ring a quarter."""
+        """Half of an insert's time per direction; in a ring a quarter."""
         if not self.puts_s:
             return "200us"
         puts = sorted(self.puts_s)
         p50, p99 = puts[len(puts) // 2], puts[len(puts) * 99 // 100]
         return run.lognormal(p50, p99, 2 if self.nodes == 1 else 4)
 
-    # --- Nodes of a ring that node/start.sh has started.
+    # --- Nodes of a ring that node/start.sh has started
 
     def node_pid(self, node):
         return int((self.home / f"node{node + 1}/pid").read_text())
 
     def pause_node(self, node, seconds):
-        """As a long collection of garbage."""
+        """Like a long garbage collection."""
         pid, at = self.node_pid(node), self.seconds()
         now = time.monotonic_ns()
         self.note(now, f"fault gc_storm begins, target {node} lasts {int(seconds * run.SECOND)} by 0")
@@ -98,7 +99,7 @@ class Run(run.Run):
         threading.Timer(seconds, os.kill, (pid, signal.SIGCONT)).start()
 
     def restart_node(self, node):
-        """It is stopped, and starts again when it is gone."""
+        """Stops the node, and starts it again when it has ended."""
         pid, number = self.node_pid(node), str(node + 1)
         script = "while kill -0 $1 2>/dev/null; do sleep 0.2; done; sleep 5; exec $2 $3 $3"
         os.kill(pid, signal.SIGTERM)
@@ -120,7 +121,8 @@ def main():
     session = Cluster(nodes, execution_profiles={EXEC_PROFILE_DEFAULT: profile}).connect()
 
     def more(one):
-        """Of a ring, a node is paused twice, and another is stopped and started; in a long run again and again."""
+        """In a ring, one node is paused twice, and another is stopped and started; in a long run repeatedly.
+        """
         rounds = max(1, options.kills // 25) if len(nodes) >= 3 else 0
         for turn in range(rounds):
             yield (turn + 0.15) / rounds, lambda: one.pause_node(1, 1.5)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of live runs: as a setting that a host of the core reads, and as a strategy of the lab's twin."""
+"""The settings of live runs: as a setting for a host of the core, and as a strategy of the lab's twin."""
 
 # Small partitions and short times, so that a run of seconds has many changes.
 FIRES = {"bits": 3, "threshold": 25}
 COUNT = {"rows": 200}
 CACHE_TTL_MS = 200
 CLOCK_BOUND_MS = 10
-# Under way in an agent. A host that has half of them takes no more rows for a while; those of a twin come all the same.
+# Operations under way in an agent. A host with half of them accepts no rows for a while; a twin's rows arrive
+# anyway.
 OPERATIONS = 64
 
 SETTINGS = {
@@ -30,7 +31,7 @@ SETTINGS = {
     "scan": ("count", {**COUNT, "counter": "scan", "every_rows": 50}),
     "memory": ("count", {**COUNT, "counter": "memory"}),
 }
-# Requests of a row until it is stored, one after the other, where they are more than one.
+# The sequential requests until a row is stored, where there are more than one.
 REQUESTS = {"counter": 3, "lwt": 2}
 
 
@@ -38,13 +39,13 @@ SIZES = ("threshold", "rows", "batch", "every_rows")
 
 
 def settings(name, scale):
-    """Its kind and values, with partitions that are so many times smaller."""
+    """The protocol's kind and values, with partitions smaller by the factor `scale`."""
     kind, values = SETTINGS[name]
     return kind, {key: value // scale if key in SIZES else value for key, value in values.items()}
 
 
 def setting_text(name, scale):
-    """What `bucketlab tune --emit` would write."""
+    """The text that `bucketlab tune --emit` would write."""
     kind, values = settings(name, scale)
     lines = ["bucketing-setting 1", "scenario_digest = 0000000000000000", f"kind = {kind}"]
     return "\n".join(lines + [f"{key} = {value}" for key, value in values.items()] + ["end", ""])
@@ -87,10 +88,10 @@ def twin(
     seed=1,
     trace=None,
 ):
-    """The lab's scenario of a live run: same processes, rates, times to live, leads, faults and latencies.
-    trace: the rows of the run, as a file next to the scenario."""
+    """The lab's scenario of a live run: the same processes, rates, times to live, leads, faults and
+    latencies. trace: the rows of the run, as a file next to the scenario."""
     replicas = min(nodes, 3)
-    if trace is None:  # judge takes the rows of the history
+    if trace is None:  # the judge takes the rows of the history
         rows = f"duration: {max(1, int(duration_s * 1000))}ms\nkeys: {{count: {keys}}}\n"
         rows += f"arrivals: {{rate: {rate:.3f}/s}}"
     else:

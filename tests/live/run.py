@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A live run: processes that are killed, stopped and started again, their histories, and the lab's twin of the run.
+"""A live run: processes that are killed, stopped and started again, their histories, and the lab's twin of
+the run.
 
-sqlite.py and nodes.py say what the processes are and where their rows are.
+sqlite.py and nodes.py define the processes and the place of their rows.
 """
 
 import json
@@ -20,20 +21,21 @@ import protocols
 
 SECOND = 10**9
 KEYS = 6
-# As judge takes them: key, bucket, number and time of rows, key and columns of states, key, bucket and sum of counters.
+# In the format of judge: key, bucket, number and time of rows; key and columns of states; key, bucket and sum
+# of counters.
 TABLES = "row,key-%d,%d,%d,%d\n", "state,key-%d,%d,%d,%d,%d\n", "counter,key-%d,%d,%d\n"
-ROWS_ASTRAY = 20  # several bursts, so that none at all would be no chance
+ROWS_ASTRAY = 20  # several bursts, so that zero is no coincidence
 
 
 def lognormal(p50, p99, trips):
-    """One of so many trips that take as long together; in seconds."""
+    """A single trip, in seconds, when `trips` trips together have these percentiles."""
     sigma = math.log(max(p99 / p50, 1.001)) / 2.326
     mean_us = max(0.001, p50 / trips * math.exp(sigma**2 / 2) * 1e6)
     return f"{{lognormal: {{mean: {mean_us * 1000:.0f}ns, sigma: {sigma:.3f}}}}}"
 
 
 class Run:
-    """One run of one protocol: its folder, its processes, and its own log of what it does to them."""
+    """A run of one protocol: its folder, its processes, and its own log of its actions on them."""
 
     scale, nodes, bound_ms, client_s = 1, 1, protocols.CLOCK_BOUND_MS, 12
     node_pauses = node_stops = 0
@@ -42,7 +44,7 @@ class Run:
         self.name, self.folder, self.rows = name, folder, rows
         self.agents, self.burst, self.pause_us = agents, burst, pause_us
         self.processes, self.logged, self.kills, self.pauses, self.faults = {}, {}, 0, 0, []
-        self.lasting = {}  # faults under way, by their numbers in the history
+        self.lasting = {}  # active faults, by their numbers in the history
         os.makedirs(folder)
         self.write("setting.bk", protocols.setting_text(name, self.scale))
         with open(self.path("numbers"), "wb") as numbers:
@@ -53,14 +55,14 @@ class Run:
         self.note(self.began, f"strategy live is observed from {self.world}")
 
     def prepare(self):
-        """Before the clock begins."""
+        """Prepares the run before the clock begins."""
 
     def program(self):
-        """What is started, without the arguments that all hosts take; where the rows are."""
+        """The words that start a process, without the arguments that all hosts take; and the place of the rows."""
         raise NotImplementedError
 
     def tables(self):
-        """What is read back: rows by the columns of TABLES."""
+        """The data read back after the run: rows by the columns of TABLES."""
         raise NotImplementedError
 
     def path(self, name):
@@ -76,7 +78,7 @@ class Run:
 
     def start(self, agent):
         entries = KEYS * 64 if self.keeps_state() else 1
-        # Clocks lie apart within the bound.
+        # The clocks differ within the bound.
         offset = (agent * 2 - self.agents + 1) * self.bound_ms * 1000000 // (2 * self.agents)
         program, store = self.program()
         arguments = [
@@ -107,7 +109,7 @@ class Run:
         return os.path.getsize(path) if os.path.exists(path) else 0
 
     def awake(self):
-        """Those that have begun, and are not stopped."""
+        """The agents that have begun and are not stopped."""
         stopped = {target for _, place, target, *_ in self.lasting.values() if place == "agent"}
         return [
             agent
@@ -123,7 +125,8 @@ class Run:
         return (time.monotonic_ns() - self.began) / SECOND
 
     def kill(self, agent):
-        """Its end is seen before it is logged, so nothing of it comes later; the next life begins at once."""
+        """The process's end is awaited before it is logged, so none of its events come later; it is restarted
+        immediately."""
         at = self.seconds()
         self.processes[agent].kill()
         self.processes[agent].wait()
@@ -133,8 +136,8 @@ class Run:
         self.start(agent)
 
     def begin_fault(self, kind, place, target, until, end):
-        """until: seconds of the run, or a function that tells whether it is over; `end` is called then. place: what the
-        scenario calls the target."""
+        """until: seconds of the run, or a function that tells whether the fault is over; then `end` is
+        called. place: the name of the target in the scenario."""
         number = next(i for i in range(len(self.lasting) + 1) if i not in self.lasting)
         self.lasting[number] = (kind, place, target, self.seconds(), until, end)
         self.note(time.monotonic_ns(), f"fault {kind} begins, target {target} lasts 0 by 0")
@@ -148,13 +151,13 @@ class Run:
                 self.fault(kind, place, target, at, self.seconds() - at)
 
     def fault(self, kind, place, target, at, lasts):
-        """For the twin."""
+        """Records a fault for the twin."""
         self.faults.append((kind, place, target, at, lasts))
 
     def pause(self, agent, seconds):
         os.kill(self.processes[agent].pid, signal.SIGSTOP)
         _, status = os.waitpid(self.processes[agent].pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):  # it has ended meanwhile
+        if not os.WIFSTOPPED(status):  # it has already ended
             self.processes[agent].returncode = os.waitstatus_to_exitcode(status)
             return
         self.pauses += 1
@@ -166,7 +169,7 @@ class Run:
             return struct.unpack("q", numbers.read(8))[0]
 
     def stop_taking(self):
-        """Before all rows were taken: the processes end as if they had been."""
+        """Pretends that all rows were accepted, so that the processes end."""
         with open(self.path("numbers"), "r+b") as numbers:
             numbers.write(struct.pack("q", self.rows))
 
@@ -176,8 +179,8 @@ class Run:
                 raise SystemExit(f"{self.name}: agent {agent} ended with {process.returncode}")
 
     def drive(self, kills, draws, most_seconds, more=()):
-        """Until all rows were taken, or for so long since all processes had begun; what is done to them is spread over
-        whichever is over first. more: (share of the run, what is done then), in that order."""
+        """Runs until all rows were accepted, or for most_seconds since all processes had begun; the kills are
+        spread over whichever comes first. more: (share of the run, action), in ascending order."""
         for agent in range(self.agents):
             self.start(agent)
         due = sorted(draws.uniform(0.02, 0.97) for _ in range(kills))
@@ -217,13 +220,14 @@ class Run:
                 out.writelines(line % tuple(row) for row in rows)
 
     def end(self):
-        """Of what still runs when the run was given up."""
+        """Ends the processes that still run when the run was aborted."""
         for process in self.processes.values():
             if process.poll() is None:
                 process.kill()
 
     def latency(self, judged):
-        """One way, of the twin's network; judged: the metrics of the run, None before that."""
+        """The one-way latency of the twin's network; judged: the metrics of the run, None before they are
+        known."""
         if not judged or not judged.get("latency.write.p50"):
             return "50us"
         trips = 2 * protocols.REQUESTS.get(self.name, 1)
@@ -241,7 +245,7 @@ def outcome_of(lab, *arguments):
 
 
 def read_logs(run, logs):
-    """The rows in the order in which they came, and when each process was back, of those that were killed."""
+    """The rows in the order of their arrival, and the time at which each killed process was back."""
     rows, backs = [], []
     for log in logs:
         with open(log, encoding="ascii") as stream:
@@ -257,7 +261,7 @@ def read_logs(run, logs):
 
 
 def faults_of_twin(run, backs, first):
-    """first: when the first row came, in seconds of the run, since the twin begins there."""
+    """first: the time of the first row in seconds of the run, which is the twin's beginning."""
     texts = []
     for kind, place, target, at, lasts in run.faults:
         if lasts is None:
@@ -269,7 +273,7 @@ def faults_of_twin(run, backs, first):
 
 
 def judge(lab, run, twins=1):
-    """The verdict on the run, and the lab's twins of it, with the latencies that were measured."""
+    """The verdict on the run, and its twins in the lab with the measured latencies."""
     logs = run.logs()
     rows, backs = read_logs(run, logs)
     run.write("rows.csv", "time,key\n" + "".join(f"{time},{key}\n" for time, key in rows))
@@ -338,7 +342,7 @@ def misrouted_in_lab(result):
 
 
 def faults_of(result):
-    """Why the run is a failure."""
+    """The reasons for which the run is a failure."""
     name = result["protocol"]
     if result["broken"]:
         yield f"{name}: {result['broken']}"
@@ -364,7 +368,7 @@ def add_options(parser, rows, kills, pause_us):
 
 
 def run_all(options, make, more=lambda run: ()):
-    """Runs, judges and reports each protocol; the exit code. more: what else is done to a run."""
+    """Runs, judges and reports each protocol; returns the exit code. more: additional actions on a run."""
     folder = options.out or tempfile.mkdtemp(prefix="bucketlab-live-")
     results, faults, begun = [], [], time.monotonic()
     print(f"seed {options.seed}, in {folder}")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live runs on a SQLite file: several processes that embed the core write rows in bursts, and are killed, stopped for
-longer than their leases, and started again with the same number. Their logs, and the tables that are read back, are
-judged by `bucketlab judge`; the lab's twin of each run is run beside it.
+"""Live runs on a SQLite file: several processes that embed the core write rows in bursts, and are killed,
+stopped for longer than their leases, and started again with the same number. `bucketlab judge` judges their
+logs and the tables that are read back, and the lab's twin of each run is run for comparison.
 
     sqlite.py HOST BUCKETLAB [--protocols A,B] [--rows N] [--kills N] [--out DIR] [--json FILE]
 
-HOST is the program of host.c. Exit code 1: a guarantee was broken, or the unsafe lead does not break where the lab
-says that it does.
+HOST is the program of host.c. Exit code 1: a guarantee was broken, or the unsafe lead does not break where
+the lab says that it does.
 """
 
 import argparse
@@ -24,7 +24,8 @@ class Run(run.Run):
         super().__init__(*arguments)
 
     def prepare(self):
-        """Of processes that change the journal's mode at the same time, one may find the file locked."""
+        """If several processes set the journal mode at the same time, one of them may find the file locked.
+        """
         store = sqlite3.connect(self.path("store.db"))
         store.execute("PRAGMA journal_mode = WAL")
         store.close()

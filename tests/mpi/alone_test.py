@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a program without MPI does not do all the work once in each process that mpirun starts.
-Method: the variables that mpirun sets, set by hand."""
+"""Aim: a program without MPI does not repeat all the work in each process that mpirun starts. Method: the
+variables that mpirun sets, set by hand.
+"""
 import os
 import sys
 import unittest

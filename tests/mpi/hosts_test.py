@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: ranks on several hosts work together over a network, and one that is lost ends the job.
-Method: two network namespaces with a wire between them stand for hosts, and a script that enters one stands for the
-remote shell. Skipped where namespaces cannot be made. `slow`: the wire is cut in the middle of a sweep."""
+"""Aim: ranks on several hosts work together over a network, and the loss of a rank ends the job. Method: two
+network namespaces with a virtual link represent the hosts, and a script that enters a namespace represents
+the remote shell. Skipped where namespaces cannot be created. `slow`: the link is cut in the middle of a
+sweep.
+"""
 import json
 import os
 import re
@@ -29,7 +31,8 @@ def ip(*words):
 
 
 def without_mpirun(text):
-    """mpirun's own race: what it starts on another host may be too quick to be given a process group."""
+    """Removes the message of a race in mpirun: a process on another host may end before it is given a process
+    group."""
     return re.sub(r"^\[\S+:\d+\] plm:rsh: Warning: setpgid.*\n", "", text, flags=re.MULTILINE)
 
 
@@ -52,7 +55,7 @@ class HostsTest(MpiTest):
             done = ip(*step)
             if done.returncode != 0:
                 self.skipTest(f"no wire between namespaces: {done.stderr.strip()}")
-        # Called as a remote shell is: options, the host, the command.
+        # Called like a remote shell: options, the host, the command.
         self.agent = self.write("agent.sh", AGENT.replace("FIRST", a).replace("SECOND", b))
         os.chmod(self.agent, 0o755)
 
@@ -61,7 +64,7 @@ class HostsTest(MpiTest):
             ip("netns", "del", name)
 
     def start_hosts(self, *arguments, ranks=4):
-        """mpirun within the first host."""
+        """Starts mpirun within the first host."""
         settings = {"plm_rsh_agent": self.agent, "plm_rsh_no_tree_spawn": "1", "btl": "self,tcp",
                     "btl_tcp_if_include": "10.99.77.0/24", "oob_tcp_if_include": "10.99.77.0/24",
                     "oob_tcp_keepalive_time": "3", "oob_tcp_keepalive_intvl": "1", "oob_tcp_keepalive_probes": "3"}

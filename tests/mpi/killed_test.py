@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: whatever is killed, the job ends soon, and says so by its exit code; the database is sound, and the same
-command goes on with what it holds, to what an undisturbed one comes to.
-Method: SIGKILL for a rank, for rank 0 and for mpirun, and signals for mpirun, in the middle of a sweep and of runs by
-each engine. `slow`: twenty kills at random moments of one sweep."""
+"""Aim: whichever process is killed, the job ends soon and reports it by its exit code; the database is sound,
+and the same command continues from it and gives the result of an undisturbed job. Method: SIGKILL for a rank,
+for rank 0 and for mpirun, and signals for mpirun, in the middle of a sweep and of runs by each engine.
+`slow`: twenty kills at random moments of one sweep.
+"""
 import json
 import os
 import random
@@ -16,7 +17,7 @@ from mpirun import IS_SLOW, MpiTest
 from program import SMALL
 from share import in_full
 
-# About 25 ms a job.
+# About 25 ms per job.
 SWEEP = SMALL.replace("duration: 2d", "duration: 25d") + """\
 sweep:
   seeds: 20
@@ -66,7 +67,7 @@ class KilledTest(MpiTest):
         connection.close()
 
     def disturb(self, process, pids, victim, number):
-        """What the job says before it ends, which it does without an answer."""
+        """The job's output before it ends, which it does without a result."""
         begin = time.monotonic()
         self.kill(victim, number)
         out, err = process.communicate(timeout=120)
@@ -112,7 +113,7 @@ class KilledTest(MpiTest):
         self.write("s.yaml", text)
         process = self.start_ranks(3, "run", "s.yaml", "--json", "--quiet", "--no-charts")
         ranks = self.ranks_of(process, 3)
-        # At work: it has spent more than its start takes.
+        # The rank is at work: it has used more processor time than its start takes.
         while process.poll() is None and min(self.cpu_s(pid) for pid in ranks.values()) < 0.2:
             time.sleep(0.02)
         self.assertIsNone(process.poll(), "too fast to be disturbed")

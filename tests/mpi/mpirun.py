@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the program under mpirun, in a fresh folder. A test script is given the paths of the program, of the one that
-guarantees too much, and of the probe."""
+"""Runs the program under mpirun, in a fresh folder. The arguments of a test script are the paths of the
+program, of the one that guarantees too much, and of the probe.
+"""
 import os
 import re
 import signal
@@ -15,12 +16,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import program  # noqa: E402  it takes the first argument
 from program import SOURCE, ProgramTest  # noqa: E402,F401
 
-# A test has more ranks than processors, and may be root's; -q: mpirun keeps its own remarks on exit codes.
+# There are more ranks than processors, and the user may be root; -q suppresses mpirun's own messages on exit
+# codes.
 MPIRUN = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe"]
 
 
 def steady(text):
-    """What a run prints, without what differs from one to the next: times and rates."""
+    """The output of a run without the parts that differ between runs: times and rates."""
     text = re.sub(r"digest ([0-9a-f]{16}), \d+\.\d s", r"digest \1", text)
     text = re.sub(r"[0-9-]+[ T][0-9:]+( UTC|Z)|\b[0-9.]+ m?s\b", "", text)
     text = re.sub(r'"(seconds|created|elapsed_ms)": ?[^,}]+', "", text)
@@ -30,7 +32,7 @@ def steady(text):
 
 class MpiTest(ProgramTest):
     def start_ranks(self, ranks, *arguments, command=None, extra=(), **options):
-        """mpirun with the program and its arguments, or with a command in its place."""
+        """Starts mpirun with the program and its arguments, or with another command."""
         words = [*MPIRUN, *extra, "-n", str(ranks), *(command or [program.PROGRAM]), *arguments]
         kept, program.PROGRAM = program.PROGRAM, words[0]
         try:
@@ -39,13 +41,13 @@ class MpiTest(ProgramTest):
             program.PROGRAM = kept
 
     def run_ranks(self, ranks, *arguments, **options):
-        """Returns exit code, stdout, stderr."""
+        """Returns the exit code, stdout and stderr."""
         process = self.start_ranks(ranks, *arguments, **options)
         out, err = process.communicate(timeout=120)
         return process.returncode, out.decode(), err.decode()
 
     def ranks_of(self, mpirun, count, deadline_s=30):
-        """Process ids by rank, as soon as all are there."""
+        """Process ids by rank, as soon as all of them exist."""
         end = time.monotonic() + deadline_s
         while time.monotonic() < end:
             found = {}
@@ -84,7 +86,7 @@ class MpiTest(ProgramTest):
         os.kill(pid, number)
 
     def assert_gone(self, pids, within_s=15):
-        """None of these processes is left."""
+        """Asserts that none of these processes exists any more."""
         end = time.monotonic() + within_s
         left = list(pids)
         while left and time.monotonic() < end:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: messages between ranks arrive whole; what rank 0 alone may do is done once; an error anywhere is one line.
-Method: the probe, which checks itself; commands under mpirun that are no work for several."""
+"""Aim: messages between ranks arrive complete; work for rank 0 only is done once; an error on any rank is one
+line. Method: the probe, which checks itself; and commands under mpirun that cannot be distributed.
+"""
 import os
 import unittest
 
@@ -52,15 +53,15 @@ class RanksTest(MpiTest):
             self.assertEqual(alone[0], 0, words)
 
     def test_error_on_another_rank_ends_the_job_with_its_line(self):
-        """Rank 1 has no trace where the scenario names it."""
-        # Long enough for rank 1 to get a job before rank 0 has done them all.
+        """Rank 1 lacks the trace that the scenario names."""
+        # Long enough for rank 1 to get a job before rank 0 has done all of them.
         lines = "".join(f"{t},k{t % 97},10\n" for t in range(100000))
         self.write("t.csv", "timestamp_ms,key,bytes\n" + lines)
         text = ("trace: {file: t.csv}\nstrategies:\n  - hash: {buckets: 3}\nsweep:\n  grid:\n"
                 "    strategies.hash.buckets: [" + ", ".join(map(str, range(2, 42))) + "]\n")
         self.write("t.yaml", text)
         os.mkdir(os.path.join(self.folder, "empty"))
-        # Relative names are looked up where each rank was started.
+        # Each rank resolves relative names in the folder where it was started.
         words = [program.PROGRAM, "sweep", "t.yaml", "--quiet"]
         line = [*MPIRUN, "-n", "1", *words, ":", "-wdir", os.path.join(self.folder, "empty"), "-n", "1", *words]
         kept, program.PROGRAM = program.PROGRAM, line[0]
@@ -79,7 +80,7 @@ class RanksTest(MpiTest):
         self.assertEqual(alone, several)
 
     def test_program_that_is_started_alone_does_not_begin_mpi(self):
-        """Beginning takes a tenth of a second, and says so where there is nowhere to begin."""
+        """Initialising MPI takes a tenth of a second, and prints a message when it cannot be initialised."""
         environment = {"OMPI_MCA_btl": "none", "PMIX_MCA_gds": "none"}
         self.good("run", "s.yaml", "--quiet", "--no-charts", environment=environment)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: any number of ranks prints what one process prints, and stores what it stores.
-Method: runs by each engine, sweeps and campaigns with 1, 2, 3 and 8 ranks, compared with the program by itself."""
+"""Aim: any number of ranks prints and stores the same as one process. Method: runs by each engine, sweeps and
+campaigns with 1, 2, 3 and 8 ranks, compared with the program by itself.
+"""
 import os
 import sqlite3
 import unittest
@@ -10,10 +11,11 @@ import program
 from program import SMALL
 from share import SHARE, part
 
-# Of a part of the tests 3 alone, and by the exact stream 8.
+# In a part of the tests only 3 ranks, and 8 for the exact stream.
 EACH = (8,) if SHARE > 1 else (1, 2, 3, 8)
 RANKS = part((3, 1, 2, 8))
-# All that a tally holds: reads of several kinds, rows that come late, rows that go, a change of settings.
+# Everything that a tally contains: reads of several kinds, late rows, expiring and deleted rows, a change of
+# settings.
 FULL = """\
 name: full
 seed: 11
@@ -92,7 +94,7 @@ SINGLE = "strategies: [{probabilistic: {bits: 2, threshold: 5, label: \"it's\"}}
 
 class SameTest(MpiTest):
     def dump(self, database):
-        """All that is stored, but times of day and durations."""
+        """Everything that is stored, except times of day and durations."""
         connection = sqlite3.connect(os.path.join(self.folder, database))
         lines = []
         for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
@@ -104,7 +106,8 @@ class SameTest(MpiTest):
         return lines
 
     def hold(self, *words, has_database=True, numbers=RANKS):
-        """What the program prints by itself, and that so many ranks print it and leave the same behind."""
+        """Asserts that these numbers of ranks print and store the same as the program by itself; returns its
+        output."""
         database = ["--db", "x.db"] if has_database else []
 
         def outcome(run):

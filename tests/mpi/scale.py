@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ranks say to each other and what memory they take, by 1, 2, 4 and 8 of them, and what that means for 1,000.
+"""Measures the messages and the memory of 1, 2, 4 and 8 ranks, and extrapolates to 1,000 ranks.
 
   scale.py PROGRAM COUNTER --check
   scale.py PROGRAM COUNTER PROBE [--rounds N] [--write]
 
-COUNTER is the library of counter.c, PROBE the program of ranks_probe.c. --check holds what does not depend on the
-machine: who sends how many messages, and that neither the bytes of a rank nor its memory grow with the number of ranks.
-The model for 1,000 ranks is made of processor times, the least of N rounds, and of differences of them, by medians;
---write puts all of it into docs/performance.md."""
+COUNTER is the library of counter.c, PROBE the program of ranks_probe.c. --check tests the machine-independent
+properties: the number of messages by sender, and that neither the bytes of a rank nor its memory grow with
+the number of ranks. The model for 1,000 ranks uses processor times, the minimum of N rounds, and differences
+of them, by medians; --write puts all of it into docs/performance.md.
+"""
 import argparse
 import json
 import os
@@ -35,7 +36,7 @@ WORDS = {"start": ["--version"], "probe": [], "run": ["run", "run.yaml", "--no-c
 
 
 class Rank:
-    """What one rank has sent and used."""
+    """The messages and resources of one rank."""
 
     def __init__(self, line):
         words = line.split()
@@ -62,7 +63,8 @@ def hold(what, is_so):
 
 
 def check_messages(case, ranks):
-    """Rank 0 alone calls, gives and ends; the others answer and ask. Notes alone depend on time."""
+    """Only rank 0 calls, hands out work and ends the job; the others answer and ask. Only notes depend on
+    time."""
     first, others = ranks[0], ranks[1:]
     count = len(others)
     answers = sum(rank.messages["answer"] for rank in others)
@@ -83,8 +85,8 @@ def check_messages(case, ranks):
 
 
 def check_growth(found):
-    """Bytes of an answer and memory of a rank have bounds in which the number of ranks does not stand; rank 0 holds the
-    answers of a run until its end, as bytes, as they are read, and as they are merged."""
+    """The bytes of an answer and the memory of a rank have bounds that do not depend on the number of ranks;
+    rank 0 holds the answers of a run until its end: as bytes, decoded, and merged."""
     for (case, count), (first, *others) in found.items():
         if case not in TEXTS:
             continue
@@ -118,9 +120,9 @@ def table(found):
 
 
 def constants(rounds):
-    """Seconds of processors: of a rank's start; of rank 0 for a message, and for a job that it takes in; of one more
-    rank in a run, for reading the scenario and for saving, loading and merging the answer. The job and the answer
-    are differences, so medians; below 0.1 ms and 1 ms they tell nothing, and that is taken."""
+    """Processor seconds: for a rank's start; for rank 0 per message, and per job received; for one more rank
+    in a run, to read the scenario and to save, load and merge the answer. The job and the answer are
+    differences, so medians are used; values below 0.1 ms and 1 ms are noise, and are raised to these."""
 
     def least(value_of):
         return min(value_of(found) for found in rounds)
@@ -151,7 +153,8 @@ def kept_value(name):
 
 
 def model(found, known, ranks=1000):
-    """What the figures mean for so many ranks of one thread: what rank 0 must do for them, and how long they work."""
+    """The meaning of the figures for that many single-threaded ranks: the work of rank 0 for them, and their
+    run time."""
     eight = found["run", 8]
     answer_mb = largest(rank.bytes["answer"] for rank in eight[1:]) / 1e6
     memory_mib = (eight[0].peak_mib - found["run", 1][0].peak_mib) / 7

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ranks bring: a run by the stream engine and a sweep, by one process and by 2 ranks of one thread each, in turn.
+"""The speedup by ranks: a run by the stream engine and a sweep, by one process and by 2 single-threaded
+ranks, alternately.
     speed.py PROGRAM [--times 5] [--json FILE]
-Beside the time that passes stands the time of processors, summed over all ranks: on a machine with other work it is
-what can be trusted, and says what a second rank costs beyond the work itself. `start` is the time of a command that
-does nothing, and is taken off the others."""
+In addition to the wall time, the output has the processor time summed over all ranks: on a machine with other
+load it is the reliable figure, and it shows the cost of a second rank beyond the work itself. `start` is the
+time of a command that does nothing, and is subtracted from the others.
+"""
 import argparse
 import json
 import os
@@ -43,7 +45,7 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none
 
 
 def measure(program, ranks, words, folder):
-    """Seconds that passed, and seconds of processors."""
+    """Wall time and processor time in seconds."""
     for name in os.listdir(folder):
         if name.startswith("x.db"):
             os.remove(os.path.join(folder, name))

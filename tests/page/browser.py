@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One headless Chromium, driven by chromedriver's W3C interface over HTTP: the standard library alone."""
+"""One headless Chromium, driven through chromedriver's W3C interface over HTTP, with only the standard
+library.
+"""
 import base64
 import ctypes
 import json
@@ -18,7 +20,7 @@ MISSING = "no chromium: apt-get install chromium chromium-driver"
 SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
             "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
             "--remote-debugging-pipe", "--hide-scrollbars", "--force-color-profile=srgb"]
-# Named keys, with the codes that Chromium wants beside the name.
+# Named keys, with the key codes that Chromium also needs.
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
         "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 TAB, SHIFT_KEY = "\ue004", "\ue008"  # as WebDriver names them
@@ -34,14 +36,15 @@ def programs():
 
 
 class Browser:
-    """A page is opened, asked by JavaScript, and used by keyboard and mouse. close() ends what was started."""
+    """Opens a page, queries it by JavaScript, and uses it by keyboard and mouse. close() ends the processes.
+    """
 
     def __init__(self):
         self.profile = tempfile.mkdtemp(prefix="bucketlab-chromium-")
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         self.session = self.chromium = None
         chromium, driver = programs()
-        # Should this process be killed, chromedriver goes too, and Chromium with the pipe between them.
+        # If this process is killed, chromedriver is killed too, and Chromium ends when its pipe closes.
         self.driver = subprocess.Popen([driver, "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         try:
@@ -92,21 +95,21 @@ class Browser:
             raise RuntimeError(f"{told['error']}: {told['message'].splitlines()[0]}") from None
 
     def devtools(self, command, **parameters):
-        """A command of the DevTools protocol."""
+        """Sends a command of the DevTools protocol."""
         return self.send("POST", f"{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path):
-        """Opens a file, without the logs of the page before."""
+        """Opens a file, without the logs of the former page."""
         self.logs("browser")
         self.logs("performance")
         self.send("POST", f"{self.session}/url", {"url": pathlib.Path(path).as_uri()})
 
     def run(self, script, *arguments):
-        """What the body of a function returns, as JSON has it."""
+        """Runs a function body and returns its result as JSON."""
         return self.send("POST", f"{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
     def evaluate(self, expression):
-        """The value of an expression, of a page whose own scripts are off too."""
+        """The value of an expression, which also works on a page whose own scripts are off."""
         answer = self.devtools("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(answer["exceptionDetails"]["text"])
@@ -116,11 +119,11 @@ class Browser:
         return self.send("POST", f"{self.session}/se/log", {"type": kind})
 
     def complaints(self):
-        """Warnings and errors of the console, breaches of the content security policy among them."""
+        """The console's warnings and errors, including violations of the content security policy."""
         return [entry["message"] for entry in self.logs("browser") if entry["level"] in ("WARNING", "SEVERE")]
 
     def requests(self):
-        """Addresses that were asked for since open()."""
+        """The addresses that were requested since open()."""
         messages = [json.loads(entry["message"])["message"] for entry in self.logs("performance")]
         return [message["params"]["request"]["url"] for message in messages
                 if message["method"] == "Network.requestWillBeSent"]
@@ -133,14 +136,14 @@ class Browser:
         self.devtools("Input.dispatchKeyEvent", type="keyUp", **press)
 
     def tab(self, times, shift=False):
-        """Presses Tab so often, as one request."""
+        """Presses Tab this many times, in one request."""
         keys = [{"type": kind, "value": TAB} for _ in range(times) for kind in ("keyDown", "keyUp")]
         if shift:
             keys = [{"type": "keyDown", "value": SHIFT_KEY}, *keys, {"type": "keyUp", "value": SHIFT_KEY}]
         self.send("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": keys}]})
 
     def point(self, x, y):
-        """Moves the mouse to a place of the window."""
+        """Moves the mouse to a point in the window."""
         self.devtools("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def click(self, x, y):
@@ -149,17 +152,17 @@ class Browser:
             self.devtools("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def size(self, width, height, mobile=False):
-        """The page's window, which a real one's least width does not bound."""
+        """Sets the page's size, which may be less than the least width of a real window."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                       mobile=mobile)
 
     def prefer(self, scheme="light", media=""):
-        """As the reader's settings are: "light" or "dark"; on "print" too."""
+        """Emulates the reader's preferences: "light" or "dark"; "print" too."""
         self.devtools("Emulation.setEmulatedMedia", media=media,
                       features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def scripts(self, are_on):
-        """From the next page on."""
+        """Switches scripts on or off from the next page on."""
         self.devtools("Emulation.setScriptExecutionDisabled", value=not are_on)
 
     def pdf(self, path, **settings):
@@ -167,12 +170,12 @@ class Browser:
         pathlib.Path(path).write_bytes(base64.b64decode(answer["data"]))
 
     def shot(self, whole=True):
-        """A picture of the page, or of its window, as PNG in base 64."""
+        """A screenshot of the page, or of its window, as PNG in base 64."""
         return self.devtools("Page.captureScreenshot", captureBeyondViewport=whole,
                              optimizeForSpeed=True)["data"]
 
     def wait(self, script, *arguments, seconds=5):
-        """Asks until the answer is true."""
+        """Repeats the query until the answer is true."""
         end = time.monotonic() + seconds
         while True:
             answer = self.run(script, *arguments)

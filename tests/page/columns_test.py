@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the comparison sorts by every column, both ways, numbers as numbers, by mouse and keyboard; a cell says what
-the database has. Method: the order of the rows is compared with the sorted figures of the database."""
+"""Aim: the comparison sorts by every column, in both directions, numbers as numbers, by mouse and keyboard; a
+cell has the database's figure. Method: the order of the rows is compared with the sorted figures of the
+database.
+"""
 import unittest
 
 from pages import NAMES, PageTest
@@ -10,7 +12,7 @@ return [...document.querySelectorAll("#strategies thead tr:last-child th")]
     .map(head => [head.dataset.metric || "", head.getAttribute("aria-sort") || "none"]);
 """
 CLICK = "document.querySelectorAll('#strategies thead tr:last-child th button')[arguments[0]].click()"
-# Of each row the label and the values of its cells, as they stand behind what one reads.
+# For each row the label and the values of its cells, as stored in the markup.
 ROWS = """
 return [...document.querySelectorAll("#strategies tbody tr")]
     .map(row => [row.querySelector(".label").textContent, ...[...row.cells].map(cell => cell.dataset.value)]);
@@ -30,7 +32,7 @@ class ColumnsTest(PageTest):
         for name in self.each_page():
             heads = self.browser.run(HEADS)
             self.assertGreater(len(heads), 8)
-            # Many rows are slow to sort again and again, and their columns are the same.
+            # Sorting many rows repeatedly is slow, and the columns of that page are the same.
             for column in range(0, len(heads), 6 if name == "tune" else 1):
                 self.browser.click(*self.head(column))
                 self.check_order(column, heads[column][0], "ascending")
@@ -67,7 +69,7 @@ class ColumnsTest(PageTest):
         self.assertEqual(sorts, ["none"] * column + [way] + ["none"] * (len(sorts) - column - 1))
 
     def test_numbers_are_not_sorted_as_words(self):
-        """The figures are such that the two orders differ, or the test above would say little."""
+        """The figures are such that the two orders differ; otherwise the test above would prove little."""
         for run, name in enumerate(NAMES, 1):
             rows = self.pages.rows("SELECT value FROM strategy_metrics WHERE run = ? AND metric = "
                                    "'partitions.all.rows.max'", run)
@@ -105,7 +107,7 @@ class ColumnsTest(PageTest):
 
 
 def read(text):
-    """A figure as it is written: 46,422,562 or 1.2K, 8.1 MB, 25 ms, 3.4%."""
+    """Parses a figure as it is written: 46,422,562 or 1.2K, 8.1 MB, 25 ms, 3.4%."""
     text = text.replace("▲", "").replace("\u00a0", "").replace("\u202f", "").replace(",", "").strip()
     scales = {"%": 0.01, "µs": 1e-3, "ms": 1, "s": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "B": 1, "K": 1e3, "M": 1e6,
               "G": 1e9}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: what a chart says of a mark that one points at, or walks to, is what the database has. Method: the hints of
-all marks are read as sentences and counted again from the views of the database; some are pointed at by the
-mouse and walked to by keys, and what appears is read from the page."""
+"""Aim: the hint of a mark that a user points at, or reaches by keys, agrees with the database. Method: the
+hints of all marks are parsed as sentences and computed again from the views of the database; some marks are
+pointed at by the mouse and reached by keys, and the visible hint is read from the page.
+"""
 import csv
 import io
 import json
@@ -12,10 +13,10 @@ import urllib.parse
 from pages import NAMES, PageTest
 from share import part
 
-# Of a page of tune some are folded.
+# On a page of tune some sections are folded.
 WITH_HINTS = "for (const fold of document.querySelectorAll('details.fold')) fold.open = true;"\
              "return [...document.querySelectorAll('svg.chart-svg:not(.narrow)')].map(svg => svg.id)"
-# Of each mark of a picture its hint and the label of the panel that it stands in.
+# For each mark of a chart its hint and the label of its panel.
 HINTS = """
 const svg = document.getElementById(arguments[0]);
 const names = [...svg.querySelectorAll("text")].filter(text => arguments[1].includes(text.textContent))
@@ -55,7 +56,7 @@ def whole(text):
 
 class FiguresTest(PageTest):
     def hints(self, run, chart):
-        """The hints of a chart with their panels, those of each kind read by its pattern."""
+        """The hints of a chart with their panels, those of each kind parsed by its pattern."""
         self.open(NAMES[run - 1])
         labels = [label for label, in self.pages.rows("SELECT label FROM strategy WHERE run = ?", run)]
         found = self.browser.run(HINTS, f"chart-{chart}-svg", labels)

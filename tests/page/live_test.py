@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the live corner says what `bucketlab odds` says, to six digits, wherever its sliders and fields stand.
-Method: more than 200 settings are put into the page, tails of all sizes among them; the command that the page
-names is run, and each figure compared with its answer, in full and as it is read."""
+"""Aim: the live calculator shows the results of `bucketlab odds`, to six digits, at any position of its
+sliders and fields. Method: more than 200 settings are entered into the page, with tails of all sizes; the
+command that the page shows is run, and each figure is compared with its answer, in full and as displayed.
+"""
 import json
 import math
 import re
@@ -19,7 +20,7 @@ const put = (id, value) => {
     input.dispatchEvent(new Event("input", {bubbles: true}));
 };
 """
-# What the corner shows, for each of a list of {id: value}; it is told of the last one.
+# The displayed values for each of a list of {id: value}; the last one triggers the event.
 SHOWN = """
 return arguments[0].map(setting => {
     let input = null;
@@ -44,7 +45,8 @@ QUANTILES = [0.001, 0.01, 0.5, 0.99, 0.999]
 
 
 def settings():
-    """Every number of bits with every threshold of the list, and limits all over the distribution and beside it."""
+    """Every number of bits with every threshold of the list, and limits all over the distribution and outside
+    of it."""
     found = []
     for bits in range(33):
         for i, threshold in enumerate(THRESHOLDS):
@@ -76,7 +78,8 @@ class LiveTest(PageTest):
             self.agree(page["figures"], told, setting)
             chances += [tail["probability"] for tail in told["below"]]
             chances += [tail["probability"] for tail in told["above"]]
-        # The settings are worth their name: chances all the way down, and ones that a double cannot hold.
+        # The settings cover the range: all magnitudes of chances, including ones that a double cannot
+        # represent.
         self.assertGreaterEqual(len(shown), 200 / SHARE)
         self.assertTrue(any(0 < chance < 1e-250 for chance in chances))
         self.assertTrue(any(1e-250 < chance < 1e-20 for chance in chances))
@@ -95,7 +98,7 @@ class LiveTest(PageTest):
             self.close(float(re.sub(r"[, a-df-z]", "", read)), value, 5.1e-6, (setting, name, read))
 
     def close(self, actual, expected, share, of):
-        """Below 1e-300 a double has few digits left."""
+        """Below 1e-300 a double has few digits."""
         self.assertLessEqual(abs(actual - expected), share * abs(expected) + 1e-300, (of, actual, expected))
 
     def test_quantiles_of_any_share_are_those_of_odds(self):
@@ -206,7 +209,7 @@ class LiveTest(PageTest):
 
 
 def odds_of(folder, command):
-    """The answer to the command that a page names."""
+    """The answer to the command that a page shows."""
     words = shlex.split(command)
     if words[0] != "bucketlab":
         raise AssertionError(command)

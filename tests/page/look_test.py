@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a page fits a phone, and its texts are read in light and in dark. Method: the phone is the browser's
-emulation; the contrast of a text is that of its computed colour with what is painted behind it, taken from a
-picture of the page without its texts."""
+"""Aim: a page fits a phone, and its texts are readable in light and in dark mode. Method: the browser
+emulates the phone; the contrast of a text is that of its computed colour with its background, taken from a
+screenshot of the page without its texts.
+"""
 import unittest
 
 from pages import PageTest
@@ -9,7 +10,7 @@ from share import part
 
 CONTRAST_LEAST = 4.5
 
-# Each text that is seen: its colour, what it says, and points all over its boxes.
+# Each visible text: its colour, its words, and points all over its boxes.
 TEXTS = """
 const found = [];
 const add = (element, what, boxes) => {
@@ -52,14 +53,14 @@ for (const input of document.querySelectorAll("input:not([type=range]), select")
         add(input, input.id, [input.getBoundingClientRect()]);
 return found;
 """
-# Texts away, so that a picture shows what is behind them.
+# Hides the texts, so that a screenshot shows their background.
 HIDE = """
 const sheet = new CSSStyleSheet();
 sheet.replaceSync("svg text { visibility: hidden !important } * { color: transparent !important }");
 document.adoptedStyleSheets = [sheet];
 """
 SHOW = "document.adoptedStyleSheets = [];"
-# On an empty page: the colours of a picture at points, texts in, the worst contrasts out.
+# On an empty page: reads the screenshot's colours at points; takes texts and returns the worst contrasts.
 JUDGE = """
 const [picture, texts] = arguments;
 const image = new Image();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The runs whose pages the tests look at, made once, and the one browser that opens them."""
+"""The runs whose pages the tests open, made once, and the one browser that opens them."""
 import itertools
 import os
 import shutil
@@ -15,7 +15,7 @@ from browser import Browser  # noqa: E402
 from program import PROGRAM, SOURCE, program_environment, without_warnings  # noqa: E402
 from share import SHARE  # noqa: E402
 
-# All five kinds, one above the limit; a label that HTML must not take for its own.
+# All five kinds, one above the limit; and a label that must not become markup.
 STREAM = """\
 name: "stream <b>&amp; 'all'"
 about: Five kinds of buckets, <i>one</i> of them too large.
@@ -56,7 +56,7 @@ NAMES = ["stream", "cluster", "tune"]
 
 
 class Pages:
-    """Three runs in one database, a page each; the browser is started last."""
+    """Three runs in one database, with a page each; the browser is started last."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="bucketlab-page-")
@@ -92,7 +92,7 @@ class Pages:
         self.paths[name] = os.path.join(out, found[0])
 
     def rows(self, query, *arguments):
-        """What the database of the runs answers; the runs are 1, 2, 3 as in NAMES."""
+        """The rows of a query on the runs' database; the runs are 1, 2, 3 as in NAMES."""
         with sqlite3.connect(os.path.join(self.folder, "bucketlab.db")) as database:
             return database.execute(query, arguments).fetchall()
 
@@ -108,7 +108,7 @@ def program(folder, *arguments):
 
 
 class PageTest(unittest.TestCase):
-    """A test is given the pages by suite.py; it finds the reader's settings as they are at first."""
+    """suite.py passes the pages to a test; the reader's preferences have their initial values."""
     pages = None
     turns = itertools.count()
     maxDiff = None
@@ -122,7 +122,7 @@ class PageTest(unittest.TestCase):
         self.browser.open(self.pages.paths[name])
 
     def names(self):
-        """Of the pages those that are looked at: all, or each test's next one in turn."""
+        """The names of the pages to open: all, or the next one for each test in turn."""
         return NAMES if SHARE == 1 else [NAMES[next(self.turns) % len(NAMES)]]
 
     def each_page(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: on paper no chart is cut, neither by the end of a page nor at its right edge, and the table has all its columns.
-Method: a mark is put into two corners of each picture and beside each column's name; the page is printed to PDF, and
-pdftotext tells on which sheet and where the marks lie."""
+"""Aim: on paper no chart is cut, either by the end of a page or at its right edge, and the table has all its
+columns. Method: a mark is put into two corners of each chart and next to each column's name; the page is
+printed to PDF, and pdftotext gives the sheet and the position of each mark.
+"""
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ import unittest
 from pages import PageTest
 from share import part
 
-# Two small words in each picture, in place of its marks, which have no part in the layout and take seconds to print.
+# Two small words in each chart replace its marks, which do not affect the layout and take seconds to print.
 MARK = """
 for (const fold of document.querySelectorAll("details.fold"))
     fold.open = true;
@@ -42,7 +43,7 @@ SHEET = re.compile(r'<page width="([0-9.]+)" height="([0-9.]+)">(.*?)</page>', r
 @unittest.skipUnless(shutil.which("pdftotext"), "no pdftotext: apt-get install poppler-utils")
 class PrintTest(PageTest):
     def printed(self, **settings):
-        """Of each sheet width, height and words with their boxes."""
+        """The width, height and words of each sheet, with the words' boxes."""
         path = os.path.join(self.pages.folder, "page.pdf")
         self.browser.pdf(path, **settings)
         told = subprocess.run(["pdftotext", "-bbox", path, "-"], capture_output=True, check=True).stdout.decode()

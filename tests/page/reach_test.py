@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: keyboard and screen reader reach everything, in the order in which it stands, and hear its name.
+"""Aim: keyboard and screen reader reach everything, in the order of the page, and everything has a name.
 Method: Tab is pressed from the top to the end; headings and names come from the page and from Chromium's own
-accessibility tree."""
+accessibility tree.
+"""
 import unittest
 
 from pages import PageTest
 
-# All that takes the focus, in the page's order.
+# All elements that take the focus, in the page's order.
 FOCUSABLE = """
 window.stops = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")]
     .filter(each => !each.disabled && each.checkVisibility({visibilityProperty: true}));
 return window.stops.map(each => each.id || each.className.baseVal || each.className || each.textContent.slice(0, 40));
 """
-# From now on, whenever the focus moves: where it is among those, and whether one sees it.
+# From now on, at each move of the focus: its index among those elements, and whether the focus is visible.
 WATCH = """
 document.activeElement.blur();
 getSelection().removeAllRanges();
@@ -26,7 +27,7 @@ document.addEventListener("focusin", () => {
 SEEN = "return window.seen.splice(0);"
 NAMED = {"link", "button", "slider", "spinbutton", "textbox", "combobox", "image", "img", "graphics-document",
          "graphics-object", "graphics-symbol", "table", "region", "figure", "heading", "navigation", "group"}
-NAMELESS = {"table", "group", "figure"}  # These may go without.
+NAMELESS = {"table", "group", "figure"}  # These roles need no name.
 
 
 class ReachTest(PageTest):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a page asks the network for nothing, complains of nothing, takes no label for markup, and is read without
-scripts. Method: the browser's own logs; labels that would raise a dialog or add an element."""
+"""Aim: a page requests nothing from the network, logs no warnings, does not take labels as markup, and is
+readable without scripts. Method: the browser's own logs; labels that would open a dialog or add an element.
+"""
 import unittest
 
 from pages import LABELS, NAMES, PageTest
@@ -9,7 +10,7 @@ from share import SHARE
 
 class SafeTest(PageTest):
     def use(self):
-        """Everything that runs by hand: theme, table, sliders, marks, folded parts, another width."""
+        """Uses everything interactive: theme, table, sliders, marks, folded sections, another width."""
         self.browser.run("""
             for (const button of document.querySelectorAll("button"))
                 button.click();
@@ -37,7 +38,7 @@ class SafeTest(PageTest):
             self.browser.size(1100, 900)
 
     def test_policy_lets_nothing_in(self):
-        """The policy is not only there: a script, a style and an image from outside are refused."""
+        """The policy is effective: a script, a style and an image from outside are refused."""
         self.open("stream")
         self.browser.run("""
             const script = document.createElement("script");

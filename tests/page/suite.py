@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs every test of this folder with one Chromium: suite.py PROGRAM [NAME...], names as unittest takes them."""
+"""Runs all tests of this folder with one Chromium: suite.py PROGRAM [NAME...], with names as in unittest."""
 import sys
 import time
 import unittest
@@ -7,12 +7,12 @@ import unittest
 import browser
 import pages
 
-SKIPPED = 77  # tests.cmake names it to ctest
+SKIPPED = 77  # the exit code for ctest, from tests.cmake
 MODULES = ["live_test", "figures_test", "safe_test", "columns_test", "reach_test", "look_test", "print_test"]
 
 
 class Result(unittest.TextTestResult):
-    """Says how long each test took."""
+    """Prints the time that each test took."""
 
     def startTest(self, test):
         super().startTest(test)

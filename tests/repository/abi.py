@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: a change of the core that a program compiled before would not survive needs a new SOVERSION. Method: abidiff
-(abigail-tools) holds the shared library, built here with debug information, against core/abi.xml, which abidw wrote
-of the last release. Functions may be added. `--update` writes core/abi.xml, which is for releases; `--try` shows by a
-member that is added to a struct, an argument, and a function that is gone that such changes are found."""
+"""Aim: a change of the core that breaks programs compiled earlier requires a new SOVERSION. Method: abidiff
+(abigail-tools) compares the shared library, built here with debug information, with core/abi.xml, which abidw
+wrote for the last release. Functions may be added. `--update` writes core/abi.xml, only for releases; `--try`
+adds a member to a struct, adds an argument and removes a function, and checks that each change is detected.
+"""
 
 import pathlib
 import re
@@ -20,7 +21,7 @@ COMPACT = (
     "--no-write-default-sizes --drop-undefined-syms --exported-interfaces-only --drop-private-types "
     "--type-id-style hash"
 )
-# What stands in the source, and what instead of it: each breaks programs that were compiled before.
+# A text of the source and its replacement: each replacement breaks programs that were compiled earlier.
 BREAKS = [
     (r"\bstruct bk_row \{", r"\g<0>\n    uint64_t added;"),
     (r"\bbk_agent_stats\((?=const)", r"\g<0>uint64_t added, "),
@@ -30,8 +31,9 @@ BREAKS = [
 
 
 def describe(core, compiler, interface, folder):
-    """The interface of the shared library of a copy of core/, without what its headers do not show: --headers-dir
-    goes by the names of files alone, so structs that the headers only name are left out by theirs."""
+    """The interface of the shared library of a copy of core/, without types that its headers do not define:
+    --headers-dir uses only the names of files, so structs that the headers only declare are removed by name.
+    """
     library, description, hidden = (
         pathlib.Path(folder) / name for name in ("libbucketing.so", "abi.xml", "hidden")
     )
@@ -73,7 +75,7 @@ def describe(core, compiler, interface, folder):
 
 
 def difference(description):
-    """What abidiff has against it; empty when programs of the baseline run with it."""
+    """abidiff's report; empty when programs of the baseline run with the library."""
     done = subprocess.run(
         ["abidiff", "--no-added-syms", "--no-architecture", BASELINE, description],
         capture_output=True,
@@ -92,7 +94,7 @@ def interface_of():
 
 
 def tried(compiler, folder):
-    """Which of BREAKS are not found."""
+    """The entries of BREAKS that are not detected."""
     faults = []
     for before, after in BREAKS:
         copy, count = pathlib.Path(folder) / "core", 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder sees the headers that its CMakeLists.txt links, and no others: for each pair of folders the preprocessor,
-with the flags that the build uses in the first, is asked for a header of the second. Libraries from outside stay in
-the folder that they were taken for."""
+"""A folder can include only the headers of the folders that its CMakeLists.txt links: for each pair of
+folders, the preprocessor, with the build's flags for the first, tries to include a header of the second.
+Libraries from outside are used only in the folders that may use them.
+"""
 import pathlib
 import re
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 
 import sources
 
-# What an include begins with -> the folders that may have it.
+# The beginning of an include -> the folders that may have it.
 OUTSIDE = {
     "gsl/": ["sim/tune", "sim/ids"],
     "sqlite3": ["sim/store"],
@@ -28,7 +29,7 @@ OUTSIDE = {
 
 
 def seen_from(folder, command, headers, scratch):
-    """Those of the headers that the folder's files can include, in one run of the preprocessor."""
+    """The headers that the folder's files can include, by one run of the preprocessor."""
     source = pathlib.Path(scratch) / f"{folder.replace('/', '_')}.c"
     questions = [f'#if __has_include("{said}")\nSEEN {other}\n#endif\n' for other, said in headers.items()]
     source.write_text("".join(questions), encoding="utf-8")

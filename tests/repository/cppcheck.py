@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cppcheck finds no fault in the library, the program and the reports."""
+"""cppcheck reports no fault in the library, the program and the reports."""
 import pathlib
 import shutil
 import subprocess

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether what is installed of the core can be used outside of the tree: by pkg-config, by CMake, and by the programs
-of core/examples, several of which share a file while one is killed."""
+"""The installed core is usable outside of the tree: through pkg-config, through CMake, and by the programs of
+core/examples, several of which share a file while one is killed.
+"""
 import os
 import pathlib
 import re
@@ -30,7 +31,7 @@ def check(is_fine, otherwise):
 
 
 class Embed:
-    """What is installed in a prefix, used from a folder."""
+    """An installation in a prefix, used from a folder."""
 
     def __init__(self, prefix, folder):
         self.prefix, self.folder = pathlib.Path(prefix), pathlib.Path(folder)
@@ -72,7 +73,7 @@ class Embed:
               f"200,000 rows end in bucket {buckets[-1]}")
 
     def route_as_emitted(self):
-        """By a setting as `tune --emit` writes it; one that was cut off is told with its line."""
+        """Routes by a setting as `tune --emit` writes it; a truncated one is refused with its line."""
         text = ("bucketing-setting 1\n# by bucketlab\nscenario_digest = 0000000000000001\nkind = count\nrows = 300\n"
                 "counter = external\nend\n")
         (self.folder / "setting.bk").write_text(text, encoding="ascii")

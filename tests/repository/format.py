@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every C file is as clang-format 14 leaves it; other versions format a little differently."""
+"""Every C file is formatted by clang-format 14; other versions format slightly differently."""
 import shutil
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every public header compiles alone, twice over, as C17; those of core/ as C++ too."""
+"""Every public header compiles alone and when included twice, as C17; those of core/ as C++ too."""
 import pathlib
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ count = 0
 
 
 def outside(folder):
-    """Where the folder's files find the headers of libraries from outside."""
+    """The include folders of outside libraries for the folder's files."""
     words = next((words for name, words in commands.items() if name.startswith(f"{folder}/")), [])
     root = f"-I{sources.ROOT}/"
     return [word for i, word in enumerate(words)
@@ -39,7 +39,7 @@ def compile_alone(header, folder, command, suffix):
 for folder in sources.FOLDERS:
     for header in sources.public_headers(folder):
         count += 1
-        # The program is for POSIX, and so are its headers.
+        # The program needs POSIX, and so do its headers.
         posix = ["-D_POSIX_C_SOURCE=200809L"] if folder.startswith("sim/cli/") else []
         compile_alone(header, folder, [compiler, "-std=c17", *posix], "c")
         if folder == "core" and shutil.which("clang"):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the program can be configured without cmocka and without Ninja, and installed whatever was built. Method: a
-folder of pkg-config's files without cmocka's, a Makefile generator, and a prefix of its own. With `--build` the
-configured tree, of which one target is built, is installed; without it, the build tree that is there, and what is
-installed of the core is used by programs outside (embed.py). Called with the build folder."""
+"""Aim: the program can be configured without cmocka and without Ninja, and installed whatever targets were
+built. Method: a folder of pkg-config files without cmocka's, a Makefile generator, and a separate prefix.
+With `--build`, one target of the configured tree is built and the tree is installed; without it, the existing
+build tree is installed, and programs outside of it use the installed core (embed.py). The argument is the
+build folder.
+"""
 import os
 import subprocess
 import sys

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A function fits a screen, a line fits it too. It relies on the format: a body's braces stand alone in column one."""
+"""A function fits a screen, and a line fits too. The check relies on the format: a body's braces are alone in
+column one.
+"""
 import sources
 
 FUNCTION_LINES_MAX = 70
-# A test may hold its table of cases.
+# A test may contain its table of cases.
 TEST_LINES_MAX = 120
 COLUMNS_MAX = 110
 

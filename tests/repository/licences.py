@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every source file names its licence on top: MIT in core/, GPL-3.0-or-later elsewhere."""
+"""Every source file begins with its licence: MIT in core/, GPL-3.0-or-later elsewhere."""
 import sources
 
 names = sources.files(".c", ".h", ".py", ".sh", ".cmake", "CMakeLists.txt", ".sql", ".ci/run")

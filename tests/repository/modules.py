@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""modules.py [ROOT]: the modules keep their shape.
+"""modules.py [ROOT]: checks the structure of the modules.
 
-1. Arrows point one way: the targets that CMake links form no circle, and each file includes only headers of its own
-   module and of the modules that its own links. (arrows.py tries the same with the compiler.)
-2. No files of a module include each other in a circle. A file and its header of the same name count as one.
-3. A name that a header gives to a function, type, constant or macro stands in that header alone.
-4. Each .c file opens with a comment that says what it does, below its licence.
-5. A part of a module that has a narrow view of the rest keeps to it."""
+1. Dependencies are acyclic: the targets that CMake links have no cycle, and each file includes only headers of its own
+   module and of the modules that its own links. (arrows.py checks the same with the compiler.)
+2. The files of a module have no include cycle. A file and its header of the same name count as one.
+3. A name that a header gives to a function, type, constant or macro is defined in that header only.
+4. Each .c file opens, after its licence, with a comment that describes it.
+5. A subfolder with a restricted view of its module includes only the permitted headers.
+"""
 import pathlib
 import re
 import sys
@@ -18,7 +19,7 @@ sources.ROOT = ROOT
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
-# A subfolder -> the headers of its module that it may include besides its own.
+# A subfolder -> the headers of its module that it may include in addition to its own.
 VIEWS = {
     "sim/lab/cluster/oracles":
         {"cluster_run.h", "cluster_view.h", "cluster_event_trace.h", "history.h", "id_spans.h", "cluster_rows.h"},
@@ -34,7 +35,8 @@ def without_comments(text):
 
 
 def circles_of(edges):
-    """The sets of nodes that reach each other (Tarjan's strongly connected components), of two nodes or more."""
+    """The sets of nodes that reach each other (Tarjan's strongly connected components), with two nodes or
+    more."""
     index, low, stack, out = {}, {}, [], []
 
     def visit(node):
@@ -68,25 +70,25 @@ def check_links(faults):
 
 
 class Tree:
-    """The files of all modules, and what each includes."""
+    """The files of all modules, and the includes of each."""
 
     def __init__(self):
         self.folders = sources.read_folders(ROOT)
         self.modules = {}
-        self.public = {}  # what an include says -> the header
+        self.public = {}  # the text of an include -> the header
         for name in sources.files(".c", ".h", under=("core/", "sim/", "reports/")):
             module = sources.folder_of(name, self.folders)
             if module:
                 self.modules[name] = module
                 if "/include/" in name:
                     self.public[name.split("/include/", 1)[1]] = name
-        self.private = {}  # the last part of the name of a header in no include/ -> the headers
+        self.private = {}  # the last part of the name of a header outside of include/ -> the headers
         for name in self.modules:
             if name.endswith(".h") and "/include/" not in name:
                 self.private.setdefault(name.rsplit("/", 1)[1], []).append(name)
 
     def includes(self, name):
-        """The headers of ours that a file includes."""
+        """The project's headers that a file includes."""
         for said in INCLUDE.findall(read(name)):
             beside = (pathlib.PurePosixPath(name).parent / said).as_posix()
             if beside in self.modules:
@@ -123,7 +125,7 @@ def check_circles(tree, faults):
 
 
 def names_in(header):
-    """The names that a header gives to something: macros, tags, constants, typedefs, functions."""
+    """The names that a header defines: macros, tags, constants, typedefs, functions."""
     text = without_comments(read(header))
     names = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M))
     names -= set(re.findall(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", text, re.M))
@@ -134,7 +136,7 @@ def names_in(header):
     names.update(re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text))
     for body in re.findall(r"\benum\b[^{;()]*\{([^}]*)\}", text):
         names.update(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)", body))
-    while True:  # bodies go, from the inside out
+    while True:  # removes bodies, from the inside out
         shorter = re.sub(r"\{[^{}]*\}", ";", text)
         if shorter == text:
             break

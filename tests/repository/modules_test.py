@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""modules.py finds each kind of fault: a small tree is clean, and each change of one file of it is told of."""
+"""modules.py finds each kind of fault: a small tree is clean, and each change of one of its files is
+reported.
+"""
 import pathlib
 import subprocess
 import sys
@@ -28,7 +30,8 @@ TREE = {
     "sim/lab/cluster/oracles/oracle.c": OPENING + '#include "cluster_view.h"\n',
     "tests/high_test.c": OPENING,
 }
-# What is appended to a file, or put in its place when it begins with LICENCE -> part of what the check says.
+# A text to append to a file, or to replace it when the text begins with LICENCE -> a part of the check's
+# output.
 CASES = [
     ("sim/low/low.c", '#include "sim/high.h"\n', "sim/low does not link sim/high"),
     ("core/route.c", '#include "sim/low.h"\n', "core does not link sim/low"),
@@ -45,7 +48,7 @@ CASES = [
      "which is no part of what sim/lab/cluster/oracles sees"),
     ("tests/high_test.c", LICENCE + "\n#include <math.h>\n", "tests/high_test.c:2: say in an opening comment"),
 ]
-# Changes that are no fault.
+# Changes that are not faults.
 CLEAN = [
     {},
     {"sim/high/include/sim/high.h": "struct bk_route;\n"},
@@ -54,7 +57,7 @@ CLEAN = [
 
 
 def run(changes):
-    """What the check says of the tree with some of its files changed, and its exit code."""
+    """The check's output for the tree with some of its files changed, and its exit code."""
     with tempfile.TemporaryDirectory() as scratch:
         for name, text in TREE.items():
             path = pathlib.Path(scratch) / name

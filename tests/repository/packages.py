@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Aim: the Dockerfile's steps work, the Debian packages that they make install and can be removed without a trace,
-and the README's commands for an author of a service do what they say. Method: no Docker engine is needed. debootstrap
-makes a bare Debian 12 in a folder, each stage of the Dockerfile is a copy of it, and each RUN line is run there by a
-shell in namespaces of its own. Called with a folder to work in, of which nothing stays; `--base DIR` takes an
-existing bare system for debootstrap's. Needs root, debootstrap, lintian and a mirror of Debian."""
+"""Aim: the Dockerfile's steps work, the Debian packages that they make can be installed and removed without a
+trace, and the README's commands for an author of a service do what they say. Method: no Docker engine is
+needed. debootstrap makes a bare Debian 12 in a folder, each stage of the Dockerfile is a copy of it, and a
+shell in separate namespaces runs each RUN line there. The argument is a folder to work in, which is empty
+afterwards; `--base DIR` uses an existing bare system instead of debootstrap. Needs root, debootstrap, lintian
+and a mirror of Debian.
+"""
 
 import glob
 import json
@@ -76,7 +78,7 @@ class System:
         )
 
     def take(self, files, to):
-        """Copies them there as COPY does: a folder's contents, or files into a folder."""
+        """Copies files there as COPY does: a folder's contents, or files into a folder."""
         target = self.inside(to)
         for file in map(str, files):
             if os.path.isdir(file):
@@ -86,7 +88,7 @@ class System:
                 shutil.copy2(file, target)
 
     def files(self):
-        """All that is there, except for what packages' managers note for themselves."""
+        """All files, except for the package managers' own records."""
         left = (
             "./proc/",
             "./sys/",
@@ -138,7 +140,7 @@ def build_image(base, folder):
 
 
 def inspect(packages):
-    """What lintian says, and that no part of the library's packages comes under the GPL."""
+    """Checks lintian's report, and that no part of the library's packages is under the GPL."""
     print("lintian")
     call(
         "lintian",
@@ -191,7 +193,7 @@ def install_and_remove(base, folder, packages):
     system = System(base, os.path.join(folder, "clean"))
     system.take(packages.values(), "/packages")
     system.run(f"apt-get -q update && {INSTALL} /packages/*.deb")
-    # What they need stays; they go, come and go again.
+    # Their dependencies stay; the packages are removed, installed and removed again.
     system.run(f"dpkg --purge {' '.join(NAMES)}")
     before = system.files()
     system.run("dpkg -i /packages/*.deb")
@@ -216,8 +218,8 @@ def install_and_remove(base, folder, packages):
 
 
 def follow_readme(base, folder, packages):
-    """The README's commands for an author of a service, verbatim; then the same with the packages in place of the
-    source."""
+    """The README's commands for an author of a service, verbatim; then the same with the packages instead of
+    the source."""
     print("README")
     text = (sources.ROOT / "README.md").read_text(encoding="utf-8")
     install, compile_it = re.search(r"```\n(cmake -S core .*)\n(cc core/\S+ .*)\n```", text).groups()

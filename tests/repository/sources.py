@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the repository's checks share: its files, the house's arrows, and how a check ends."""
+"""Shared by the repository's checks: its files, the dependencies between its folders, and the end of a check.
+"""
 import json
 import pathlib
 import re
@@ -9,13 +10,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# A folder that has a target -> what CMake links to it: {"name", "link", "private"}, the arrows' only place.
+# A folder that has a target -> the libraries that CMake links to it: {"name", "link", "private"}, the only
+# definition of the dependencies.
 CALL = re.compile(r"^[ ]*(bucketlab_library|bucketlab_module|bucketlab_umbrella|add_library|target_link_libraries)"
                   r"\s*\(([^()]*)\)", re.M)
 
 
 def links_of(words):
-    """The words behind LINK or PUBLIC, and those behind PRIVATE."""
+    """The words after LINK or PUBLIC, and those after PRIVATE."""
     links = {"link": [], "private": []}
     kind = None
     for word in words:
@@ -27,7 +29,8 @@ def links_of(words):
 
 
 def read_targets(root):
-    """Target -> its folder (None for an umbrella) and its links, of all CMakeLists.txt below core/, sim/, reports/."""
+    """Target -> its folder (None for an umbrella) and its links, from all CMakeLists.txt below core/, sim/,
+    reports/."""
     targets = {}
     for path in sorted(path for top in ("core", "sim", "reports") for path in (root / top).rglob("CMakeLists.txt")):
         folder = str(path.parent.relative_to(root))
@@ -54,7 +57,7 @@ def read_targets(root):
 
 
 def shown_by(targets, name, seen):
-    """The targets whose headers who links `name` sees."""
+    """The targets whose headers are visible to a target that links `name`."""
     if name in targets and name not in seen:
         seen.append(name)
         for link in targets[name]["link"]:
@@ -63,7 +66,7 @@ def shown_by(targets, name, seen):
 
 
 def read_folders(root):
-    """Folder -> the folders whose headers it may include, its own first: as CMake has it."""
+    """Folder -> the folders whose headers it may include, its own first, as in CMake."""
     targets = read_targets(root)
     folders = {}
     for name, target in targets.items():
@@ -78,18 +81,19 @@ def read_folders(root):
 
 FOLDERS = read_folders(ROOT)
 
-SKIPPED = 77  # tests.cmake names it to ctest
+SKIPPED = 77  # the exit code for ctest, from tests.cmake
 
 
 def folder_of(name, folders=None):
-    """The innermost folder with a target that a file lies in; the examples belong to none."""
+    """The innermost folder with a target that contains a file; the examples belong to none."""
     if name.startswith("core/examples/"):
         return None
     return max((folder for folder in folders or FOLDERS if name.startswith(f"{folder}/")), key=len, default=None)
 
 
 def files(*suffixes, under=("",)):
-    """Paths below ROOT that git knows or would take up; without git, all outside build folders and dot folders."""
+    """Paths below ROOT that git tracks or would add; without git, all outside of build folders and dot
+    folders."""
     command = ["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
@@ -123,7 +127,7 @@ def compile_commands(build):
 
 
 def finish(faults, summary):
-    """Prints the faults, one a line, and ends the check."""
+    """Prints the faults, one per line, and ends the check."""
     for fault in faults:
         print(fault)
     print(f"{summary}: {len(faults)} faults")

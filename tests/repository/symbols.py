@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core is free of I/O, allocation, clocks and randomness: built by itself against the C library alone, it needs
-no symbol but those that a compiler may call for by itself. Neither it nor the simulator's folders keep a global that
-changes: of those, the objects of the build are read. And the folders that a run's digest depends on call nothing from
-outside but what is listed here: no clock, no environment, no locale, no source of randomness, and of libm the square
-root alone, which IEEE 754 has exact."""
+"""The core has no I/O, allocation, clocks or randomness: compiled alone and linked with the C library only,
+it needs no symbol except those that a compiler may insert. Neither the core nor the simulator's folders have
+a global variable that changes: for this check, the objects of the build are read. And the folders on which a
+run's digest depends call no outside function except those listed here: no clock, no environment, no locale,
+no source of randomness, and of libm only the square root, which IEEE 754 defines exactly.
+"""
 import json
 import pathlib
 import re
@@ -14,8 +15,9 @@ import tempfile
 
 import sources
 
-# Copies and comparisons, the stack's guard, the linker's own table, what some machines lack instructions for, and the
-# compiler's record of which instructions the processor has: the wider registers give the same answers sooner.
+# Copies and comparisons, the stack protector, the linker's table, functions for instructions that some
+# machines lack, and the compiler's record of the processor's instructions: wider registers give the same
+# results faster.
 ALLOWED = {
     "memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_", "__cpu_model",
     "__udivti3", "__umodti3", "__divti3", "__modti3", "__udivmodti4", "__multi3",
@@ -27,19 +29,20 @@ COMMON = ALLOWED | {
 }
 FILES = {"open", "close", "fstat", "stat", "fopen", "fread", "fclose", "ferror", "strerror", "__xpg_strerror_r",
          "__errno_location"}
-# Folder -> what it may call besides its own and its neighbours' functions, and with which beginnings.
+# Folder -> the functions that it may call in addition to its own and its neighbours', and permitted prefixes.
 OUTSIDE = {
-    # The queue asks for large pages; a failed assertion says what was going on. Inputs are opened and threads are
-    # started here, for all others.
+    # The queue requests large pages; a failed assertion prints the state. This folder opens inputs and starts
+    # threads for all others.
     "sim/kernel": (COMMON | FILES | {"madvise", "fprintf", "stderr", "fcntl", "fdopen"},
                    ("pthread_attr_", "pthread_create")),
-    # Folders are read in the order of names, JSON by jansson; what is sorted lies in a file for the while.
+    # Folders are read in the order of names, JSON by jansson; data being sorted is stored in a temporary
+    # file.
     "sim/workload": (COMMON | FILES | {"read", "lseek", "opendir", "readdir", "closedir", "mkstemp", "unlink",
                                        "write", "pread"}, ("inflate", "ZSTD_", "json_")),
-    # Figures in a text are read by strtod(), which rounds as IEEE 754 wants.
+    # strtod() parses figures in a text, and rounds as IEEE 754 requires.
     "sim/cassandra": (COMMON | {"strtod", "strtof"}, ()),
-    # Logarithms and powers are for the bounds of a share that was seen (binomial.c), which reach no event.
-    # Histories are read line by line.
+    # Logarithms and powers are for the bounds of an observed share (binomial.c), which do not affect an
+    # event. Histories are read line by line.
     "sim/lab": (COMMON | FILES | {"getline", "strtod", "log", "log1p", "exp", "expm1", "pow", "fma"},
                 ("fy_", "pthread_mutex_", "pthread_cond_", "pthread_join")),
 }
@@ -47,13 +50,13 @@ STATELESS = ["core", "sim/kernel", "sim/ranks", "sim/workload", "sim/cassandra",
              "reports"]
 
 
-# A line of objdump -t: where, flags, section, size, name; and the sections that a program can write to.
+# A line of objdump -t: address, flags, section, size, name; and the writable sections.
 SYMBOL = re.compile(r"^[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+ +(?:\.hidden )?(\S+)$", re.M)
 CHANGES = re.compile(r"\.(data(?!\.rel\.ro)|bss|tdata|tbss)")
 
 
 def symbols(compiler, source, level, folder):
-    """The type and name of each symbol of a file, as nm tells them, or None when the file does not compile."""
+    """The type and name of each symbol of a file, as nm prints them; None when the file does not compile."""
     with tempfile.TemporaryDirectory() as scratch:
         built = pathlib.Path(scratch) / "probe.o"
         command = [compiler, "-std=c17", f"-I{sources.ROOT / folder}/include", level, "-c", str(sources.ROOT / source),
@@ -102,8 +105,9 @@ def check_outside(tables, faults):
 
 
 def read_tables(build, faults):
-    """Source -> its symbols in the object that was built, of all that must keep no state: "U" and the name of what it
-    needs, "d" and that of what can change. A constant table of pointers, which the loader fills in, cannot."""
+    """Source -> the symbols of its built object, for all sources that must not keep state: "U" and the name
+    of each symbol that it needs, "d" and the name of each variable. A constant table of pointers, which the
+    loader fills in, is not one."""
     objects = {}
     for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""words.py [ROOT]: no word that words.txt lists stands in its scope; that file has the format.
+"""words.py [ROOT]: no text contains a word that words.txt lists for its scope; that file describes its
+format.
 
-A sentence may run over several lines of a comment, a string or a document. CHANGELOG.md may name an old word in
-backquotes, to say what became of it."""
+A sentence may continue over several lines of a comment, a string or a document. CHANGELOG.md may contain an
+old word in backquotes, to say what replaced it.
+"""
 import pathlib
 import re
 import sys
@@ -52,7 +54,7 @@ def read_rows(faults):
 
 
 def joined(text, spans):
-    """What lies in the spans, each at its place, and line ends and spaces elsewhere."""
+    """The text of the spans, each at its place, with line breaks and spaces elsewhere."""
     out, end = [], 0
     for begin, until in spans:
         out += [re.sub(r"[^\n]", " ", text[end:begin]), text[begin:until]]
@@ -61,7 +63,8 @@ def joined(text, spans):
 
 
 def scopes_of(name):
-    """Scope -> its text, where each word keeps its place; identifier -> names in words, and the places of each."""
+    """Scope -> its text, where each word keeps its place; identifier -> names split into words, and the
+    places of each."""
     text = (ROOT / name).read_text(encoding="utf-8").lower()
     if not name.endswith((".c", ".h")):
         if name == "CHANGELOG.md":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""words.py finds a listed word in each scope, by its line, and nothing else: a small tree is clean, and each change of
-one file of it is told of."""
+"""words.py finds a listed word in each scope, by its line, and nothing else: a small tree is clean, and each
+change of one of its files is reported.
+"""
 import pathlib
 import subprocess
 import sys
@@ -18,7 +19,7 @@ TREE = {
     "core/far.c": "int far, lawn, outlaw, spread; /* By law_of(), far and spread. */\n",
     "scenarios/a.yaml": "name: a\n",
 }
-# What is appended to a file -> what the check says.
+# A text to append to a file -> the check's output.
 CASES = [
     ("sim/a.c", "int find_laws;\n", "sim/a.c:3: identifier says 'laws'; write 'distribution'"),
     ("sim/a.c", "enum { LAW };\n", "sim/a.c:3: identifier says 'law'; write 'distribution'"),
@@ -38,7 +39,7 @@ CASES = [
 
 
 def run(changes):
-    """What the check says of the tree with additions to some of its files, and its exit code."""
+    """The check's output for the tree with additions to some of its files, and its exit code."""
     with tempfile.TemporaryDirectory() as scratch:
         for name, text in TREE.items():
             path = pathlib.Path(scratch) / name

@@ -78,7 +78,7 @@ def distribution(p, threshold, rows):
 
 
 def rows_at(p, threshold, deviate):
-    """Wilson and Hilferty's cube; it need not be exact."""
+    """The Wilson-Hilferty approximation; it need not be exact."""
     relative = math.sqrt((1 - p) / threshold)
     root = 1 - relative**2 / 9 + deviate * relative / 3
     return max(threshold, int(threshold / p * max(root, 0.0) ** 3))
