@@ -230,7 +230,7 @@ static void test_the_header_names_the_actions_of_each_protocol(void **state)
         }
         snprintf(line + used, sizeof line - (size_t)used, "%s\n", (asked & ~all) == 0 ? " none" : "");
         if (strstr(header, line) == NULL)
-            fail_msg("bucketing/agent.h has no line of this kind, which is how it was found to be:%s", line);
+            fail_msg("bucketing/agent.h has no line for these observed actions:%s", line);
     }
 }
 

@@ -190,13 +190,13 @@ static void test_count_that_fails_leaves_the_row_stored(void **state)
     is_state(&a, 1001, 0, 3, 0, 400, 0);
     applied(&a, 1002, 0);
     refused(&a, 1003, 0);
-    refused(&a, 1004, 0); /* cannot be read again */
+    refused(&a, 1004, 0); /* no retry is left for the read */
     write_row(&a, 1010, 7, true);
     is_state(&a, 1011, 0, 3, 0, 400, 0);
     applied(&a, 1012, 0);
     is_state(&a, 1013, 0, 3, 0, 400, 0);
     unknown(&a, 1014, 0);
-    unknown(&a, 1015, 0);          /* cannot be written */
+    unknown(&a, 1015, 0);          /* no retry is left for the write */
     write_row(&a, 1020, 7, false); /* and the cache has forgotten the key */
     is_state(&a, 1021, 0, 3, 1, 400, 0);
     applied(&a, 1022, 0);

@@ -255,7 +255,7 @@ static const char *next_line(const char *line)
     return *line == '\0' ? line : line + 1;
 }
 
-/* Of a comment's line " *     code" the code; NULL: it is none. */
+/* The code in a comment's line " *     code"; NULL if the line has none. */
 static const char *code_of(const char *line)
 {
     return strncmp(line, " *     ", 7) == 0 ? without_indent(line + 2) : NULL;

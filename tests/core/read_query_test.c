@@ -451,7 +451,7 @@ static void test_read_published_get_rows_repeats_a_bucket_and_this_reader_ends(v
     assert_true(turns == 5 && reader.rows_found == 5);
 }
 
-/* The published iterator over hash buckets has no next row once a bucket has none. */
+/* The published iterator over hash buckets ends at the first empty bucket. */
 static void test_read_published_iterator_ends_at_an_empty_bucket_and_this_one_does_not(void **state)
 {
     (void)state;

@@ -374,7 +374,7 @@ static void test_setting_cut_off_anywhere_is_refused(void **state)
             struct bk_setting setting;
             struct bk_setting_error error;
             if (bk_strategy_parse(text, cut, &setting, &error) != BK_ERROR_SETTING)
-                fail_msg("%.*s was taken", (int)cut, text);
+                fail_msg("%.*s was accepted", (int)cut, text);
             assert_true(error.text[0] != '\0' && error.line <= 12);
         }
     }

@@ -29,7 +29,7 @@ static void check_same(const struct lab_strategy_result *told_all, const struct 
         const struct lab_violation *one = &all->violations[i], *other = &some->violations[i];
         if (one->count != other->count || one->is_excused != other->is_excused ||
             strcmp(one->text, other->text) != 0)
-            fail_msg("seed %llu: %s differs: %llu '%s', and %llu '%s' told of what concerns it",
+            fail_msg("seed %llu: %s differs: %llu '%s', and %llu '%s' with only its own events",
                      (unsigned long long)seed, lab_oracle_name((enum lab_oracle)i),
                      (unsigned long long)one->count, one->text, (unsigned long long)other->count,
                      other->text);

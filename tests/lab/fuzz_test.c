@@ -203,7 +203,7 @@ static void test_seeds_have_what_is_rare_now_and_then(void **state)
     }
     for (size_t i = 0; i < 19; i++) {
         if (counts[i] < seeds / 100 || counts[i] > seeds / 3)
-            fail_msg("the rare thing %zu is in %u of %u seeds", i, counts[i], (unsigned)seeds);
+            fail_msg("the rare feature %zu is in %u of %u seeds", i, counts[i], (unsigned)seeds);
     }
 }
 

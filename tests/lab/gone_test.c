@@ -245,8 +245,6 @@ static void test_cluster_rows_expire(void **state)
     lab_result_destroy(result);
 }
 
-/* The wall: a reader of one large partition meets more tombstones than a node will scan; one of partitions
- * that are small does not. */
 /* The engines draw the times of reads from other streams, so their means differ by chance: at this seed by
  * less than 3 %. */
 static void test_reads_of_rows_that_expire_are_the_same_in_both_engines(void **state)
@@ -276,6 +274,8 @@ static void test_reads_of_rows_that_expire_are_the_same_in_both_engines(void **s
     lab_result_destroy(cluster);
 }
 
+/* A reader of one large partition meets more tombstones than a node will scan; a reader of small partitions
+ * does not. */
 static void test_cluster_reads_fail_at_the_tombstone_wall(void **state)
 {
     (void)state;

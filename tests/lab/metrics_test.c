@@ -52,7 +52,7 @@ static void assert_metric(const struct fixture *fixture, const char *name, doubl
 static void assert_absent(const struct fixture *fixture, const char *name)
 {
     if (lab_metrics_find(&fixture->metrics, name) != NULL)
-        fail_msg("%s is there", name);
+        fail_msg("%s exists", name);
 }
 
 static void close_partition(struct lab_tally *tally, uint64_t rows, uint64_t bytes)

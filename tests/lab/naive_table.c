@@ -13,11 +13,11 @@
 #include "stored_values.h"
 
 struct stored_row {
-    uint64_t key; /* these three: of the partition key; what is not in it is 0 */
+    uint64_t key; /* these three: the partition key; a column that is not in it is 0 */
     int64_t bucket;
     uint64_t part_values;
-    uint64_t primary_key,
-        all_values; /* of the primary key, with these two; the rows of one are equal there */
+    /* The rest of the primary key, with cell_ms and id. */
+    uint64_t primary_key, all_values;
     int64_t cell_ms;
     uint64_t id;
     int64_t time_ns;

@@ -189,11 +189,11 @@ static void expect_bound(const struct stand *prepared, struct filling filling, u
     struct stand stand = *prepared;
     filling.rows = bound;
     if (is_out_of_bound(&stand, &filling))
-        fail_msg("%llu rows are too many", (unsigned long long)bound);
+        fail_msg("%llu rows exceed the bound", (unsigned long long)bound);
     stand = *prepared;
     filling.rows = bound + 1;
     if (!is_out_of_bound(&stand, &filling))
-        fail_msg("%llu rows are not too many", (unsigned long long)bound + 1);
+        fail_msg("%llu rows do not exceed the bound", (unsigned long long)bound + 1);
 }
 
 /* A lag of only the oracle's own 2 s overlaps three whole seconds, each of which has the largest number of

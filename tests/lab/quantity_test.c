@@ -22,7 +22,7 @@ struct bad {
 static void expect_problem(const char *text, const char *found, const char *wanted)
 {
     if (found == NULL || strstr(found, wanted) == NULL || strchr(found, ';') == NULL)
-        fail_msg("'%s': '%s' in place of '%s'", text, found == NULL ? "(none)" : found, wanted);
+        fail_msg("'%s': '%s' instead of '%s'", text, found == NULL ? "(none)" : found, wanted);
 }
 
 static void test_duration_of_every_unit_is_exact(void **state)

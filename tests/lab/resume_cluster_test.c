@@ -134,7 +134,7 @@ static void tell_parting(const struct lab_result *one, const struct lab_result *
         size_t mark = 0;
         while (mark < a->mark_count && mark < b->mark_count && a->marks[mark] == b->marks[mark])
             mark++;
-        print_message("%s: %llu and %llu events, alike up to %llu\n", one->strategies[i].label,
+        print_message("%s: %llu and %llu events, equal up to %llu\n", one->strategies[i].label,
                       (unsigned long long)a->events, (unsigned long long)b->events,
                       (unsigned long long)(mark * a->stride));
     }

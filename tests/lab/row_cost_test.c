@@ -283,7 +283,7 @@ static void test_wrong_columns_are_refused_with_cure(void **state)
         char whole[1024];
         snprintf(whole, sizeof whole, BASE "%s", rows[i][0]);
         if (lab_scenario_parse("x.yaml", whole, strlen(whole), NULL, 0, NULL, &scenario, &error))
-            fail_msg("%s was taken", rows[i][0]);
+            fail_msg("%s was accepted", rows[i][0]);
         if (strstr(error.text, rows[i][1]) == NULL)
             fail_msg("%s", error.text);
     }

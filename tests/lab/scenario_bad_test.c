@@ -89,13 +89,13 @@ static void check_case(const struct corpus_case *one, const char *wanted, bool i
     if (lab_scenario_parse("x.yaml", one->text, one->size, overrides, one->override_count, NULL, &scenario,
                            &error)) {
         lab_scenario_destroy(scenario);
-        fail_msg("%s:%d: was read, in place of '%s'", corpus, line, wanted);
+        fail_msg("%s:%d: was accepted instead of '%s'", corpus, line, wanted);
     }
     assert_null(scenario);
     assert_one_line(&error);
     bool is_right = is_piece ? strstr(error.text, wanted) != NULL : strcmp(error.text, wanted) == 0;
     if (!is_right)
-        fail_msg("%s:%d: '%s' in place of '%s'", corpus, line, error.text, wanted);
+        fail_msg("%s:%d: '%s' instead of '%s'", corpus, line, error.text, wanted);
 }
 
 /* cases_min: the least number of cases, so that a fault of the reader cannot pass for a sound corpus. */
@@ -195,7 +195,7 @@ static void expect_refused(const char *before, const char *piece, size_t count, 
     assert_false(parse(text, size + strlen(after), &error));
     assert_one_line(&error);
     if (strstr(error.text, wanted) == NULL)
-        fail_msg("'%s' in place of '%s'", error.text, wanted);
+        fail_msg("'%s' instead of '%s'", error.text, wanted);
     free(text);
 }
 

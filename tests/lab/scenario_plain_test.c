@@ -54,7 +54,7 @@ static void assert_alike(const char *argument, const char *text)
     strcat(strcpy(longer, text), NOT_PLAIN);
     bool is_read = read_tree(&trees[0], argument, text, &roots[0]);
     if (is_read != read_tree(&trees[1], argument, longer, &roots[1]))
-        fail_msg("%s is read by one reader alone: %s%s", text, errors[0].text, errors[1].text);
+        fail_msg("%s is accepted by only one reader: %s%s", text, errors[0].text, errors[1].text);
     if (is_read)
         assert_same(roots[0], roots[1], text);
     assert_string_equal(errors[0].text, errors[1].text);

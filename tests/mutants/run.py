@@ -206,7 +206,7 @@ def main():
         patch = here / f"{name}.patch"
         result = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", patch.resolve()], cwd=copy)
         if result.returncode != 0:
-            fail(f"{name} does not apply; make it again for the code as it stands", result.stdout)
+            fail(f"{name} does not apply; recreate it for the current code", result.stdout)
         target = program_of(name)
         build(tests if target else folder, target or "bucketlab")
         begin = time.monotonic()
