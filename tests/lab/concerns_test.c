@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: an oracle that receives only the events that concern it finds the same as an oracle that receives all
  * events, and nothing else of the run changes. Method: drawn scenarios are run both ways, and their digests,
- * violations, conditions and rare paths are compared. */
+ * violations, conditions and rare paths are compared. Agents seldom break a rule. In a second test the
+ * oracles therefore receive wrong actions, the same ones both ways. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,10 +12,43 @@
 
 #include <cmocka.h>
 
+#include "cluster_run.h"
 #include "lab/fuzz.h"
 #include "lab/run.h"
+#include "oracles.h"
 
 #define SEEDS 400u
+/* One in this many actions is shown wrong. */
+#define WRONG_EVERY 11u
+
+void __real_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
+                              struct lab_host_operation *operation, const struct bk_action *next);
+void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
+                              struct lab_host_operation *operation, const struct bk_action *next);
+
+static bool shows_wrong;
+static uint64_t shown; /* actions of the current run */
+
+void __wrap_lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent,
+                              struct lab_host_operation *operation, const struct bk_action *next)
+{
+    struct bk_action wrong = *next;
+    if (!shows_wrong || ++shown % WRONG_EVERY != 0) {
+        __real_lab_oracles_acted(run, agent, operation, next);
+        return;
+    }
+    if (shown / WRONG_EVERY % 4 == 0 && next->kind != BK_ACT_DONE)
+        wrong.kind = BK_ACT_READ_STATE;
+    wrong.bucket++;
+    wrong.amount++;
+    wrong.mask ^= 1;
+    wrong.if_mask ^= 1;
+    wrong.columns[0]++;
+    wrong.expected[0]++;
+    wrong.step.rows++;
+    wrong.rows_found++;
+    __real_lab_oracles_acted(run, agent, operation, &wrong);
+}
 
 static void check_same(const struct lab_strategy_result *told_all, const struct lab_strategy_result *told,
                        uint64_t seed)
@@ -36,20 +70,29 @@ static void check_same(const struct lab_strategy_result *told_all, const struct 
     }
 }
 
-static void test_oracles_told_of_what_concerns_them_judge_as_those_told_of_all(void **state)
+static struct lab_result *run_in(const struct lab_scenario *scenario, const struct lab_run_context *context,
+                                 uint64_t seed)
+{
+    struct lab_result *result = NULL;
+    struct sim_error error = {SIM_ERROR_NONE, ""};
+    shown = 0;
+    if (!lab_run_in(scenario, 1, context, &result, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+    return result;
+}
+
+/* Runs all seeds both ways, and returns the number of violations. */
+static uint64_t compare(void)
 {
     static const struct lab_fuzz_base nothing = {0};
     static const struct lab_run_context told_all = {.tells_all = true}, told = {.tells_all = false};
     uint64_t violations = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct lab_scenario *scenario = NULL;
-        struct lab_result *all = NULL, *some = NULL;
         struct sim_error error = {SIM_ERROR_NONE, ""};
-        if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error) ||
-            !lab_run_in(scenario, 1, &told_all, &all, &error) ||
-            !lab_run_in(scenario, 1, &told, &some, &error))
+        if (!lab_fuzz_scenario(&nothing, seed, &scenario, &error))
             fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
+        struct lab_result *all = run_in(scenario, &told_all, seed), *some = run_in(scenario, &told, seed);
         assert_int_equal(all->digest, some->digest);
         for (size_t i = 0; i < all->strategy_count; i++)
             check_same(&all->strategies[i], &some->strategies[i], seed);
@@ -59,13 +102,28 @@ static void test_oracles_told_of_what_concerns_them_judge_as_those_told_of_all(v
         lab_result_destroy(some);
         lab_scenario_destroy(scenario);
     }
-    assert_true(violations > 100); /* including excused ones: there was something to find */
+    return violations;
+}
+
+static void test_oracles_told_of_what_concerns_them_judge_as_those_told_of_all(void **state)
+{
+    (void)state;
+    shows_wrong = false;
+    assert_true(compare() > 100); /* including excused ones: there was something to find */
+}
+
+static void test_oracles_told_of_what_concerns_them_find_the_same_wrong_actions(void **state)
+{
+    (void)state;
+    shows_wrong = true;
+    assert_true(compare() > 10000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_oracles_told_of_what_concerns_them_judge_as_those_told_of_all),
+        cmocka_unit_test(test_oracles_told_of_what_concerns_them_find_the_same_wrong_actions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
