@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The hold model. */
+/* The hold model (hold.h). */
 #include "hold.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reference model of the mock's coordinators (answers_model_test.c): what its files share. */
+/* Shared by the files of the reference model of the mock's coordinators (answers_model_test.c). */
 #ifndef TESTS_CASSANDRA_ANSWERS_MODEL_H
 #define TESTS_CASSANDRA_ANSWERS_MODEL_H
 
@@ -45,10 +45,9 @@ enum situation {
 };
 extern struct model_situation answers_situations[SITUATIONS];
 
-/* A statement that wrote a row, or that deleted a row, a range or a partition; indexed by the statement's
- * tag. */
+/* A statement, by its tag, that wrote a row, or that deleted a row, a range or a partition. */
 struct known_write {
-    bool is_row; /* at most one of the four is set */
+    bool is_row; /* the statement is one of these four kinds */
     uint32_t held;
     int64_t expires_s, timestamp_us;
     uint64_t deleted_by; /* the tag that deleted this row; 0: none */

@@ -59,8 +59,8 @@ int64_t answers_cost_of_named(struct answers *model, uint64_t key, uint32_t repl
     return cost_ns;
 }
 
-/* The node accepts a request: the server that is free first serves it. Returns false when the coordinator no
- * longer waits for the answer. */
+/* The node accepts a request: the server that is free first serves it. Returns false when the request
+ * would begin after its timeout. */
 bool answers_take_up(struct answers *model, uint32_t node, int64_t cost_ns, int64_t sent_ns,
                      int64_t timeout_ns, struct planned *out)
 {

@@ -38,8 +38,8 @@ static void use(struct harness *h)
         row.ttl_ns = SIM_SECOND * (1 + i);
         cas.if_mask = 0;
         harness_send(h, 0, CASS_ANY_NODE, &row);
-        row.key = 1000; /* its rows arrive in descending order, so that the blocks of clustering positions are
-                           split */
+        /* Its rows arrive in descending order, so that chunks of clustering positions are split. */
+        row.key = 1000;
         row.row_time_ns -= i;
         harness_send(h, 0, CASS_ANY_NODE, &row);
         struct cass_statement range = statement_of(CASS_DELETE_RANGE, CASS_QUORUM, 1000);

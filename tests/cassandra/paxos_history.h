@@ -49,7 +49,7 @@ struct chosen {
 
 struct chosen_order {
     bool is_linear;    /* all its clients use the same quorum */
-    uint32_t position; /* in the ring */
+    uint32_t position; /* of the key in the ring */
     size_t count;
     struct chosen values[ASKED_MAX]; /* from 1; values[0]: no row */
 };

@@ -31,7 +31,7 @@ HEADER = struct.Struct(">BBhBI")
 TICK = os.sysconf("SC_CLK_TCK")
 KEYS = 10000          # registers and counters
 PARTITIONS, ROWS = 50, 1000
-TOMBSTONES = 900      # a partition; below the warning's 1000
+TOMBSTONES = 900      # per partition; below the warning at 1000
 TABLES = (
     "reg (k bigint PRIMARY KEY, c0 bigint, c1 bigint, c2 bigint, c3 bigint, c4 bigint, c5 bigint)",
     "ctr (k bigint PRIMARY KEY, n counter)",

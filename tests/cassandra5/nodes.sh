@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# For scripts that start real Cassandra nodes; sourced. Sets `home`, where jars, nodes and the environment of Python are kept.
-# Nothing here is about speed, and a JVM that compiles less is up sooner.
+# Sourced by scripts that start real Cassandra nodes. Sets `home`, the folder of jars, nodes and the Python environment.
+# The speed of the nodes does not matter here, and a JVM that compiles less starts faster.
 export JVM_OPTIONS=${JVM_OPTIONS:--XX:TieredStopAtLevel=1}
 export CASSANDRA_HOME_DIR=${CASSANDRA_HOME_DIR:-${TMPDIR:-/tmp}/bucketlab-cassandra}
 home=$CASSANDRA_HOME_DIR
 
-need_tools() { # packages of Python; false, with a word, where something is missing
+need_tools() { # Python packages; false, with a message, when something is missing
     local word package
     for word in java mvn python3; do
         if ! command -v "$word" >/dev/null; then
@@ -24,13 +24,13 @@ need_tools() { # packages of Python; false, with a word, where something is miss
     done
 }
 
-stop() { # the nodes that are there, by the ids of their processes
+stop() { # stops the running nodes, by their process ids
     local file pid
     for file in "$home"/node*/pid; do
         [[ -f $file ]] || continue
         pid=$(cat "$file")
         kill "$pid" 2>/dev/null
-        kill -CONT "$pid" 2>/dev/null # it may have been stopped
+        kill -CONT "$pid" 2>/dev/null # it may be stopped by SIGSTOP
         for ((i = 0; i < 300; i++)); do
             kill -0 "$pid" 2>/dev/null || break
             sleep 0.1

@@ -18,7 +18,7 @@ import program  # noqa: E402  it takes the first argument
 from program import SOURCE, ProgramTest  # noqa: E402
 
 PROBES = {"roll_during_node_down", "roll_lost_to_another", "counter_update_unknown"}
-# The oracles can be wrong about one kind only as long as this runs; others may be mended in the meantime.
+# Strategies with which fuzz finds nothing.
 FINE = "strategies: [{hash: {buckets: 3}}, {unbucketed: {}}]\n"
 SINGLE = "strategies: [{probabilistic: {bits: 2, threshold: 5, label: \"it's\"}}]\n"
 

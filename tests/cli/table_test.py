@@ -144,7 +144,7 @@ class TableTest(ProgramTest):
         while True:
             try:
                 part = os.read(ours, 65536)
-            except OSError:  # Linux reports the end of a pseudo-terminal so
+            except OSError:  # EIO: the end of a pseudo-terminal on Linux
                 part = b""
             if not part:
                 break

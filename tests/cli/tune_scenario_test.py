@@ -118,7 +118,7 @@ class TuneScenarioTest(ProgramTest):
         wanted = math.log1p(1e8 / all_rows * grown) / per_day
         self.assertAlmostEqual((answer["unbucketed_days_left"] + 60) / wanted, 1, delta=0.001)
         self.assertIn("at this trace's growth (its rate doubles every 365 days)", answer["horizon"])
-        # A run says the same of these rows, whether or not unbucketed is tried.
+        # A run reports the same about these rows, whether or not unbucketed is tried.
         for strategies in ("[{time: {window: 10d}}]", "[unbucketed: {}, time: {window: 10d}]"):
             run = self.good_json("run", "grow.yaml", "--json", "--no-charts", "--quiet", "--no-store", "--set",
                                  f"strategies={strategies}")

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Aim: queue, clock and exponential draws together obey queueing theory. Method: M/M/1 and M/M/3 as plain
- * events; the mean wait before service against Erlang's C formula, the share that waits against C itself
- * (Poisson arrivals see time averages). By default 10^6 customers and 3 %, `mm1_test long` takes 10^7 and 1
- * %.
+ * events. The mean wait before service is compared with Erlang's C formula, and the share of customers that
+ * wait with C itself (Poisson arrivals see time averages): 10^6 customers and a tolerance of 3 % by default,
+ * 10^7 and 1 % with `mm1_test long`.
  *
  * From 100 seeds, and the theory for one server: the standard error of the mean wait is 0.49 % at 10^6
- * customers with one server at load 0.4, and 0.47 % at four times as many with three at load 0.5; a tenth of
- * that in variance with `long`. So the chance of a false alarm is below 1e-9 even for seeds drawn again;
- * these are fixed. */
+ * customers with one server at load 0.4, and 0.47 % at four times that number with three servers at load 0.5;
+ * the variance with `long` is a tenth of that. So the chance of a false alarm is below 1e-9 even for new
+ * seeds; the seeds are fixed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

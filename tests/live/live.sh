@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Live runs of real processes that embed the core (docs/live.md), each judged, and its twin run in the lab: over SQLite, and,
-# where there are a JDK, Maven and Python's packages, on one Cassandra node and on a ring of three, which it starts on
-# loopback and stops. In 15 minutes: what a slow machine has no time for is left out, and it says so.
-#   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: gets figures, as docs/live.py takes them
-# CASSANDRA_HOME_DIR: where jars and nodes are kept. LIVE: a whole number, by which rows, kills and seconds are multiplied
-# (1). LIVE_PLACES: where (sqlite node ring), or long: 10 million rows on SQLite and a million on a ring, by guarded alone.
-# Exit code: 0 as it should be, 1 a guarantee was broken or the unsafe lead does not break where the lab says so, 3 no node.
+# Live runs of real processes that embed the core (docs/live.md). Each run is judged and repeated in the lab. They run
+# over SQLite and, if a JDK, Maven and the Python packages are available, on one Cassandra node and on a ring of three
+# nodes, which the script starts on loopback and stops. The limit is 15 minutes: parts for which a slow machine has no
+# time are skipped with a message.
+#   live.sh BUCKETLAB LIVE_HOST [FOLDER]      FOLDER: receives the figures, in the format of docs/live.py
+# CASSANDRA_HOME_DIR: folder of jars and nodes. LIVE: an integer factor of rows, kills and seconds (1). LIVE_PLACES: a
+# subset of (sqlite node ring), or long: 10 million rows on SQLite and a million on a ring, with guarded only.
+# Exit code: 0 success, 1 a guarantee was broken or the unsafe lead does not break where the lab says so, 3 no node.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 lab=$1 host=$2 figures=${3:-} status=0 times=${LIVE:-1} places=${LIVE_PLACES:-sqlite node ring}
@@ -14,11 +15,11 @@ export HEAP=${HEAP:-600m} PYTHONDONTWRITEBYTECODE=1
 . "$here/../cassandra5/nodes.sh"
 trap stop EXIT
 
-figures_of() { # name: where they go
+figures_of() { # name; prints the option for its figures
     [[ -z $figures ]] || echo "--json $figures/$1.json"
 }
 
-left() { # seconds, until the part of the run that is under way has to be over
+left() { # prints the seconds until the current part has to end
     echo $((over > SECONDS ? over - SECONDS : 0))
 }
 
@@ -46,7 +47,7 @@ build_package() { # core/python, for the environment's interpreter
         >"$home/build.log" 2>&1
 }
 
-example() { # core/python/examples as a user starts it, in tables that nodes.py has left
+example() { # core/python/examples as a user starts it, in the tables that nodes.py created
     local setting=$home/setting.bk rows
     (cd "$here" && python3 -c "import protocols; print(protocols.setting_text('guarded', 4), end='')") >"$setting"
     rows=$(seq 200 | sed 's/.*/100 & some text/' | PYTHONPATH=$home/built "$home/venv/bin/python" -B \
@@ -92,7 +93,7 @@ ring() {
     stop
 }
 
-long() { # alone on the machine, an hour and a half
+long() { # needs an otherwise idle machine, and takes an hour and a half
     over=$((SECONDS + 36000)) times=1
     echo "== in the long run"
     over_sqlite long-sqlite guarded 10000000 1000 7200 --pause-us 800

@@ -52,7 +52,7 @@ def setting_text(name, scale):
 
 
 def strategy_text(name, scale):
-    """The same in a scenario."""
+    """The same setting as a strategy in a scenario."""
     kind, values = settings(name, scale)
     groups = {}
     for key, value in values.items():

@@ -22,7 +22,7 @@ import sources
 RELEASE = "bookworm"
 MIRROR = "http://deb.debian.org/debian"
 INSTALL = "DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "
-# What a distributor sets or a package of Debian's own has; CPack writes its ldconfig in scripts beside the trigger.
+# Tags about fields that a distributor sets; and CPack calls ldconfig in scripts in addition to the trigger.
 LINTIAN = "bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs,maintscript-calls-ldconfig"
 NAMES = ("libbucketing0", "libbucketing-dev", "bucketlab")
 

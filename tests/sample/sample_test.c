@@ -96,7 +96,7 @@ static void test_a_sample_compresses_as_on_a_node(void **state)
 
 #define HEADER "key,bucket,at,id,data\n"
 
-/* 2 + 16 + 12 bytes for the partition and its end, and a row of 24 + 2 bytes with its clustering. */
+/* A partition takes 2 + 15 + 12 bytes and 1 at its end; the clustering of a row takes 24 + 2. */
 static void test_rows_are_put_in_order(void **state)
 {
     (void)state;

@@ -48,7 +48,7 @@ static void test_queries_of_the_page_answer(void **state)
     }
     assert_int_equal(answers, 4);
     sqlite3_close(db);
-    /* The last block deletes. */
+    /* The last SQL block in the page deletes the run. */
     assert_query(folder.db, "SELECT count(*) FROM bin", "0\n");
     free(page);
     folder_remove(&folder);

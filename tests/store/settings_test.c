@@ -11,7 +11,7 @@
 #define TEXT_SIZE 2048
 
 struct pair {
-    const char *setting; /* KIND.NAME, or each part of a nested name */
+    const char *setting; /* KIND.NAME; every field of a nested setting has its line */
     const char *one, *other;
 };
 

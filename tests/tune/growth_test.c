@@ -28,7 +28,7 @@ static void test_weeks_that_grow_tell_their_growth(void **state)
 {
     (void)state;
     uint64_t weeks[WEEKS];
-    for (int i = 0; i < WEEKS; i++) /* doubles in four weeks; every other week has a tenth more */
+    for (int i = 0; i < WEEKS; i++) /* doubles every four weeks; every other week has 10% more */
         weeks[i] = (uint64_t)(1e9 * exp2(i / 4.0) * (i % 2 == 0 ? 1.1 : 1));
     struct tune_growth growth = tune_growth_of(weeks + 1, WEEKS - 1, 0.95);
     assert_int_equal(growth.weeks, WEEKS - 1);
@@ -82,7 +82,7 @@ static void test_a_trace_is_read_by_weeks_from_its_end(void **state)
     assert_non_null(file);
     fputs("timestamp_ms,key,count\n", file);
     for (int day = 0; day < 58;
-         day++) /* two days beside eight weeks; rows of a line are spread over its day */
+         day++) /* two days more than eight weeks; a line's rows are spread over its day */
         fprintf(file, "%lld,k,%lld\n", 1767225600000LL + day * 86400000LL, llround(1e6 * exp2(day / 14.0)));
     assert_int_equal(fclose(file), 0);
     scenario.trace_path = path;

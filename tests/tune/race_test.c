@@ -147,7 +147,7 @@ static void test_race_against_all_seeds_recommends_the_same(void **state)
 }
 
 /* The front, by its definition and for any order of the settings: the settings that are as certain as the
- * recommended one and that no other such setting may replace and dominates. */
+ * recommended one, unless another such setting is better and may replace them. */
 static void test_race_front_is_what_its_definition_says(void **state)
 {
     (void)state;

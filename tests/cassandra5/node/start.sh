@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Brings up Apache Cassandra 5 nodes on loopback from nothing, by Maven. See README.md.
+# Downloads Apache Cassandra 5 through Maven and starts nodes on loopback. See README.md.
 #   start.sh [first_node] [last_node]      default: 1 1
-# Environment: CASSANDRA_HOME_DIR (where all is kept, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
-# TOKENS ("t1 t2 t3": one token a node), HEAP (default 1g), NICE (5), NATIVE_PORT (9042), STORAGE_PORT (7000),
-# JMX_PORT (7199; node n has JMX_PORT + n - 1), JVM_OPTIONS (more of them), START_SECONDS (600: how long a node may take to
-# come up; they come up one by one, since a ring takes one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
+# Environment: CASSANDRA_HOME_DIR (folder of all files, default ./cassandra-home), PAXOS=v1|v2, NUM_TOKENS,
+# TOKENS ("t1 t2 t3": one token per node), HEAP (default 1g), NICE (5), NATIVE_PORT (9042), STORAGE_PORT (7000),
+# JMX_PORT (7199; node n has JMX_PORT + n - 1), JVM_OPTIONS (further options), START_SECONDS (600: the time limit for the start
+# of a node; nodes start one by one, since a ring accepts one new node at a time), SSTABLE=big|bti (format nb, the default, or da), SNITCH=GossipingPropertyFileSnitch with PLACES ("dc1:r1 dc1:r2 ...").
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}

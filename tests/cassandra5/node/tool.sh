@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A tool of Cassandra's: tool.sh [-n NODE] nodetool|sstablepartitions|sstablemetadata|sstabledump|stop [ARGS]
+# Runs one of Cassandra's tools: tool.sh [-n NODE] nodetool|sstablepartitions|sstablemetadata|sstabledump|stop [ARGS]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 home=${CASSANDRA_HOME_DIR:-$PWD/cassandra-home}
