@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Aim: whatever a host answers, each operation ends, none is parked without end, no read asks more partitions
+/* Aim: whatever a host answers, each operation ends, none is parked forever, no read asks more partitions
  * than its limit, and nothing overflows (under the sanitizers).
  * Method: random settings of every kind, coordination and source, histories that are replaced during the
  * run, small caches; outcomes of any kind in any order, with values at the ends of int64 or with small

@@ -213,7 +213,7 @@ static void test_chance_alone_is_seldom_called_a_drift(void **state)
         alarms += judge(&question).is_far;
     }
     /* Look 1 may use a half of a half, so 1,000 of the pairs; a binomial of 4,000 and 1/4 exceeds 1,170 with
-     * 1e-9. */
+     * a chance of 1e-9. */
     assert_in_range(alarms, 1, 1170);
     print_message("%u alarms in %u looks that may have %u\n", alarms, PAIRS, PAIRS / 4);
 }

@@ -364,8 +364,8 @@ static void test_result_is_the_same_for_any_number_of_workers(void **state)
     }
 }
 
-/* Compared with no table, a table of (key, bucket) and an id changes nothing, although the order of the
- * partition key's columns may change tokens; and the reads are allowed. */
+/* A table of (key, bucket) and an id gives the same results as no table, whatever the order of the partition
+ * key's columns means to a token, and the reads are allowed. */
 static void check_plain(const char *source)
 {
     static const char table[] =
