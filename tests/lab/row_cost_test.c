@@ -258,7 +258,7 @@ static void test_wrong_columns_are_refused_with_cure(void **state)
 {
     (void)state;
     static const char *const rows[][2] = {
-        {"row: {bytes: 100, columns: {a: bigint}}\n", "'bytes' of the row means nothing; remove it"},
+        {"row: {bytes: 100, columns: {a: bigint}}\n", "'bytes' of the row has no effect; remove it"},
         {"row: {columns: {a: {type: int, bytes: 5B}}}\n", "type int has 4 bytes; remove 'bytes'"},
         {"row: {columns: {a: text, s: {type: text, static: true}}}\n", "give its size"},
         {"row: {columns: {s: {type: int, static: true}}}\n",
