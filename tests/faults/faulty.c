@@ -7,7 +7,8 @@
  *                   designed to end the process when out of memory.
  *   FAULTY_MEMORY   N: the Nth allocation returns NULL
  *   FAULTY_FILE     N: the Nth call that changes a regular file or a folder fails: opening for writing,
- *                   writing, flushing, truncating, renaming; for stdio when its buffer is written
+ *                   writing, flushing, truncating, renaming, linking, making a folder; for stdio when its
+ *                   buffer is written
  *   FAULTY_ERROR    how FAULTY_FILE fails: ENOSPC (default), EIO, or SHORT, which writes half of the
  *                   bytes and makes the next call fail with ENOSPC
  *   FAULTY_LASTING  1: not only the Nth call fails, but all later ones too

@@ -369,7 +369,7 @@ static void test_ties_come_in_order_of_pushing(void **state)
     for (uint64_t id = 0; id < 5000; id += 3)
         assert_int_equal(pop(&queue, &time), id);
     assert_int_equal(time, 10);
-    /* An event that is pushed at the time of waiting events comes after them. */
+    /* An event that is pushed for the time of pending events comes after them. */
     push(&queue, 20, 5000);
     for (uint64_t id = 0; id <= 5000; id++) {
         if (id % 3 != 0 || id == 5000)

@@ -34,8 +34,7 @@ static void test_random_known_state_gives_known_answers(void **state)
         assert_true(sim_random_next(&random) == wanted[i]);
 }
 
-/* splitmix64 adds its constant before it mixes, here from state 0; the first outputs of the authors'
- * program. */
+/* The first outputs of the authors' splitmix64 from state 0, which adds its constant before it mixes. */
 static void test_mix_is_that_of_splitmix64(void **state)
 {
     (void)state;

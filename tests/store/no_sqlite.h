@@ -63,8 +63,8 @@ static inline void calls_end(void)
     calls.without_text = NULL;
 }
 
-/* Whether this call fails. A call is identified by its kind and by its statement or column, and may fail
- * `times` times. */
+/* Whether this call fails. A call is identified by its kind and by its statement or column; only its first
+ * `times` occurrences can be the one that fails. */
 static bool call_strikes(const char *what, const char *sql, int column, int times)
 {
     if (calls_left < 0)
