@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of agents: a host that is told nearly anything. Each action gets an outcome, in any order: mostly
- * that of a small database, which other agents change meanwhile, but also a refusal, a doubt, or columns of
- * any values. */
+/* Cases of agents whose host answers almost anything. Each action gets an outcome, in any order: mostly the
+ * outcome of a small database, which other agents change meanwhile, but also a refusal, an unknown outcome,
+ * or columns of any values. */
 #include "vectors.h"
 
 #define OPERATIONS 3u
 #define KEYS       2u
 #define BUCKETS    64
 
-/* Of a key. */
+/* The rows of a key. */
 struct shelf {
     bool has_state, has_lock, has_start[BUCKETS];
     int64_t state[BK_COLUMN_COUNT], lock[2], starts[BUCKETS], totals[BUCKETS];
@@ -65,7 +65,7 @@ static void write_action(FILE *out, const struct bk_action *action)
     fputs("}", out);
 }
 
-/* What the agent asks for now, and when it wants to be woken; ends the event. */
+/* Writes the agent's next actions and its deadline, and ends the event. */
 static void end_event(struct host *host)
 {
     struct bk_action action;
@@ -99,7 +99,7 @@ static void end_begun(struct host *host, enum bk_status status, uint32_t operati
     end_event(host);
 }
 
-/* A time of the key's tables, or next to it: protocols differ there first. */
+/* A time in the key's tables, or next to one: protocols differ there first. */
 static int64_t edge(struct host *host, uint64_t key)
 {
     const struct shelf *shelf = &host->shelves[key];
@@ -146,7 +146,7 @@ static int64_t *slot(struct host *host, const struct bk_action *action, int64_t 
     return &table[by_bucket ? (uint64_t)action->bucket % BUCKETS : 0];
 }
 
-/* Whatever stands there, as a database of 64 bits adds. */
+/* Adds to any value, with wrap-around as in a database of 64 bits. */
 static void add(int64_t *value, uint64_t more)
 {
     *value = (int64_t)((uint64_t)*value + more);
@@ -236,7 +236,7 @@ static struct bk_outcome perform(struct host *host, const struct bk_action *acti
     return outcome;
 }
 
-/* What other agents do to a key. */
+/* The changes that other agents make to a key. */
 static void interfere(struct host *host, struct shelf *shelf)
 {
     struct draw *draw = host->draw;
@@ -256,14 +256,14 @@ static void interfere(struct host *host, struct shelf *shelf)
         }
         add(&state[BK_BUCKET], 1);
         break;
-    case 1: /* counting, or a longer grant */
+    case 1: /* a count, or a longer grant */
         add(&state[is_guarded ? BK_GUARDED_UNTIL : BK_COUNTER], 1 + draw_below(draw, 3));
         break;
     case 2:
         for (int i = 0; i < 4; i++)
             add(&shelf->totals[i], 1);
         break;
-    case 3: /* the lock is another's, for some time or no more */
+    case 3: /* the lock of another agent, valid for some time or expired */
         shelf->has_lock = true;
         shelf->lock[BK_LOCK_OWNER] = (int64_t)draw_below(draw, 3);
         shelf->lock[BK_LOCK_UNTIL] = host->now_ns + (int64_t)draw_below(draw, 400) - 200;
@@ -406,8 +406,8 @@ static void go_on(struct host *host)
     }
 }
 
-/* By the family's number: the four coordinations by the three counters, the sources, the kinds without
- * either, and some of the first with a greatest age. */
+/* The configuration of a family's number: the four coordinations with the three counters, the sources, the
+ * kinds without either, and some of the first with a greatest age. */
 static void draw_config(struct host *host, int number)
 {
     static const int aged[] = {9, 0, 1, 2, 6, 7, 8, 3, 4, 5};
@@ -485,7 +485,7 @@ static void write_config(FILE *out, const struct bk_agent_config *config)
     fputs("}", out);
 }
 
-/* What stands in the tables when the agent begins. */
+/* The contents of the tables when the agent begins. */
 static void draw_state(struct host *host, struct shelf *shelf)
 {
     int64_t *state = shelf->state;
@@ -495,7 +495,7 @@ static void draw_state(struct host *host, struct shelf *shelf)
             state[BK_BUCKET] = INT64_MAX - (int64_t)draw_below(host->draw, 3);
         if (one_in(host->draw, 2))
             state[BK_NEXT_CHANGE] = host->now_ns + (int64_t)draw_below(host->draw, 400) - 100;
-        if (host->config.strategy.max_age_ns != 0) /* of now, or some lines ago */
+        if (host->config.strategy.max_age_ns != 0) /* within three greatest ages */
             state[BK_LAST_CHANGE] =
                 host->now_ns -
                 (int64_t)draw_below(host->draw, 3 * (uint64_t)host->config.strategy.max_age_ns);

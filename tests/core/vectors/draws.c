@@ -41,7 +41,8 @@ struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, b
     return strategy;
 }
 
-/* Mostly of now; some late, some ahead, some anywhere. Ids are small where only their low bits matter. */
+/* Mostly rows of the current time; some are late, some ahead, some anywhere. Ids are small where only their
+ * low bits matter. */
 struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t sequence)
 {
     struct bk_row row = {.time_ns = now_ns, .sequence = sequence, .bytes = draw_below(draw, 200)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of identifiers: a client whose host is told nearly anything. */
+/* Cases of identifiers: a client whose host answers almost anything. */
 #include "vectors.h"
 
 static const char *const actions[] = {"WRITE_COLUMN", "READ_COLUMNS", "DELETE_COLUMNS",
@@ -125,7 +125,7 @@ static struct bk_idgen_outcome perform(struct client *client, struct bk_idgen_co
     return outcome;
 }
 
-/* What others do, and what no client has done. */
+/* Changes by other clients, and changes that no client has made. */
 static void interfere(struct client *client)
 {
     struct draw *draw = client->draw;

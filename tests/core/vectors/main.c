@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the vectors, one file a family, or chooses their seeds.
+/* Writes the vectors, one file per family, or chooses their seeds.
  *
  *   core_vectors FOLDER      writes FOLDER/NAME.json
  *   core_vectors --choose    prints seeds.h: for each family the seeds, from 1 on, that take an edge of the
- * core's code that no earlier one took. The core is then to be built by clang with
+ *                            core's code that no earlier seed took. This needs a core that clang built with
  *                            -fsanitize-coverage=inline-8bit-counters, which counts edges. */
 #include <inttypes.h>
 
 #include "vectors.h"
 
-#define SEEDS_MIN 2 /* of each family */
+#define SEEDS_MIN 2 /* per family */
 #define SEEDS_MAX 6000
 
 struct family {
@@ -108,7 +108,7 @@ static int write_family(const char *folder, const struct family *family)
     return fclose(out) != 0;
 }
 
-/* Counters of edges, which the compiler's code raises. */
+/* The counters of edges, which the compiler's code increments. */
 static unsigned char *edges_begin, *edges_end;
 void __sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end);
 void __sanitizer_cov_8bit_counters_init(unsigned char *begin, unsigned char *end)
@@ -126,7 +126,7 @@ struct candidate {
     bool is_dropped;
 };
 
-/* A family keeps SEEDS_MIN of its seeds in any case. */
+/* A family always keeps SEEDS_MIN of its seeds. */
 static bool is_needed(const struct candidate *candidate, const uint32_t *takers, size_t count)
 {
     if (candidate->among < SEEDS_MIN)
@@ -137,7 +137,7 @@ static bool is_needed(const struct candidate *candidate, const uint32_t *takers,
     return false;
 }
 
-/* Greedily forward, then backward: what later seeds take as well is dropped. */
+/* Greedily forwards, then backwards: a seed whose edges later seeds take too is dropped. */
 static int choose(void)
 {
     static struct candidate taken[FAMILIES * 256];

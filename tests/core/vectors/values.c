@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cases of the pure calls: hashes, bits of ids, routes, read plans, histories. */
+/* Cases of pure calls: hashes, bits of ids, routes, read plans, histories. */
 #include "vectors.h"
 
 static void write_bytes(FILE *out, const unsigned char *bytes, size_t size)
@@ -117,7 +117,7 @@ void vectors_route(FILE *out, struct draw *draw, int which)
     fputs("]}", out);
 }
 
-/* A reader's steps, each with what it was told, until the end. */
+/* A reader's steps, each with its outcome, until the end. */
 static void read_on(FILE *out, struct draw *draw, struct bk_reader *reader, struct bk_empties *known,
                     const struct bk_strategy *strategy, int64_t now_ns)
 {
@@ -174,7 +174,7 @@ static void write_empties(FILE *out, const struct bk_empties *known)
     vectors_array(out, "empties", runs, 2 * (size_t)known->count);
 }
 
-/* Several reads, one after the other, that share what they know of empty windows. */
+/* Several reads, one after another, that share their knowledge of empty windows. */
 void vectors_read(FILE *out, struct draw *draw, int which)
 {
     struct bk_strategy strategy = vectors_draw_strategy(draw, (enum bk_kind)which, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Vectors: what goes into the core and what must come out, as JSON. A case is drawn from a family and a seed,
- * and is one object on one line. docs/porting.md says what stands in it. */
+/* Vectors: inputs of the core with their expected outputs, as JSON. A case is drawn from a family and a seed,
+ * and is one object on one line. docs/porting.md describes its contents. */
 #ifndef TESTS_CORE_VECTORS_H
 #define TESTS_CORE_VECTORS_H
 
@@ -22,9 +22,9 @@ extern const char *const vectors_coordinations[], *const vectors_counters[], *co
 extern const char *const vectors_plans[], *const vectors_queries[];
 const char *vectors_status(enum bk_status status);
 
-/* "name":value, members of an object: a comma stands before each, so an object begins with one that is always
- * there. A number of 0 and a text of NULL are left out; numbers beyond 2^53 are texts, since some readers
- * keep 53 bits. */
+/* "name":value, members of an object: a comma precedes each member, so an object begins with a member that is
+ * always present. A number of 0 and a text of NULL are left out; numbers beyond 2^53 are texts, since some
+ * readers keep only 53 bits. */
 void vectors_member(FILE *out, const char *name, int64_t value);
 void vectors_unsigned(FILE *out, const char *name, uint64_t value);
 void vectors_text(FILE *out, const char *name, const char *value);
@@ -42,7 +42,7 @@ void vectors_step(FILE *out, const struct bk_read_step *step);
 struct bk_strategy vectors_draw_strategy(struct draw *draw, enum bk_kind kind, bool may_age);
 struct bk_row vectors_draw_row(struct draw *draw, int64_t now_ns, uint64_t sequence);
 struct bk_query vectors_draw_query(struct draw *draw, const struct bk_strategy *strategy, int64_t now_ns);
-/* Changes the history once or twice, by settings of the same kind or of one that may follow. */
+/* Changes the history once or twice, with settings of the same kind or of a kind that may follow. */
 void vectors_draw_eras(struct draw *draw, struct bk_history *history, bool same_kind, int64_t now_ns);
 
 static inline bool one_in(struct draw *draw, uint64_t n)

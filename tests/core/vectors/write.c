@@ -164,7 +164,7 @@ void vectors_query(FILE *out, const struct bk_query *query)
     fputs("]", out);
 }
 
-/* [low, high, rows, from, until]; the bounds of time are left out when they are none. */
+/* [low, high, rows, from, until]; time bounds are left out if there are none. */
 void vectors_step(FILE *out, const struct bk_read_step *step)
 {
     fputs("[", out);
