@@ -176,10 +176,11 @@ static const char *name_in(const struct lab_setting *setting, const char *group)
 static bool is_written(const struct lab_setting *setting, const struct lab_settings *settings,
                        uint32_t change)
 {
-    if (setting->type == LAB_SETTING_WAIT)
-        return settings->is_idgen &&
-               strcmp(strchr(setting->path, '.') + 1,
-                      lab_setting_word(setting->words, (int)settings->idgen.backoff)) == 0;
+    if (setting->type == LAB_SETTING_WAIT) {
+        const char *backoff = lab_setting_word(setting->words, (int)settings->idgen.backoff);
+        const char *dot = strchr(setting->path, '.');
+        return settings->is_idgen && dot != NULL && strcmp(dot + 1, backoff) == 0;
+    }
     if (change > 0 && setting->type == LAB_SETTING_FLAG)
         return !*(const bool *)value_of(setting, settings, change); /* keep_old */
     return lab_setting_is_said(setting, settings, change, LAB_ZERO_WRITTEN);
