@@ -9,8 +9,8 @@
 /* 1970-01-01 was a Thursday, and its week began on Monday, 1969-12-29. */
 #define WEEK_EPOCH_NS (-3 * DAY_NS)
 
-/* The distance from the epoch may exceed int64_t but not uint64_t. A window is truncated at the ends of the
- * range of times, where no time can be asked for. */
+/* The distance from the epoch may exceed int64_t but not uint64_t. A window that extends beyond the range of
+ * int64_t is truncated, since no row can have a time there. */
 static struct bk_window fixed_window(int64_t window_ns, int64_t epoch_ns, int64_t time_ns)
 {
     uint64_t window = (uint64_t)window_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bk_weight() of a strategy that was checked before, as an agent's are. */
+/* bk_weight() without the check of the strategy, for callers that have checked it before, such as agents. */
 #ifndef BUCKETING_WEIGHT_H
 #define BUCKETING_WEIGHT_H
 

@@ -5,7 +5,8 @@
 
 #include "reports/model.h"
 
-/* The index-th marked percentile: 1 of *of operations takes longer. Returns false after the last one. */
+/* Sets *of to N, where 1 operation in N takes longer than the index-th marked percentile. Returns false after
+ * the last one. */
 bool report_percentile(unsigned index, uint64_t *of);
 /* The name of a percentile: "99.9%" for 1000. */
 const char *report_percentile_text(struct report_arena *arena, uint64_t of);

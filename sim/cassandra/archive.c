@@ -16,11 +16,11 @@
 #define BYTES_EACH 4u
 
 SIM_ARCHIVE_KNOWS(sizeof(struct cass_cluster) - sizeof(struct cass_cluster_config) == 1104,
-                  "a cluster has other fields: archive them");
+                  "a cluster has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct hint_list) == 32 && sizeof(struct lock) == 28 &&
                       sizeof(struct expiry) == 24 && sizeof(struct range) == 32 &&
                       sizeof(struct chunk_lifetimes) == 816,
-                  "hints, locks, expiries or lifetimes have other fields: archive them");
+                  "hints, locks, expiries or lifetimes have changed: archive new fields");
 
 /* Visits the items of a pool that are in use until one fails. */
 #define EACH_USED(books, pool, index)                                                                        \

@@ -9,14 +9,14 @@
 void cass_archive_factor(struct cass_books *books, double *factor);
 
 /* Each field of these structures is archived below. When a field is added, these checks of sizes fail. */
-SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct cass_operation) == 792, "operations have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct row) == 72, "rows have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct message) == 64, "messages have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct cass_operation) == 792, "operations have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct body) == 1312, "bodies have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct row) == 72, "rows have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct node) == 256, "nodes have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct register_entry) == 24 && sizeof(struct counter_entry) == 16,
-                  "registers or counters have other fields: archive them");
-SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 104, "partitions have other fields: archive them");
+                  "registers or counters have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct partition) == 104, "partitions have changed: archive new fields");
 
 /* Checks that a loaded number is in a range in which sums of a few such numbers do not overflow. The numbers
  * of real runs are. */

@@ -7,16 +7,16 @@
  * lower buckets, and no row is moved. The application keeps the table of eras (dates and settings) for as
  * long as rows of these eras exist, and every agent has the same table.
  *
- * BK_UNBUCKETED, BK_TIME and BK_HASH may be followed by any kind. The dates show which buckets such an era
- * can have used, and the next era begins above them. BK_COUNT, BK_PROBABILISTIC and BK_WEIGHTED can only be
- * followed by their own kind, since only a key's state shows which bucket the key had reached at the date of
- * the change:
- * - BK_PROBABILISTIC and BK_WEIGHTED stay in the same bucket, with the same counter. The settings of a row's
- *   own time decide whether it fires and whether the counter is full; when the new threshold is lower than
- *   the counter, the next row that fires rolls the key. Each of their eras may have its own greatest age. An
- *   era without a greatest age may follow one that has it, but not the reverse (BK_ERROR_AGE), since the
- *   earlier state does not show whether the newest bucket has rows. No era of BK_COUNT may have a greatest
- *   age.
+ * BK_UNBUCKETED, BK_TIME and BK_HASH may be followed by any kind. The highest bucket that such an era can
+ * have used follows from its settings and dates alone, and the next era begins above that bucket. BK_COUNT,
+ * BK_PROBABILISTIC and BK_WEIGHTED can only be followed by their own kind, since only a key's state shows
+ * which bucket the key had reached at the date of the change:
+ * - BK_PROBABILISTIC and BK_WEIGHTED stay in the same bucket, with the same counter. Whether a row fires, and
+ *   whether the counter is full, depends on the settings that are valid at the row's own time; when the new
+ *   threshold is lower than the counter, the next row that fires rolls the key. Each of their eras may have
+ *   its own greatest age (bk_strategy_max_age()). An era without a greatest age may follow one that has it,
+ *   but not the reverse (BK_ERROR_AGE), since the earlier state does not show whether the newest bucket has
+ *   rows. No era of BK_COUNT may have a greatest age.
  * - BK_COUNT is ordered by sequence numbers, not by times. The first row of a key with a time at or after the
  *   date opens the era, at its own sequence number and in the bucket above the newest; rows of the era are
  *   counted from that number. The state keeps this number, and agents must agree on it as they agree on the
@@ -104,9 +104,9 @@ uint32_t bk_history_era_at(const struct bk_history *history, int64_t time_ns);
  * era is valid only for that row's sequence number, and bk_history_fires() is true for such a row too, since
  * opening an era is a write of the state.
  *
- * When to call bk_history_advance(), other than for rows that fire: with a greatest age, for each row whose
- * route `begins` a bucket; with BK_COUNT, for such a row, for a row that opens an era, and for every row with
- * a new highest sequence number, each before the next row is routed.
+ * Call bk_history_advance() for each row that fires, and for some other rows, before the next row is routed:
+ * - with a greatest age, for each row whose route `begins` a bucket;
+ * - with BK_COUNT, for each row that opens an era or has a new highest sequence number.
  *
  * Errors: as for bk_route(); BK_ERROR_ERAS, BK_ERROR_BUCKET (the row's bucket would exceed 2^63 - 1), and
  * BK_ERROR_STATE. On errors nothing is changed. */
@@ -117,22 +117,22 @@ bool bk_history_fires(const struct bk_history *history, const struct bk_history_
 enum bk_status bk_history_advance(const struct bk_history *history, struct bk_history_state *state,
                                   const struct bk_row *row, struct bk_effect *effect);
 
-/* A read of several eras, from the era of the reader's time down to the era of the birth, with one bk_reader
- * for each. */
+/* A read of several eras, from the era of the reader's time down to the era of the key's first row, with one
+ * bk_reader per era. */
 struct bk_history_reader {
     struct bk_reader reader; /* the reader of the current era: its counts cover that era only, but its `order`
                                 is that of the whole read */
     uint32_t era;            /* the lowest era that `reader` covers */
     uint64_t rows_before;    /* rows found in later eras */
     uint64_t partitions_before; /* partitions queried in later eras */
-    struct bk_query query;      /* without its starts */
+    struct bk_query query;      /* a copy of the caller's query, with no starts */
 };
 
 /* As bk_read_begin() and bk_read_latest(), over all eras from that of now_ns down to that of birth_ns. A
  * birth of INT64_MIN means that the time of the key's first row is not known; an era of BK_TIME refuses it.
  * The plan must fit the strategy of every era that is read; BK_PLAN_DEFAULT fits all strategies. The query's
- * starts are used only where buckets are not shifted, which is so in histories of BK_COUNT and of
- * BK_PROBABILISTIC. */
+ * starts are used only in eras whose `shift` is 0. In a history that begins with BK_COUNT, BK_PROBABILISTIC
+ * or BK_WEIGHTED, these are all eras. */
 enum bk_status bk_history_read_begin(const struct bk_history *history, const struct bk_history_state *state,
                                      const struct bk_query *query, struct bk_history_reader *reader);
 enum bk_status bk_history_read_latest(const struct bk_history *history, const struct bk_history_state *state,

@@ -9,14 +9,15 @@
  * row that fires, after the row is placed. Rows that do not fire need no call, except with BK_COUNT, where
  * readers find the newest bucket in the state.
  *
- * With a greatest age a bucket begins with its first row, and that row's time determines the date at which
- * the bucket ends. So no bucket is empty: neither the first bucket of a new key, nor those of a key without
- * rows across several such dates. bk_route() marks such a row with `begins`; bk_advance() must be called for
- * it, whether it fires or not, before the key's next row is routed. The ranges are valid for the state before
- * that call and after it. A late row, with a time before the newest bucket's span, still goes to the newest
- * bucket: the state has no older ones, and compaction windows and TTLs depend on the time of writing too.
- * BK_COUNT counts from the sequence number of the bucket's first row, and keeps its newest bucket in the
- * state like the others.
+ * With a greatest age (bk_strategy_max_age()), a bucket begins with its first row, and that row's time
+ * determines the date at which the bucket ends. A bucket never begins without a row, so no bucket is empty,
+ * not even when a key is new or has no rows for several such dates. bk_route() marks the first row of a
+ * bucket with `begins`; bk_advance() must be called for it, whether it fires or not, before the key's next
+ * row is routed. The ranges are valid both before and after that call. A late row, with a time before the
+ * newest bucket's span, still goes to the newest bucket, because the state does not remember older buckets.
+ * This agrees with compaction windows and TTLs, which depend on the time of writing. BK_COUNT with a greatest
+ * age counts from the sequence number of the bucket's first row and, like the other kinds, keeps its newest
+ * bucket in the state.
  *
  * The caller owns every struct; nothing is allocated, and no function keeps a pointer. Several threads may
  * call these functions as long as they do not share a key state. Every call takes constant time, except

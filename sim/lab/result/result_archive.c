@@ -86,7 +86,7 @@ static void archive_expect(struct lab_expect_result *expect, struct sim_archive 
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_limits) == 40 && sizeof(struct lab_prices) == 56 &&
                       sizeof(struct lab_result) == 224,
-                  "results have other fields: archive them");
+                  "results have changed: archive new fields");
 
 void lab_result_archive(struct lab_result *result, struct sim_archive *archive)
 {

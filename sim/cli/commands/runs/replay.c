@@ -30,7 +30,8 @@ static const char *cure_of(const struct store_run_info *info)
                : "another version stored it";
 }
 
-/* Always fails; the text of the event comes from a run of this strategy with a listener. */
+/* Always returns false, with an error that names the first event that differs. To get the text of that event,
+ * it runs the strategy once more with an event listener. */
 static bool fail_event(struct rerun *rerun, size_t strategy, const struct cli_difference *difference,
                        struct sim_error *error)
 {

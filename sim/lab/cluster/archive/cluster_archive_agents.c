@@ -11,13 +11,13 @@
 /* The latest start of an era, after which another one can still begin. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 560, "operations have other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 560, "operations have changed: archive new fields");
 /* The archive leaves out an agent's copies and empty windows: after loading, the oracles judge only copies
  * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
                           LAB_COPIES * sizeof(struct lab_copy) ==
                       272,
-                  "agents have other fields: archive them");
+                  "agents have changed: archive new fields");
 
 /* The twin is restored from the agent, because both are equal. */
 static void twin_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)

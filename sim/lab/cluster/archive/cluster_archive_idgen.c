@@ -5,11 +5,11 @@
 #include "cluster_archive.h"
 #include "idgen_private.h"
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 88, "what is watched has other fields: archive them");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_watch) == 88, "what is watched has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_id_client) - 2 * sizeof(struct bk_idgen) ==
                           80 + sizeof(struct lab_id_watch) &&
                       sizeof(struct lab_idgen) - sizeof(struct bk_idgen_config) == 120,
-                  "clients of identifiers have other fields: archive them");
+                  "clients of identifiers have changed: archive new fields");
 
 static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archive, uint32_t number)
 {

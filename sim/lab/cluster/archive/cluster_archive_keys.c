@@ -8,9 +8,9 @@
 #include "cluster_archive.h"
 #include "workload/rows_archive.h"
 
-SIM_ARCHIVE_KNOWS(offsetof(struct lab_cluster_key, cursor) == 120, "keys have other fields: archive them");
+SIM_ARCHIVE_KNOWS(offsetof(struct lab_cluster_key, cursor) == 120, "keys have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_cursor) - sizeof(struct wl_rows) == 216,
-                  "cursors have other fields: archive them");
+                  "cursors have changed: archive new fields");
 
 static void arrival_of(const struct lab_cluster_run *run, struct sim_archive *archive,
                        struct lab_arrival *arrival)

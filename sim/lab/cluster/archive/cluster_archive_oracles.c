@@ -9,15 +9,15 @@
 #include "oracles.h"
 
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_partition) == 272 && sizeof(struct lab_key_ledger) == 280,
-                  "the ledger has other fields: archive them");
+                  "the ledger has changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_oracles) - sizeof(struct lab_verdict) - sizeof(struct lab_concerns) ==
                       472,
-                  "oracles have other fields: archive them");
+                  "oracles have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_health) == 56 && sizeof(struct lab_increment) == 40 &&
                       sizeof(struct lab_open_row) == 24,
-                  "health, increments or open rows have other fields: archive them");
+                  "health, increments or open rows have changed: archive new fields");
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_span) == 32 && sizeof(struct lab_doubt) == 24,
-                  "spans or doubts have other fields: archive them");
+                  "spans or doubts have changed: archive new fields");
 
 /* Archives times of rows, some of them negated. A clock that jumps may give any time, so these are not
  * checked. */

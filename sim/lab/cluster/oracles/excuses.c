@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Excuses: which violations a guarantee does not cover. A condition is recorded with its key and the span of
  * time in which it may have an effect. A violation has a key and a span, too: from the earliest time of its
- * cause until it was detected. It is excused by those conditions on its guarantee's list that overlap with
- * both.
+ * cause until it was detected. It is excused by those conditions on its guarantee's list that were recorded
+ * for the same key, or for all keys, and whose spans overlap its own.
  *
- * Some conditions become known only after their effect: that the outcome of a write is unknown is known only
- * when its client gives up. So a violation without an excuse remains in doubt and is judged again at the end.
+ * Some conditions become known only after their effect. For example, a write may have an effect long before
+ * its client times out, and only then is its outcome recorded as unknown. So a violation without an excuse
+ * remains in doubt and is judged again at the end.
  *
  * Memory is bounded per key. A key has a few spans of each condition. Further spans are merged with their
- * neighbours, which may excuse more but never less. The number of doubts is bounded, too. A run with more
- * doubts has violated its guarantee, unless all recorded ones are excused; then the others are not judged. */
+ * neighbours, which may excuse more but never less. The number of doubts is bounded, too, and violations
+ * beyond that number are not judged again. This hides a broken guarantee only if all recorded doubts are
+ * excused in the end; otherwise the run has broken a guarantee in any case. */
 
 #include "cluster_run.h"
 #include "evidence.h"

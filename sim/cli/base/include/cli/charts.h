@@ -9,7 +9,7 @@
 
 struct cli_charts {
     bool wanted[REPORT_FORMAT_COUNT];
-    bool has_page; /* html: page.h */
+    bool has_page; /* --format includes html: see cli/page.h */
     const char *folder;
     struct report_files files[REPORT_FORMAT_COUNT];
     char *page;
