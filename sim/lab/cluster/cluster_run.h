@@ -103,13 +103,14 @@ struct lab_host_operation {
     int64_t state_read_ns; /* when that read was requested */
     bool changes_state, raises, was_unknown, is_taking_over;
     int64_t begun_ns, asked_ns;
-    uint64_t rows;
+    uint64_t rows, rows_told; /* rows of the replies to the current action; the same, added up by an oracle */
     enum lab_read_kind read;
-    uint32_t failures; /* number of its failed requests number of requests so far */
+    uint32_t failures; /* number of its requests that failed so far */
     uint32_t tried;    /* number of failed tries of the current action */
     bool is_awaited;   /* it has begun, or got an outcome, and has not acted since */
     bool is_parked;
     bool is_state_told; /* the state row existed when it was read to count the row */
+    bool older_told;    /* a reply to the current action named rows older than its range */
     bool is_start_kept; /* it has stored the start of the bucket that its roll removes from the state */
     int64_t state_told[BK_COLUMN_COUNT];
     uint32_t requests; /* so far */

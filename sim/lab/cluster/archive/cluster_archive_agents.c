@@ -11,7 +11,7 @@
 /* The latest start of an era, after which another one can still begin. */
 #define ERA_LAST_NS (INT64_MAX - 1024)
 
-SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 560, "operations have changed: archive new fields");
+SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_operation) == 576, "operations have changed: archive new fields");
 /* The archive leaves out an agent's copies and empty windows: after loading, the oracles judge only copies
  * asked for from then on, and no windows that are left out. */
 SIM_ARCHIVE_KNOWS(sizeof(struct lab_host_agent) - sizeof(struct bk_history) -
@@ -119,11 +119,11 @@ static void checkpoint_of(struct lab_cluster_run *run, struct sim_archive *archi
 
 static void operation_flags(struct sim_archive *archive, struct lab_host_operation *operation)
 {
-    bool *const flags[] = {&operation->is_read,      &operation->is_acknowledged, &operation->is_moved,
-                           &operation->fires,        &operation->has_counted,     &operation->changes_state,
-                           &operation->raises,       &operation->was_unknown,     &operation->is_taking_over,
-                           &operation->is_awaited,   &operation->is_parked,       &operation->is_state_told,
-                           &operation->is_start_kept};
+    bool *const flags[] = {&operation->is_read,       &operation->is_acknowledged, &operation->is_moved,
+                           &operation->fires,         &operation->has_counted,     &operation->changes_state,
+                           &operation->raises,        &operation->was_unknown,     &operation->is_taking_over,
+                           &operation->is_awaited,    &operation->is_parked,       &operation->is_state_told,
+                           &operation->is_start_kept, &operation->older_told};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         sim_archive_bool(archive, flags[i]);
 }
@@ -204,6 +204,7 @@ static void operation_of(const struct lab_cluster_run *run, struct sim_archive *
     lab_archive_time(archive, run, &operation->begun_ns);
     lab_archive_time(archive, run, &operation->asked_ns);
     sim_archive_u64(archive, &operation->rows);
+    sim_archive_u64(archive, &operation->rows_told);
     SIM_ARCHIVE_ENUM(archive, operation->read, LAB_READ_KINDS);
     sim_archive_u32(archive, &operation->failures);
     sim_archive_u32(archive, &operation->tried);

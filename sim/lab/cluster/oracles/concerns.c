@@ -103,6 +103,8 @@ void lab_oracles_acted(struct lab_cluster_run *run, uint32_t agent, struct lab_h
     if ((concerned & ~LAB_CONCERNS_FIRING) != 0)
         tell(run, agent, operation, next, concerned);
     operation->requests += next->kind != BK_ACT_ACK;
+    operation->rows_told = 0;
+    operation->older_told = false;
 }
 
 struct lab_known_bucket lab_oracles_heard(struct lab_cluster_run *run, uint32_t agent,

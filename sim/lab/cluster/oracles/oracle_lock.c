@@ -173,6 +173,18 @@ static bool is_over(const struct lab_cluster_run *run, const struct lab_host_ope
     return operation->lock.until_ns - wait_ns <= operation->lock.clock_ns;
 }
 
+/* Whether the state that the operation was told last is full without it: the row is among those counted by
+ * now. A counter column holds the count elsewhere. */
+static bool may_roll(const struct lab_cluster_run *run, uint32_t agent,
+                     const struct lab_host_operation *operation)
+{
+    const struct bk_outcome *told = &operation->outcome;
+    if (run->config.counter == BK_COUNTER_COLUMN || (told->mask >> BK_COUNTER & 1) == 0)
+        return true;
+    uint64_t threshold = bk_threshold(lab_agent_strategy(run, agent, operation->row_time_ns));
+    return told->columns[BK_COUNTER] > 0 && (uint64_t)told->columns[BK_COUNTER] >= threshold;
+}
+
 /* Judges requests about the key's state: it is read again, and the next bucket is written, only under the
  * lock. */
 static void uses_state(struct lab_cluster_run *run, uint32_t agent,
@@ -188,6 +200,9 @@ static void uses_state(struct lab_cluster_run *run, uint32_t agent,
         violate(run, agent, operation, "it changes the state under a lock without reading it first");
     else if (is_holder(operation) && is_write && is_over(run, operation, operation->action == next->kind))
         violate(run, agent, operation, "it changes the state after its lock expired");
+    else if (is_holder(operation) && is_roll && !lab_has_failed(operation->outcome.kind) &&
+             !may_roll(run, agent, operation))
+        violate(run, agent, operation, "it rolls a bucket that was not full when the state was read");
 }
 
 /* Returns whether the operation ends after a denied or failed request that it should have repeated. */

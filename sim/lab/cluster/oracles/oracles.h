@@ -166,7 +166,7 @@ void lab_copies_acted(struct lab_cluster_run *run, uint32_t agent, const struct 
  * wait for the request of another operation on the same key. */
 bool lab_may_be_parked(const struct lab_cluster_run *run, const struct lab_host_operation *operation);
 /* Judges the outcome of an operation, which includes this reply. */
-void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent, const struct lab_host_operation *operation,
+void lab_reply_heard(struct lab_cluster_run *run, uint32_t agent, struct lab_host_operation *operation,
                      const struct cass_reply *reply);
 /* Whether other operations may be parked until a request of this kind is answered. */
 bool lab_asks_for_key(enum bk_action_kind kind);
