@@ -448,7 +448,7 @@ class TuneScenarioTest(ProgramTest):
 
     def test_tune_that_is_killed_goes_on_from_the_last_half_second(self):
         command = ["tune", "small.yaml", "--json", "--no-charts", "--jobs", "1", *LONG, "--set",
-                   "tune.strategies=[time]"]
+                   "arrivals.rate=24/s", "--set", "tune.strategies=[time]"]
         process = self.start(*command, "--quiet")
         while self.outcomes() == 0:
             self.assertIsNone(process.poll())
@@ -484,7 +484,7 @@ class TuneScenarioTest(ProgramTest):
         database = sqlite3.connect(os.path.join(self.folder, "bucketlab.db"), isolation_level=None)
         self.addCleanup(database.close)
         process = self.start("tune", "small.yaml", "--no-charts", "--quiet", "--jobs", "1", *LONG, "--set",
-                             "arrivals.rate=8/s")
+                             "arrivals.rate=32/s")
         self.wait_for_work(process, 0.1)
         database.execute("BEGIN IMMEDIATE")
         self.wait_for_work(process, 0.7)
