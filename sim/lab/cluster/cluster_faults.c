@@ -19,9 +19,6 @@
 
 /* In nanoseconds. A fault that is drawn to last longer never ends. */
 #define LASTS_MAX 0x1p62
-/* The greatest factor of overlapping faults. With a larger one, no operation would end within a run. */
-#define FACTOR_MAX 1e6
-#define FACTOR_MIN 1e-6
 /* The defaults of random faults, as lab_read_faults() has them for others. */
 #define LATE_CHANCE    0.01
 #define LATE_BY_NS     SIM_MINUTE
@@ -151,7 +148,7 @@ static double product_of(const struct lab_cluster_run *run, enum lab_fault_kind 
         if (active->is_used && active->kind == kind && (target == UINT32_MAX || active->target == target))
             product *= active->factor;
     }
-    return product > FACTOR_MAX ? FACTOR_MAX : product < FACTOR_MIN ? FACTOR_MIN : product;
+    return product > LAB_FACTOR_MAX ? LAB_FACTOR_MAX : product < LAB_FACTOR_MIN ? LAB_FACTOR_MIN : product;
 }
 
 /* Returns the combined probability: a message is lost unless every cause spares it. */

@@ -197,6 +197,9 @@ struct lab_deletes_open {
     uint64_t asked, confirmed; /* numbers of deletes requested and confirmed so far */
 };
 
+/* The bounds of the factor of overlapping faults. With a larger one, no operation would end within a run. */
+#define LAB_FACTOR_MAX 1e6
+#define LAB_FACTOR_MIN 1e-6
 struct lab_active_fault {
     bool is_used;
     uint32_t fault; /* of the scenario */

@@ -95,7 +95,9 @@ static double strength(const struct lab_cluster_run *run, enum lab_fault_kind ki
         factor *= run->active[i].factor;
         spared *= 1 - run->active[i].factor;
     }
-    return is_chance ? 1 - spared : factor > 1e6 ? 1e6 : factor < 1e-6 ? 1e-6 : factor;
+    if (is_chance)
+        return 1 - spared;
+    return factor > LAB_FACTOR_MAX ? LAB_FACTOR_MAX : factor < LAB_FACTOR_MIN ? LAB_FACTOR_MIN : factor;
 }
 
 /* A chance is 1 minus a product, so its rounding error does not get smaller with the chance. */
