@@ -25,9 +25,9 @@ IS_SLOW = "slow" in sys.argv
 if IS_SLOW:
     sys.argv.remove("slow")
 
-# About a third of a second of work on one processor.
+# Over a second of work on one processor, so that no test stops it near its end.
 LONG = (SMALL.replace("name: small", "name: long\nengine: exact").replace("rate: 0.5/s", "rate: 24/s")
-        .replace("duration: 2d", "duration: 10d").replace("0.01/s", "0.1/s"))
+        .replace("duration: 2d", "duration: 40d").replace("0.01/s", "0.1/s"))
 AGENTS = """\
 name: agents
 duration: 20m
@@ -269,7 +269,7 @@ class ResumeTest(ProgramTest):
 
     @in_full
     def test_of_two_programs_on_one_run_the_later_has_it(self):
-        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
+        self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         first = self.start_with_state("long.yaml")
         second = self.start("run", "--resume", "1", "--snapshot-every", "50ms", "--no-charts")
@@ -312,7 +312,7 @@ class ResumeTest(ProgramTest):
 
     @in_full
     def test_full_disk_while_a_state_is_written_loses_nothing(self):
-        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 25d"))
+        self.write("long.yaml", LONG)
         whole, _ = self.reference("long.yaml")
         self.run_quietly("run", "long.yaml", "--set", "duration=1d", "--set", "keys.count=1")
 
@@ -350,7 +350,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(contents(self.path(), self.newest()), whole)
 
     def test_60_days_are_30_and_30(self):
-        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 3d"))
+        self.write("long.yaml", LONG.replace("duration: 40d", "duration: 3d"))
         self.write("agents.yaml", AGENTS)
         for run, name, longer, whole_of in part([(1, "long.yaml", "3d", "6d"), (3, "agents.yaml", "10m", "30m")]):
             whole, _ = self.reference(name, "--set", f"duration={whole_of}")
@@ -360,7 +360,7 @@ class ResumeTest(ProgramTest):
 
     def test_several_scenarios_keep_those_that_were_finished(self):
         self.write("small.yaml", SMALL)
-        self.write("long.yaml", LONG.replace("duration: 10d", "duration: 1000d"))
+        self.write("long.yaml", LONG.replace("duration: 40d", "duration: 1000d"))
         process = self.start("run", "small.yaml", "long.yaml", "--quiet", "--no-charts")
         self.wait_for_work(process, 1.05)
         process.send_signal(signal.SIGINT)
