@@ -345,12 +345,10 @@ void lab_archive_oracles(struct lab_cluster_run *run, struct sim_archive *archiv
 {
     struct lab_oracles *oracles = &run->oracles;
     sim_archive_mark(archive, 0x6f726163);
-    if (archive->is_loading) /* the times at which rows expire are not archived, so they are not judged after
-                                loading */
-        lab_lives_destroy(oracles);
     partitions_of(run, archive);
     for (uint32_t i = 0; i < oracles->key_count && sim_archive_is_fine(archive); i++)
         ledger_of(run, archive, i);
+    lab_lives_archive(oracles, archive);
     sim_archive_bool(archive, &oracles->hints_may_be_lost);
     sim_archive_u32(archive, &oracles->crashes);
     sim_archive_u64(archive, &oracles->placed);

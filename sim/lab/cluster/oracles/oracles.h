@@ -211,6 +211,7 @@ void lab_live_end(struct lab_cluster_run *run);
 /* Returns false when out of memory. */
 bool lab_lives_begin(struct lab_cluster_run *run);
 void lab_lives_destroy(struct lab_oracles *oracles);
+void lab_lives_archive(struct lab_oracles *oracles, struct sim_archive *archive);
 /* A row whose write began at begun_ns is put into a bucket for the first time. */
 void lab_lives_placed(struct lab_cluster_run *run, uint32_t key, int64_t begun_ns);
 /* The row whose write began at begun_ns was acknowledged. */
