@@ -73,15 +73,14 @@ static void walk_again(const uint64_t *inputs, size_t input, uint32_t buckets, i
     out[input] = walk(inputs[input], 1, buckets);
 }
 
-/* There is no 64-bit multiplication, so it is composed of three 32-bit ones. */
-#define NEXT_STATE(op, state, out)                                                                           \
-    do {                                                                                                     \
-        const uint64_t high_ = WALK_FACTOR >> 32, low_ = WALK_FACTOR & UINT32_MAX;                           \
-        out = op(add_epi64)(op(mul_epu32)(op(srli_epi64)(state, 32), op(set1_epi64x)((int64_t)low_)),        \
-                            op(mul_epu32)(state, op(set1_epi64x)((int64_t)high_)));                          \
-        state = op(add_epi64)(op(mul_epu32)(state, op(set1_epi64x)((int64_t)low_)), op(set1_epi64x)(1));     \
-        out = op(add_epi64)(state, op(slli_epi64)(out, 32));                                                 \
-    } while (0)
+/* Without AVX-512 there is no 64-bit multiplication, so it is composed of three 32-bit ones. */
+#define MULTIPLY(op, x, factor)                                                                              \
+    op(add_epi64)(                                                                                           \
+        op(mul_epu32)(x, op(set1_epi64x)((int64_t)((factor)&UINT32_MAX))),                                   \
+        op(slli_epi64)(op(add_epi64)(op(mul_epu32)(op(srli_epi64)(x, 32),                                    \
+                                                   op(set1_epi64x)((int64_t)((factor)&UINT32_MAX))),         \
+                                     op(mul_epu32)(x, op(set1_epi64x)((int64_t)((factor) >> 32)))),          \
+                       32))
 
 /* The first half of the states is in one register and the second half in another. A shuffle of their upper
  * halves keeps the order only within each 16 bytes. split() rearranges the states so that the shuffle is in
@@ -89,11 +88,9 @@ static void walk_again(const uint64_t *inputs, size_t input, uint32_t buckets, i
 
 #define OP_4(op) _mm_##op
 
-static inline __m128i next_states_4(__m128i state)
+static inline __m128i multiply_4(__m128i x, uint64_t factor)
 {
-    __m128i out;
-    NEXT_STATE(OP_4, state, out);
-    return out;
+    return MULTIPLY(OP_4, x, factor);
 }
 
 static inline void split_4(__m128i *first, __m128i *second)
@@ -116,6 +113,8 @@ static inline void join_4(__m128i *first, __m128i *second)
 #define LANES_MASK                     __m128
 #define LANES_LOAD(from)               _mm_loadu_si128((const __m128i *)(const void *)(from))
 #define LANES_STORE(to, ints)          _mm_storeu_si128((__m128i *)(void *)(to), ints)
+#define LANES_XOR(a, b)                _mm_xor_si128(a, b)
+#define LANES_EACH(value)              _mm_set1_epi64x((int64_t)(value))
 #define LANES_BITS(floats)             _mm_castps_si128(floats)
 #define LANES_VALUES(ints)             _mm_castsi128_ps(ints)
 #define LANES_NONE                     _mm_setzero_ps()
@@ -130,11 +129,9 @@ static inline void join_4(__m128i *first, __m128i *second)
 #define TARGET_8 __attribute__((target("avx2")))
 #define OP_8(op) _mm256_##op
 
-static TARGET_8 inline __m256i next_states_8(__m256i state)
+static TARGET_8 inline __m256i multiply_8(__m256i x, uint64_t factor)
 {
-    __m256i out;
-    NEXT_STATE(OP_8, state, out);
-    return out;
+    return MULTIPLY(OP_8, x, factor);
 }
 
 static TARGET_8 inline void split_8(__m256i *first, __m256i *second)
@@ -158,6 +155,8 @@ static TARGET_8 inline void join_8(__m256i *first, __m256i *second)
 #define LANES_MASK                     __m256
 #define LANES_LOAD(from)               _mm256_loadu_si256((const __m256i *)(const void *)(from))
 #define LANES_STORE(to, ints)          _mm256_storeu_si256((__m256i *)(void *)(to), ints)
+#define LANES_XOR(a, b)                _mm256_xor_si256(a, b)
+#define LANES_EACH(value)              _mm256_set1_epi64x((int64_t)(value))
 #define LANES_BITS(floats)             _mm256_castps_si256(floats)
 #define LANES_VALUES(ints)             _mm256_castsi256_ps(ints)
 #define LANES_NONE                     _mm256_setzero_ps()
@@ -172,10 +171,9 @@ static TARGET_8 inline void join_8(__m256i *first, __m256i *second)
 #define TARGET_16 __attribute__((target("avx512f,avx512dq")))
 #define OP_16(op) _mm512_##op
 
-static TARGET_16 inline __m512i next_states_16(__m512i state)
+static TARGET_16 inline __m512i multiply_16(__m512i x, uint64_t factor)
 {
-    const __m512i factor = _mm512_set1_epi64((int64_t)WALK_FACTOR);
-    return _mm512_add_epi64(_mm512_mullo_epi64(state, factor), _mm512_set1_epi64(1));
+    return _mm512_mullo_epi64(x, _mm512_set1_epi64((int64_t)factor));
 }
 
 static TARGET_16 inline void split_16(__m512i *first, __m512i *second)
@@ -203,6 +201,8 @@ static TARGET_16 inline void join_16(__m512i *first, __m512i *second)
 #define LANES_MASK                     __mmask16
 #define LANES_LOAD(from)               _mm512_loadu_si512(from)
 #define LANES_STORE(to, ints)          _mm512_storeu_si512(to, ints)
+#define LANES_XOR(a, b)                _mm512_xor_si512(a, b)
+#define LANES_EACH(value)              _mm512_set1_epi64((int64_t)(value))
 #define LANES_BITS(floats)             _mm512_castps_si512(floats)
 #define LANES_VALUES(ints)             _mm512_castsi512_ps(ints)
 #define LANES_NONE                     0
@@ -292,6 +292,20 @@ static uint64_t hash_id(uint64_t id)
     return h1;
 }
 
+static void hash_ids(const uint64_t *ids, size_t count, uint64_t *hashes)
+{
+    size_t done = 0;
+#ifdef __SSE2__
+    /* With SSE2 alone, the processor's own multiplication is faster. */
+    if (__builtin_cpu_supports("avx512dq"))
+        done = hash_lanes_16(ids, count, hashes);
+    else if (__builtin_cpu_supports("avx2"))
+        done = hash_lanes_8(ids, count, hashes);
+#endif
+    for (; done < count; done++)
+        hashes[done] = hash_id(ids[done]);
+}
+
 int32_t bk_bucket_of_id(uint64_t id, uint32_t buckets)
 {
     return bk_consistent_hash(hash_id(id), buckets);
@@ -302,8 +316,7 @@ void bk_buckets_of_ids(const uint64_t *ids, size_t count, uint32_t buckets, int3
     uint64_t hashes[IDS_AT_ONCE];
     for (size_t begin = 0; begin < count; begin += IDS_AT_ONCE) {
         size_t size = count - begin < IDS_AT_ONCE ? count - begin : IDS_AT_ONCE;
-        for (size_t i = 0; i < size; i++)
-            hashes[i] = hash_id(ids[begin + i]);
+        hash_ids(ids + begin, size, hashes);
         bk_consistent_hashes(hashes, size, buckets, out + begin);
     }
 }

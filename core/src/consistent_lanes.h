@@ -4,11 +4,12 @@
  * at its end:
  *
  *     LANES, LANES_TARGET            walks of a register; what a function needs to use such registers
- *     LANES_NAME(name)               the name of a function for this width: next_states(), split() and join()
+ *     LANES_NAME(name)               the name of a function for this width: multiply(), split() and join()
  *                                    are consistent.c's own
  *     LANES_OP(operation)            an intrinsic on these registers
  *     LANES_INTS, LANES_FLOATS, LANES_MASK   types
  *     LANES_LOAD, LANES_STORE        integers from memory and into it
+ *     LANES_EACH(value), LANES_XOR   64-bit integers: all equal, or the XOR of two registers
  *     LANES_BITS, LANES_VALUES       floats as integers, and back
  *     LANES_NONE, LANES_ALL, LANES_OR, LANES_MASK_BITS   masks, and one as a number
  *     LANES_IF_BELOW, LANES_IF_DIFFERENT     those of a mask of which a comparison is true
@@ -16,6 +17,32 @@
  * */
 
 #define TOGETHER (REGISTERS * LANES)
+
+#if LANES > 4
+/* The last steps of murmur3. */
+static LANES_TARGET inline LANES_INTS LANES_NAME(mix)(LANES_INTS k)
+{
+    k = LANES_NAME(multiply)(LANES_XOR(k, LANES_OP(srli_epi64)(k, 33)), MURMUR_MIX_1);
+    k = LANES_NAME(multiply)(LANES_XOR(k, LANES_OP(srli_epi64)(k, 33)), MURMUR_MIX_2);
+    return LANES_XOR(k, LANES_OP(srli_epi64)(k, 33));
+}
+
+/* The first halves of the murmur3_128 of several ids, as murmur_u64() computes them. Returns how many it has
+ * hashed: whole registers alone. */
+static LANES_TARGET size_t LANES_NAME(hash_lanes)(const uint64_t *ids, size_t count, uint64_t *hashes)
+{
+    const LANES_INTS size = LANES_EACH(sizeof *ids);
+    size_t i = 0;
+    for (; count - i >= LANES / 2; i += LANES / 2) {
+        LANES_INTS k = LANES_NAME(multiply)(LANES_LOAD(ids + i), MURMUR_C1);
+        k = LANES_XOR(LANES_OP(slli_epi64)(k, 31), LANES_OP(srli_epi64)(k, 33));
+        LANES_INTS a = LANES_OP(add_epi64)(LANES_XOR(LANES_NAME(multiply)(k, MURMUR_C2), size), size);
+        LANES_INTS b = LANES_OP(add_epi64)(a, size);
+        LANES_STORE(hashes + i, LANES_OP(add_epi64)(LANES_NAME(mix)(a), LANES_NAME(mix)(b)));
+    }
+    return i;
+}
+#endif
 
 /* Makes `steps` steps of TOGETHER walks, in several registers, since each has to wait for its divisions.
  * Returns the set of walks that are not finished, a bit each; *doubtful is the set of walks that must be
@@ -47,8 +74,8 @@ static LANES_TARGET inline uint32_t LANES_NAME(go_on)(const uint64_t *from, stru
     }
     for (unsigned i = 0; i < steps; i++) {
         for (unsigned r = 0; r < REGISTERS; r++) {
-            first[r] = LANES_NAME(next_states)(first[r]);
-            second[r] = LANES_NAME(next_states)(second[r]);
+            first[r] = LANES_OP(add_epi64)(LANES_NAME(multiply)(first[r], WALK_FACTOR), LANES_EACH(1));
+            second[r] = LANES_OP(add_epi64)(LANES_NAME(multiply)(second[r], WALK_FACTOR), LANES_EACH(1));
             LANES_FLOATS upper = LANES_OP(shuffle_ps)(LANES_VALUES(first[r]), LANES_VALUES(second[r]), 0xdd);
             LANES_INTS draw = LANES_OP(srli_epi32)(LANES_BITS(upper), 1); /* less 1 */
             LANES_FLOATS share = LANES_OP(mul_ps)(LANES_OP(add_ps)(LANES_OP(cvtepi32_ps)(draw), one), unit);
@@ -132,6 +159,8 @@ static LANES_TARGET void LANES_NAME(walk_lanes)(const uint64_t *inputs, size_t c
 #undef LANES_MASK
 #undef LANES_LOAD
 #undef LANES_STORE
+#undef LANES_EACH
+#undef LANES_XOR
 #undef LANES_BITS
 #undef LANES_VALUES
 #undef LANES_NONE

@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
-#define MURMUR_C1 UINT64_C(0x87c37b91114253d5)
-#define MURMUR_C2 UINT64_C(0x4cf5ad432745937f)
+#define MURMUR_C1    UINT64_C(0x87c37b91114253d5)
+#define MURMUR_C2    UINT64_C(0x4cf5ad432745937f)
+#define MURMUR_MIX_1 UINT64_C(0xff51afd7ed558ccd)
+#define MURMUR_MIX_2 UINT64_C(0xc4ceb9fe1a85ec53)
 
 static inline uint64_t murmur_rotl(uint64_t x, int r)
 {
@@ -15,8 +17,8 @@ static inline uint64_t murmur_rotl(uint64_t x, int r)
 
 static inline uint64_t murmur_mix(uint64_t k)
 {
-    k = (k ^ (k >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    k = (k ^ (k >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    k = (k ^ (k >> 33)) * MURMUR_MIX_1;
+    k = (k ^ (k >> 33)) * MURMUR_MIX_2;
     return k ^ (k >> 33);
 }
 

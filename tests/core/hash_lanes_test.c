@@ -2,7 +2,7 @@
 /* Aim: the consistent hash puts an input into the same bucket whatever registers a processor has. Method: the
  * source is included, and the walks of each width that this processor supports are compared with single
  * walks: of random inputs, and of inputs whose first quotient is nearly a whole number, or nearly ends the
- * walk. */
+ * walk. The hashes of ids are compared in the same way. */
 #include "consistent.c"
 
 #include <setjmp.h>
@@ -69,6 +69,29 @@ static void test_walks_of_each_width_equal_those_one_by_one(void **state)
         check_all(walk_lanes_16);
 }
 
+static void check_hashes(size_t (*hash)(const uint64_t *, size_t, uint64_t *), size_t lanes)
+{
+    uint64_t ids[100], hashes[101];
+    for (size_t count = 0; count <= 100; count++) {
+        for (size_t i = 0; i < count; i++)
+            ids[i] = i % 3 == 0 ? i : draw_bits();
+        hashes[count] = 7; /* nothing is written after the last element */
+        assert_int_equal(hash(ids, count, hashes), count - count % (lanes / 2));
+        assert_int_equal(hashes[count], 7);
+        for (size_t i = 0; i < count - count % (lanes / 2); i++)
+            assert_true(hashes[i] == hash_id(ids[i]));
+    }
+}
+
+static void test_ids_of_each_width_are_hashed_as_one_by_one(void **state)
+{
+    (void)state;
+    if (__builtin_cpu_supports("avx2"))
+        check_hashes(hash_lanes_8, 8);
+    if (__builtin_cpu_supports("avx512dq"))
+        check_hashes(hash_lanes_16, 16);
+}
+
 #endif
 
 /* In double precision a quotient that is nearly whole is correct. */
@@ -91,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #ifdef __SSE2__
         cmocka_unit_test(test_walks_of_each_width_equal_those_one_by_one),
+        cmocka_unit_test(test_ids_of_each_width_are_hashed_as_one_by_one),
 #endif
         cmocka_unit_test(test_walks_in_double_precision_equal_those_one_by_one),
     };

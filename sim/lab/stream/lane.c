@@ -171,32 +171,24 @@ static inline void place_densely(struct lab_cell *cells, uint32_t bucket, int64_
     *used += before == 0;
 }
 
-/* Adds `count` rows with these buckets to the digest, where each step depends on the previous one. While it
- * waits, it hashes the ids of the next rows. is_dense: each bucket has a cell and all rows have the same
- * size; then the rows are also added to the cells. */
-static inline __attribute__((always_inline)) void
-digest_and_hash(struct lab_lane *lane, const struct lab_batch *batch, bool is_dense, size_t from,
-                const int32_t *restrict buckets, size_t count, uint64_t *restrict hashes, size_t id_count)
+/* Adds `count` rows with these buckets to the digest, where each step depends on the previous one. is_dense:
+ * each bucket has a cell and all rows have the same size; then the rows are also added to the cells, while
+ * the digest waits. */
+static inline __attribute__((always_inline)) void digest_rows(struct lab_lane *lane,
+                                                              const struct lab_batch *batch, bool is_dense,
+                                                              size_t from, const int32_t *buckets,
+                                                              size_t count)
 {
     struct sim_placement placement = lane->placement; /* a copy that the compiler keeps in registers */
-    struct lab_cell *restrict cells = lane->cells;
-    const uint64_t *restrict ids = batch->ids + from + count, bytes = batch->bytes_each;
-    const int64_t *restrict times_ns = batch->times_ns + from;
-    const size_t both = count < id_count ? count : id_count;
+    struct lab_cell *cells = lane->cells;
+    const uint64_t bytes = batch->bytes_each;
+    const int64_t *times_ns = batch->times_ns + from;
     uint32_t used = lane->cells_used;
-    for (size_t i = 0; i < both; i++) {
-        hashes[i] = bk_murmur3_128_u64(ids[i]).h1;
+    for (size_t i = 0; i < count; i++) {
         if (is_dense)
             place_densely(cells, (uint32_t)buckets[i], times_ns[i], bytes, &used);
         sim_placement_add(&placement, buckets[i], 1);
     }
-    for (size_t i = both; i < count; i++) {
-        if (is_dense)
-            place_densely(cells, (uint32_t)buckets[i], times_ns[i], bytes, &used);
-        sim_placement_add(&placement, buckets[i], 1);
-    }
-    for (size_t i = both; i < id_count; i++)
-        hashes[i] = bk_murmur3_128_u64(ids[i]).h1;
     lane->placement = placement;
     lane->cells_used = used;
 }
@@ -207,14 +199,14 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
 {
     const uint32_t bucket_count = settings->strategy->of.hash.buckets;
     int32_t buckets[IDS_AT_ONCE];
-    uint64_t hashes[IDS_AT_ONCE];
     size_t watched = first_watched(tally, batch, from);
-    for (size_t begin = from, end = from, next; begin < to; begin = end, end = next) {
-        next = to - end < IDS_AT_ONCE ? to : end + IDS_AT_ONCE;
+    for (size_t begin = from, end; begin < to; begin = end) {
+        end = to - begin < IDS_AT_ONCE ? to : begin + IDS_AT_ONCE;
+        bk_buckets_of_ids(batch->ids + begin, end - begin, bucket_count, buckets);
         if (lane->cell_count >= bucket_count && batch->bytes_before == NULL) {
-            digest_and_hash(lane, batch, true, begin, buckets, end - begin, hashes, next - end);
+            digest_rows(lane, batch, true, begin, buckets, end - begin);
         } else {
-            digest_and_hash(lane, batch, false, begin, buckets, end - begin, hashes, next - end);
+            digest_rows(lane, batch, false, begin, buckets, end - begin);
             if (!place_rows(lane, settings, batch, begin, end, buckets)) {
                 tally->out_of_memory = true;
                 return;
@@ -223,7 +215,6 @@ static void rows_by_id(struct lab_lane *lane, const struct lab_lane_settings *se
         for (; watched < end; watched++)
             watch_row(lab_lane_cell(lane, settings->strategy, (uint32_t)buckets[watched - begin]), tally, key,
                       batch, watched);
-        bk_consistent_hashes(hashes, next - end, bucket_count, buckets);
     }
 }
 
