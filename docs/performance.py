@@ -118,11 +118,30 @@ def growth(cases):
     return "\n\n".join(parts)
 
 
+def day(unix_s):
+    return time.strftime("%Y-%m-%d", time.gmtime(unix_s))
+
+
+def later(kept):
+    """What was measured again after the whole table: groups of cases, or single cases of a group."""
+    rounds, groups = {}, {}
+    for case in kept["cases"].values():
+        groups.setdefault(case["group"], []).append(case)
+    for group, cases in groups.items():
+        told = {(day(case["unix_s"]), round(case["load"])) if "unix_s" in case else None for case in cases}
+        for case in cases:
+            if "unix_s" in case:
+                titles = rounds.setdefault((day(case["unix_s"]), round(case["load"])), {})
+                titles[group if len(told) == 1 else case["title"]] = True
+    return "".join(f"\nOn {when} at a load of {load}: {'; '.join(titles)}." for (when, load), titles in rounds.items())
+
+
 def machine(kept):
     told = kept["machine"]
-    day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(told["unix_s"]))
-    return (f"Measured on {day} on {told['processors']} virtual cores of an {told['model']}, gcc "
-            f"{told['compiler'].split()[0]}, which others use too: the load stood at {told['load']:.1f} when it ended.")
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(told["unix_s"]))
+    return (f"Measured on {when} on {told['processors']} virtual cores of an {told['model']}, gcc "
+            f"{told['compiler'].split()[0]}, which others use too: the load stood at {told['load']:.1f} when it ended."
+            + later(kept))
 
 
 def draw(curves, path, head, lines):
@@ -189,9 +208,13 @@ def listed(bench, chosen):
 
 
 def keep(kept, figures):
+    """A case that was measured by itself keeps the time and the load of that."""
+    told, is_all = figures["machine"], 2 * len(figures["cases"]) > len(kept["cases"])
+    since = {} if is_all else {"unix_s": told["unix_s"], "load": told["load"]}
     for case in figures["cases"]:
-        kept["cases"][case["name"]] = {**case, "runs": len(case["runs"])}
-    kept["machine"] = figures["machine"]
+        kept["cases"][case["name"]] = {**case, "runs": len(case["runs"]), **since}
+    if is_all:
+        kept["machine"] = told
 
 
 def load():

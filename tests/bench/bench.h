@@ -64,6 +64,7 @@ struct bench_case {
      * `rows` counts holds or customers. */
     const char *scenario;     /* lines of YAML in addition to the common ones, or a shipped file */
     const char *scenario_set; /* a change to the shipped file, as PATH=VALUE; NULL: none */
+    bool is_exact;            /* the shipped file's engine is thinned, and here exact */
     double rows, keys;
     uint32_t days, threads, agents, strategies;
     uint32_t nodes; /* with three replicas; with one if there are fewer than three nodes */
@@ -87,6 +88,8 @@ double bench_size(const struct bench_context *context, double size, double quick
  * time, for cases with several threads or programs. */
 double bench_processor_s(void);
 double bench_wall_s(void);
+/* Writes the case's scenario, with this number of rows and keys. */
+void bench_write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out);
 /* Uses an outcome, so that the compiler cannot remove the work that produces it. */
 void bench_keep(uint64_t outcome);
 /* Stores this process's peak memory so far in the result. */
@@ -134,6 +137,10 @@ bool bench_trace(const struct bench_case *bench, const struct bench_context *con
                  struct bench_result *result);
 bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result);
+bool bench_fuzz_two(const struct bench_case *bench, const struct bench_context *context,
+                    struct bench_result *result);
+bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result);
 bool bench_store(const struct bench_case *bench, const struct bench_context *context,
                  struct bench_result *result);
 

@@ -57,6 +57,17 @@
         HOLD_CASE(id "-calendar", what ": calendar", number, HOLD_CALENDAR, __VA_ARGS__),                    \
         HOLD_CASE(id "-ladder", what ": ladder", number, HOLD_LADDER, __VA_ARGS__)
 
+/* The cluster engine with a ladder queue instead of its own queue. */
+#define LADDER_CASE(id, what, file, ...)                                                                     \
+    {                                                                                                        \
+        .name = "ladder-" id, .group = "a ladder queue in the engine", .title = what,                        \
+        .measure = bench_ladder, .scenario = file, .agents = 16, .nodes = 6, __VA_ARGS__                     \
+    }
+#define LADDER_CASES(id, what, file, ...)                                                                    \
+    LADDER_CASE(id "-operation", what ": operation", file, .unit = "ns", .beside = "to ours", __VA_ARGS__),  \
+        LADDER_CASE(id "-run", what ": run", file, .unit = "s", .beside = "to ours", __VA_ARGS__),           \
+        LADDER_CASE(id "-share", what ": our share", file, .unit = "%", __VA_ARGS__)
+
 #define CIMBA_CASE(id, what, ...)                                                                            \
     {                                                                                                        \
         .name = "cimba-" id, .group = "event queue compared with Cimba", .title = what,                      \
@@ -82,10 +93,10 @@
         .scenario = file, __VA_ARGS__                                                                        \
     }
 
-#define TUNE_CASE(id, what, file, ...)                                                                       \
+#define TUNE_CASE(id, what, file, times, ...)                                                                \
     {                                                                                                        \
         .name = "tune-" id, .group = "tune, beside one run", .title = what, .unit = "s",                     \
-        .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = 3, __VA_ARGS__                \
+        .beside = "to a run", .measure = bench_tune, .scenario = file, .runs = times, __VA_ARGS__            \
     }
 
 /* A point of a curve, in seconds. */
@@ -116,7 +127,7 @@ const struct bench_case bench_cases[] = {
     EXACT_CASE("count", "count, 10^3 keys", 2e7, 1e3,
                EXACT "strategies:\n  - count: {rows: 20480, counter: external}\n", NO_BUDGET),
     EXACT_CASE("hash", "hash, 10^3 keys", 5e6, 1e3, EXACT "strategies:\n  - hash: {buckets: 256}\n",
-               NO_BUDGET),
+               .bound = BENCH_RATIO_AT_MOST, .budget = 4),
     EXACT_CASE("reads", "100 reads a row, 10^3 keys", 2e5, 1e3,
                EXACT PROBABILISTIC "reads: {latest: {rows: 50, rate: 23.148/s}}\n", NO_BUDGET),
     EXACT_CASE("all", "all five, lognormal, 10^3", 5e6, 1e3, LOGNORMAL ALL_FIVE, NO_BUDGET),
@@ -158,6 +169,9 @@ const struct bench_case bench_cases[] = {
      .bound = BENCH_VALUE_AT_LEAST,
      .budget = 25,
      .rows = 1e7},
+    LADDER_CASES("migration", "migration.yaml", "migration.yaml", NO_BUDGET),
+    LADDER_CASES("daily", "daily-partitions", "daily-partitions.yaml", NO_BUDGET),
+    LADDER_CASES("1e5", "10^5 keys", THREE_STATE, .rows = 2e5, .keys = 1e5, NO_BUDGET),
 #ifdef BENCH_CIMBA
     CIMBA_CASE("1e3", "10^3 pending", .unit = "ns", .beside = "of Cimba to ours", .measure = bench_cimba_hold,
                .keys = 1e3, .rows = 1e6, .budget = 2.5),
@@ -192,21 +206,29 @@ const struct bench_case bench_cases[] = {
                  .bound = BENCH_VALUE_AT_MOST, .budget = 286, .runs = 1),
     PROGRAM_CASE("fuzz", "fuzz, a seed", bench_fuzz, NULL, .unit = "ms", .rows = 1000,
                  .bound = BENCH_VALUE_AT_MOST, .budget = 3),
+    PROGRAM_CASE("fuzz-two", "fuzz on two threads", bench_fuzz_two, NULL, .unit = "1/s",
+                 .beside = "of that by the clock", .rows = 4000, .bound = BENCH_VALUE_AT_LEAST,
+                 .budget = 2000),
     PROGRAM_CASE("sqlite", "SQLite, chat-channels", bench_store, "chat-channels.yaml", .unit = "%",
                  .bound = BENCH_VALUE_AT_MOST, .budget = 2),
     PROGRAM_CASE("charts-png", "its charts as PNG", bench_charts, "chat-channels.yaml", .unit = "s"),
     PROGRAM_CASE("charts-svg", "its charts as SVG", bench_charts, "chat-channels.yaml", .unit = "s"),
     PROGRAM_CASE("charts-html", "its page", bench_charts, "chat-channels.yaml", .unit = "s"),
 
-    TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", EIGHT_RUNS),
-    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", EIGHT_RUNS),
-    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", EIGHT_RUNS,
+    TUNE_CASE("small-trace", "small-trace.yaml", "small-trace.yaml", 3, EIGHT_RUNS),
+    TUNE_CASE("tweets", "tweets.yaml, a trace", "tweets.yaml", 3, EIGHT_RUNS),
+    TUNE_CASE("tweets-reads", "the same, 118 reads a row", "tweets.yaml", 3, EIGHT_RUNS,
               .scenario_set = "reads.latest.rate=10/s"),
-    TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", NO_BUDGET),
-    TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", NO_BUDGET),
-    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml", NO_BUDGET,
-              .scenario_set = "arrivals.rate=500/s", .set = BENCH_LONG),
-    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", NO_BUDGET, .set = BENCH_LONG),
+    TUNE_CASE("tune-sensors", "tune-sensors.yaml, exact", "tune-sensors.yaml", 3, NO_BUDGET),
+    TUNE_CASE("sweep", "sweep.yaml", "sweep.yaml", 3, NO_BUDGET),
+    TUNE_CASE("observed", "observed.yaml", "observed.yaml", 3, NO_BUDGET),
+    TUNE_CASE("sensors", "sensors.yaml, thinned", "sensors.yaml", 3, NO_BUDGET),
+    TUNE_CASE("sensors-1e9", "the same, 1.3 x 10^9 rows", "sensors.yaml", 3, NO_BUDGET,
+              .scenario_set = "arrivals.rate=500/s"),
+    TUNE_CASE("sensors-1e9-exact", "the same, engine: exact", "sensors.yaml", 1, EIGHT_RUNS,
+              .scenario_set = "arrivals.rate=500/s", .is_exact = true),
+    TUNE_CASE("late-rows", "late-rows.yaml, cluster", "late-rows.yaml", 1, NO_BUDGET),
+    TUNE_CASE("chat-channels", "chat-channels.yaml", "chat-channels.yaml", 3, NO_BUDGET, .set = BENCH_LONG),
 
     EXACT_POINT("rows", 1e5, .rows = 1e5, .keys = 1e3),
     EXACT_POINT("rows", 1e6, .rows = 1e6, .keys = 1e3),

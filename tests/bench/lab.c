@@ -14,7 +14,7 @@
 
 enum { SCENARIO_SIZE_MAX = 16384 };
 
-static void write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out)
+void bench_write_scenario(const struct bench_case *bench, double rows, double keys, FILE *out)
 {
     /* The cluster engine runs for seconds of virtual time and with fewer rows. */
     const double seconds = bench->days > 0 ? bench->days * 86400.0 : 1000.0;
@@ -42,7 +42,7 @@ static bool parse(const struct bench_case *bench, double rows, double keys, stru
     FILE *out = fmemopen(text, sizeof text, "w");
     if (out == NULL)
         return bench_fail(result, "no memory");
-    write_scenario(bench, rows, keys, out);
+    bench_write_scenario(bench, rows, keys, out);
     fclose(out);
     struct sim_error error;
     if (lab_scenario_parse("bench.yaml", text, strlen(text), NULL, 0, NULL, scenario, &error))

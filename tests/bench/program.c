@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The whole program: its start, sweeps, charts; and the share of a run's time that the database takes. */
+/* The whole program: its start, sweeps, charts; the cluster engine with another queue; and the share of a
+ * run's time that the database takes. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -216,20 +218,43 @@ bool bench_trace(const struct bench_case *bench, const struct bench_context *con
     return true;
 }
 
+static bool call_fuzz(const struct bench_context *context, struct bench_result *result, double count,
+                      const char *jobs)
+{
+    char seeds[32];
+    snprintf(seeds, sizeof seeds, "1..%.0f", count);
+    return call(context, result,
+                (const char *const[]){"fuzz", "--seeds", seeds, "--jobs", jobs, "--quiet", "--out",
+                                      context->folder, NULL});
+}
+
 /* Processor time in ms per seed of `fuzz`. */
 bool bench_fuzz(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {
-    char seeds[32];
     const double count = bench_size(context, bench->rows, 20);
-    snprintf(seeds, sizeof seeds, "1..%.0f", count);
     for (uint32_t i = 0; i < result->run_count; i++) {
         const double from = children_s();
-        if (!call(context, result,
-                  (const char *const[]){"fuzz", "--seeds", seeds, "--jobs", "1", "--quiet", "--out",
-                                        context->folder, NULL}))
+        if (!call_fuzz(context, result, count, "1"))
             return false;
         result->runs[i].value = 1e3 * (children_s() - from) / count;
+    }
+    note_children(result);
+    return true;
+}
+
+/* Seeds per second of `fuzz` on two threads, if both cores were idle, by its processor time; compared with
+ * wall time. */
+bool bench_fuzz_two(const struct bench_case *bench, const struct bench_context *context,
+                    struct bench_result *result)
+{
+    const double count = bench_size(context, bench->rows, 20);
+    for (uint32_t i = 0; i < result->run_count; i++) {
+        const double from = bench_wall_s(), spent_s = children_s();
+        if (!call_fuzz(context, result, count, "2"))
+            return false;
+        const double idle = 2 * count / (children_s() - spent_s), by_clock = count / (bench_wall_s() - from);
+        result->runs[i] = (struct bench_sample){idle, by_clock, by_clock / idle};
     }
     note_children(result);
     return true;
@@ -240,10 +265,10 @@ bool bench_fuzz(const struct bench_case *bench, const struct bench_context *cont
 bool bench_tune(const struct bench_case *bench, const struct bench_context *context,
                 struct bench_result *result)
 {
-    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX], more[64] = "seed=1";
+    char scenario[PATH_SIZE_MAX], database[PATH_SIZE_MAX];
+    const char *set = context->is_quick || bench->scenario_set == NULL ? "seed=1" : bench->scenario_set;
+    const char *engine = !context->is_quick && bench->is_exact ? "engine=exact" : set;
     name_scenario(bench, context, scenario);
-    if (!context->is_quick && bench->scenario_set != NULL)
-        snprintf(more, sizeof more, "%s", bench->scenario_set);
     for (uint32_t i = 0; i < result->run_count; i++) {
         double spent[2];
         for (uint32_t which = 0; which < 2; which++) {
@@ -257,7 +282,9 @@ bool bench_tune(const struct bench_case *bench, const struct bench_context *cont
                                          "--db",
                                          database,
                                          "--set",
-                                         more,
+                                         set,
+                                         "--set",
+                                         engine,
                                          "--set",
                                          "expect=[]",
                                          NULL};
@@ -270,6 +297,56 @@ bool bench_tune(const struct bench_case *bench, const struct bench_context *cont
     }
     note_children(result);
     return true;
+}
+
+/* Reads what bucketlab_queue_trace prints. */
+static void read_ladder(const struct bench_case *bench, FILE *told, struct bench_result *result)
+{
+    char line[256];
+    const double operations = fgets(line, sizeof line, told) != NULL ? strtod(line, NULL) : 0;
+    for (uint32_t i = 0; i < result->run_count && fgets(line, sizeof line, told) != NULL; i++) {
+        double seconds[4];
+        char *at = line;
+        for (size_t number = 0; number < 4; number++)
+            seconds[number] = strtod(at, &at);
+        struct bench_sample *sample = &result->runs[i];
+        if (strcmp(bench->unit, "%") == 0) {
+            sample->value = 100 * seconds[0] / seconds[2];
+            continue;
+        }
+        const bool is_run = strcmp(bench->unit, "s") == 0;
+        const double *pair = is_run ? seconds + 2 : seconds, unit = is_run ? 1 : 1e9 / operations;
+        *sample = (struct bench_sample){pair[1] * unit, pair[0] * unit, pair[1] / pair[0]};
+    }
+}
+
+/* The cluster engine with a ladder queue, compared with its own queue: ns per operation of the queue alone,
+ * or seconds of the run; or the share of our queue in the time of the run, in percent. */
+bool bench_ladder(const struct bench_case *bench, const struct bench_context *context,
+                  struct bench_result *result)
+{
+    char path[PATH_SIZE_MAX], command[3 * PATH_SIZE_MAX];
+    if (bench->rows == 0) {
+        snprintf(path, sizeof path, "%s/scenarios/%s", context->source,
+                 context->is_quick ? "idgen-backoff.yaml" : bench->scenario);
+    } else {
+        snprintf(path, sizeof path, "%s/%s.yaml", context->folder, bench->name);
+        FILE *out = fopen(path, "w");
+        if (out == NULL)
+            return bench_fail(result, "%s cannot be written", path);
+        bench_write_scenario(bench, bench_size(context, bench->rows, 1e3),
+                             bench_size(context, bench->keys, 1e2), out);
+        if (fclose(out) != 0)
+            return bench_fail(result, "%s cannot be written", path);
+    }
+    snprintf(command, sizeof command, "'%s' '%s' %u", BENCH_QUEUE_TRACE, path, result->run_count);
+    FILE *told = popen(command, "r");
+    if (told == NULL)
+        return bench_fail(result, "%s cannot be started", BENCH_QUEUE_TRACE);
+    read_ladder(bench, told, result);
+    const bool is_fine = pclose(told) == 0;
+    note_children(result);
+    return is_fine ? true : bench_fail(result, "%.200s failed", command);
 }
 
 static bool time_store(const struct lab_scenario *scenario, const char *database, double *run_s,
